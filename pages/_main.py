@@ -8,13 +8,13 @@ import streamlit as st
 from core.errors import StoreUnavailable
 from core.ui.frame import demonstration, frame, navigation, page_links, unavailable
 from core.ui.lists import saved_views
+from core.ui.sign_in import gate
 from core.ui.sign_in import gate as sign_in_gate
-from core.ui.sign_in import link_forms
 
 st.set_page_config(page_title="Coverdesk", page_icon=frame.ICON, layout="wide", initial_sidebar_state=256)
 with unavailable.explain_refusals():
     try:
-        person = None if link_forms.has_ticket() else frame.current()
+        person = None if gate.has_ticket() else frame.current()
     except StoreUnavailable:
         navigation.keep_address()
         raise

@@ -1,6 +1,7 @@
 """Writes the demonstration: two years of believable business that end now, the same for the same seed.
 
-It is made in chunks, each in memory and then written whole, or not at all."""
+It is made in chunks, each in memory and then written whole, or not at all.
+"""
 
 import gc
 import multiprocessing

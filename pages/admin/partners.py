@@ -24,7 +24,7 @@ from core.store.access import reading
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
-from core.ui.lists import columns, filter_bar, saved_views, table_choices, tables
+from core.ui.lists import columns, filter_bar, saved_views, tables
 from core.ui.lists.tables import Table
 from pages.admin._shared import COMPANY_FIELDS, action, agreement_link, list_business_fields, log_link
 from pages.admin.webhooks import ENDPOINTS, EndpointRow
@@ -134,7 +134,7 @@ def draw_insurers(_: Person) -> None:
 
 
 def heading(table: tables.Table[Any], total: int) -> None:
-    table_choices.head(table.count_text(total), table)
+    tables.head(table.count_text(total), table)
 
 
 def draw() -> None:

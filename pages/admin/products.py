@@ -17,14 +17,14 @@ from core.services.catalogue import product_detail, product_list
 from core.services.catalogue.product_detail import ProductDetail
 from core.services.catalogue.product_list import ProductFilter, ProductRow
 from core.store.access import reading
-from core.ui.buying import live_prices, prices
-from core.ui.buying.live_prices import SoFar
-from core.ui.forms import forms, items, questions
+from core.ui.buying import prices
+from core.ui.buying.prices import SoFar
+from core.ui.forms import forms, questions, widgets
 from core.ui.forms.forms import Form
 from core.ui.forms.questions import Question
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, url_state, words
-from core.ui.lists import columns, filter_bar, saved_views, table_choices, tables
+from core.ui.lists import columns, filter_bar, saved_views, tables
 from core.ui.lists.tables import Table
 
 _COMMISSIONS = "Commissions: "
@@ -160,7 +160,7 @@ def draw_preview(key: str, cover: Cover[Any] | None, before: Named, after: Named
         st.info("No endpoint sells this product, so there is no sale to price.", icon=":material/block:")
         return
     typed = _typed(key, cover, before[1])
-    priced = [(name, tariff, live_prices.price_so_far(cover, typed, tariff.rates)) for name, tariff in (before, after)]
+    priced = [(name, tariff, prices.price_so_far(cover, typed, tariff.rates)) for name, tariff in (before, after)]
     was = priced[0][2].value
     grid = st.grid(2, min_column_width=330, gap="small")
     for name, tariff, known in priced:
@@ -171,7 +171,7 @@ def draw_preview(key: str, cover: Cover[Any] | None, before: Named, after: Named
 def _typed(key: str, cover: Cover[Any], tariff: Tariff) -> dict[str, Any]:
     """Return the sale's inputs: those that its price depends on are asked for, the others come from the example."""
     samples = build_example(cover.request)
-    reads = live_prices.reads(cover, str(samples.get("product_id", "")), tariff.rates)
+    reads = prices.reads(cover, str(samples.get("product_id", "")), tariff.rates)
     given = {name: value for name, value in samples.items() if name not in reads}
     given |= {name: None for name in cover.request.model_fields if name not in reads and name not in given}
     form = Form(key=key, model=cover.request, given=given)
@@ -186,7 +186,7 @@ def _typed(key: str, cover: Cover[Any], tariff: Tariff) -> dict[str, Any]:
 def _begin(key: str, question: Question, sample: Any) -> None:  # noqa: ANN401 of the question's type
     """Prefill a widget with the example's value before it is drawn for the first time."""
     if question.kind is questions.Kind.ITEMS:
-        items.begin(key, len(sample))
+        widgets.begin_items(key, len(sample))
         for line, row in enumerate(sample):
             for column in question.columns:
                 _begin(f"{key}.{line}.{column.name}", column, row.get(column.name))
@@ -342,6 +342,6 @@ def draw() -> None:
     number = tables.page_of(PRODUCTS, page.total_count)
     if number is None:
         return
-    table_choices.head(PRODUCTS.count_text(page.total_count), PRODUCTS)
+    tables.head(PRODUCTS.count_text(page.total_count), PRODUCTS)
     tables.draw(PRODUCTS, page.items, number=number, total=page.total_count)
     st.caption("Commissions are the platform's and the distributor's part of the premium; the rest is the insurer's.")

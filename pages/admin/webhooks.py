@@ -21,7 +21,7 @@ from core.store.access import ScopedSession, reading, store
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Several, Text, Tick, Values
-from core.ui.lists import columns, held_rows, tables
+from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.admin._shared import action, log_link
 
@@ -59,7 +59,7 @@ class EndpointRow:
         return self.endpoint.description or self.endpoint.url
 
 
-ENDPOINTS: Table[EndpointRow] = held_rows.sortable(
+ENDPOINTS: Table[EndpointRow] = tables.sortable(
     Table(
         name="endpoints",
         noun=("endpoint", "endpoints"),
@@ -201,7 +201,7 @@ def draw() -> None:
         return
     if rows:
         st.markdown(ENDPOINTS.count_text(len(rows)))
-        tables.draw(ENDPOINTS, held_rows.page_of(ENDPOINTS, rows, number), number=number, total=len(rows))
+        tables.draw(ENDPOINTS, tables.cut_page(ENDPOINTS, rows, number), number=number, total=len(rows))
         st.caption(f"States: {', '.join(STATES.values())}. A disabled endpoint's events are held.")
     elif chosen:
         st.info("It has no endpoint in this mode. Register one above.", icon=":material/webhook:")

@@ -21,7 +21,7 @@ from core.services.selling import duplicate_guard
 from core.services.selling.drafts import Draft
 from core.services.selling.duplicate_guard import EarlierPolicy
 from core.store.access import reading
-from core.ui.buying import known_customer, live_prices, prices, receipts, sale_drafts, selling
+from core.ui.buying import known_customer, prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
@@ -151,7 +151,7 @@ def _details(checkout: Checkout) -> None:
     product, form, counter = checkout.product, checkout.form, checkout.counter
     cover = checkout.cover.key
     sale_drafts.restore(form, cover, counter)
-    live = live_prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
+    live = prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
     watched = live | list_watched(checkout.cover)
     warned = replace(form, cautions=find_warnings(form, checkout.cover, counter, product))
     typed = forms.draw(warned, live=watched, before={"Customer": lambda: known_customer.draw(form, counter)})
@@ -159,10 +159,10 @@ def _details(checkout: Checkout) -> None:
     sale_drafts.watch(form, counter)
     sale_drafts.draw_state(form, counter, another="New sale")
     # If the price was known before the details were asked for, the page already shows it.
-    known = live_prices.price_so_far(checkout.cover, typed, product.rates) if live or not checkout.given else None
-    if live_prices.show(form, known, typed):
+    known = prices.price_so_far(checkout.cover, typed, product.rates) if live or not checkout.given else None
+    if prices.show_live(form, known, typed):
         _judge(checkout, typed)
-        live_prices.take_press(form)
+        prices.take_press(form)
         st.rerun()
 
 
@@ -250,9 +250,7 @@ POLICY = "policies/policy.py"
 
 def list_watched(cover: Cover[Any]) -> frozenset[str]:
     """Return the fields that say whether something is insured already."""
-    return (
-        live_prices.so_far(cover, {}, cover.risk_key).reads | live_prices.so_far(cover, {}, cover.duplicate_key).reads
-    )
+    return prices.so_far(cover, {}, cover.risk_key).reads | prices.so_far(cover, {}, cover.duplicate_key).reads
 
 
 def find_warnings(form: Form, cover: Cover[Any], counter: Counter, product: ProductForSale) -> Mapping[str, str]:
@@ -262,16 +260,16 @@ def find_warnings(form: Form, cover: Cover[Any], counter: Counter, product: Prod
         for question in form.questions
         if (value := st.session_state.get(form.key_of(question))) not in (None, "", [])
     }
-    risk = live_prices.so_far(cover, typed, cover.risk_key)
+    risk = prices.so_far(cover, typed, cover.risk_key)
     if risk.value:
-        term = live_prices.so_far(cover, typed, lambda request: cover.term(request, product.rates)).value
+        term = prices.so_far(cover, typed, lambda request: cover.term(request, product.rates)).value
         with reading(counter.scope) as session:
             found = duplicate_guard.find_insured(session, product.id, risk.value, term)
         if found:
             says = f"Insured already{_until(found)}: it cannot be sold again for these days. {_link(found)}"
             return dict.fromkeys(risk.reads & _list_question_names(form), says)
-    twin = live_prices.so_far(cover, typed, cover.duplicate_key)
-    email = live_prices.so_far(cover, typed, lambda request: str(request.email))
+    twin = prices.so_far(cover, typed, cover.duplicate_key)
+    email = prices.so_far(cover, typed, lambda request: str(request.email))
     if twin.value and email.value:
         with reading(counter.scope) as session:
             found = duplicate_guard.find_twin(session, twin.value, email.value)

@@ -22,7 +22,7 @@ from core.services.people.staff import Person
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.store.access import reading
-from core.ui.buying import known_customer, live_prices, receipts, sale_drafts, selling
+from core.ui.buying import known_customer, prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.frame import frame, page_links
 from core.ui.kit import words
@@ -116,15 +116,13 @@ def describe_price(cover: Cover[Any], sold: Sequence[ProductForSale]) -> str:
     if all(product.rates.dynamic for product in sold):
         return f"from {min(product.rates.price for product in sold).normalize():f} % of the value"
     example = build_example(cover.request)
-    known = [
-        live_prices.price_so_far(cover, {**example, "product_id": str(product.id)}, product.rates) for product in sold
-    ]
-    prices = [found.value.total for found in known if found.value]
-    if not prices:
+    known = [prices.price_so_far(cover, {**example, "product_id": str(product.id)}, product.rates) for product in sold]
+    totals = [found.value.total for found in known if found.value]
+    if not totals:
         return "priced by what is insured"
     is_flat = all(found.reads <= {"product_id"} for found in known)
-    lead = "" if is_flat and len(prices) == 1 else "from " if is_flat else "such as "
-    return f"{lead}{words.naira_of(min(prices))}"
+    lead = "" if is_flat and len(totals) == 1 else "from " if is_flat else "such as "
+    return f"{lead}{words.naira_of(min(totals))}"
 
 
 def _draw_recent() -> None:

@@ -23,7 +23,7 @@ from core.ui.buying import prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.frame import frame
-from core.ui.kit import charts, colours, words
+from core.ui.kit import charts, words
 from core.ui.kit.charts import Chart
 from pages.buy._shared import DETAILS, SELLER, STEP, Checkout, draw_unfinished, run_checkout
 
@@ -93,7 +93,10 @@ def by_benefit(figures: Figures, rates: Rates) -> Chart:
     names = sorted(rates.meta["shares"], key=lambda name: name not in figures.benefits)
     prices = [credit_life.compute_price(figures.amount, figures.tenure, [name], rates).total for name in names]
     series = []
-    for legend, colour, is_chosen in (("Chosen", colours.series()[0], True), ("Not chosen", colours.faint(), False)):
+    for legend, colour, is_chosen in (
+        ("Chosen", charts.series_colours()[0], True),
+        ("Not chosen", charts.faint_colour(), False),
+    ):
         shown = [
             (name, price) for name, price in zip(names, prices, strict=True) if (name in figures.benefits) is is_chosen
         ]
@@ -133,7 +136,7 @@ def _lines(
     """Return one line for each basis, and the current figures as a mark at their `place`."""
     series = [_line(basis, line, rates) for basis, line in prices.items()]
     if place is not None:
-        mark = {"color": colours.text(), "size": 13, "line": {"color": colours.surface(), "width": 2}}
+        mark = {"color": charts.text_colour(), "size": 13, "line": {"color": charts.surface(), "width": 2}}
         # Over the lines, and without a line of its own for the pointer.
         series.append(
             {"type": "scatter", "mode": "markers", "x": [names[place]], "y": [float(price)], "marker": mark}
@@ -162,7 +165,7 @@ def _tabulate(prices: Mapping[str, Sequence[Decimal]], names: Sequence[str], pla
 
 def _line(basis: str, prices: Sequence[Decimal], rates: Rates) -> dict[str, Any]:
     own = basis == basis_of(rates)
-    colour = colours.series()[credit_life.BASES.index(basis)]
+    colour = charts.series_colours()[credit_life.BASES.index(basis)]
     name = BASIS_NAMES[basis] + (" (this product)" if own else "")
     drawn = charts.line(name, [float(price) for price in prices], colour, dash="solid" if own else "dot")
     drawn["line"] |= {"width": 3.5 if own else 2}

@@ -16,7 +16,7 @@ from core.services.claims.workflow.offers import parse_amount
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.ui.buying import prices
-from core.ui.claims import payees
+from core.ui.claims.summaries import describe_payee, draw_chain
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Naira, Text
 from pages.claims._actions import (
@@ -47,8 +47,8 @@ def draw_payment(review: ClaimReview) -> None:
     st.metric("To pay", words.naira(review.balance_minor))
     if paid := review.amounts.limits.paid_minor:
         st.caption(f"{words.naira(paid)} was paid on this claim before, and comes on top.")
-    st.caption(f"To {words.plain(payees.describe_payee(review))}.")
-    payees.draw_chain(review.links)
+    st.caption(f"To {words.plain(describe_payee(review))}.")
+    draw_chain(review.links)
     st.text_input(
         "Amount (₦)",
         key=key(review.id, _AMOUNT),
@@ -97,7 +97,7 @@ def paying(review: ClaimReview, given: Mapping[str, Any], clears: Mapping[str, A
 
 def draw_payments(review: ClaimReview) -> None:
     """Draw the payee, every payment, and the payees so far."""
-    st.text(f"Payee: {payees.describe_payee(review)}")
+    st.text(f"Payee: {describe_payee(review)}")
     for payment in review.payments:
         who = words.plain(payment.by or "somebody who left")
         kind = "Came back: " if payment.amount_minor < 0 else ""

@@ -20,7 +20,7 @@ from core.services.people.staff import Person
 from core.services.views.pii_reveal import HiddenField
 from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.store.access import reading
-from core.ui.claims import related_claims
+from core.ui.claims.summaries import draw_claims
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, reveal_dialog, url_state, words
 from core.ui.kit.actions import Action, Choice, Day, Naira, Text, Values
@@ -128,7 +128,7 @@ def details(review: ClaimReview, officers: list[Officer], person: Person) -> Non
         _draw_corrections(review)
         st.markdown(f"**Other claims ({len(review.related_claims)})**")
         none = "No other claim is on this policy, of this customer, or to this account."
-        related_claims.draw(review.related_claims, linked=True, empty=none)
+        draw_claims(review.related_claims, linked=True, empty=none)
     with money:
         _money.draw(review, person)
     with talk:

@@ -21,7 +21,7 @@ from core.services.selling.drafts import Draft
 from core.store.access import ScopedSession, reading
 from core.ui.buying import sale_drafts
 from core.ui.buying.selling import Counter
-from core.ui.claims import related_claims
+from core.ui.claims.summaries import draw_claims
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
 from core.ui.frame import frame, page_links, record_pages
@@ -140,7 +140,7 @@ def others(policy: ClaimablePolicy) -> None:
             " is this another loss?",
             icon=":material/content_copy:",
         )
-        related_claims.draw(lines, linked=True, empty="")
+        draw_claims(lines, linked=True, empty="")
 
 
 # The form: what a caller is asked first, the rest of the line folded, its errors and button in the bar

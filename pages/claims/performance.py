@@ -27,7 +27,7 @@ from core.services.sales.filter import SalesFilter
 from core.states.claims import ClaimStatus
 from core.store.access import reading
 from core.ui.frame import frame, page_links
-from core.ui.kit import charts, colours, figure_tiles, words
+from core.ui.kit import charts, figure_tiles, words
 from core.ui.kit.charts import Chart
 from core.ui.lists import columns, export_panel, periods, tables
 from core.ui.lists.tables import Table
@@ -40,7 +40,7 @@ _ROOM: Final = 1.2
 
 def chart_over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequence[int], grain: Grain) -> Chart:
     """Chart claims lodged and decided; a lower second line means that a backlog is building up."""
-    first, second, *_ = colours.series()
+    first, second, *_ = charts.series_colours()
     mode = "lines+markers" if len(when) < 70 else "lines"
     table = pd.DataFrame({"Lodged": lodged, "Decided": decided}, index=pd.Index(when, name=grain.title()))
     series = [
@@ -81,7 +81,7 @@ def chart_ageing(aged: Sequence[AgeBucket]) -> Chart:
     hover = [f"{each.days.label} days: {each.number:,} open" for each in aged]
     parts = ", ".join(f"{each.days.label} days {each.number:,}" for each in aged)
     series = _labelled(
-        "Open", list(numbers), colours.series()[0], hovertext=hover, hovertemplate="%{hovertext}<extra></extra>"
+        "Open", list(numbers), charts.series_colours()[0], hovertext=hover, hovertemplate="%{hovertext}<extra></extra>"
     )
     return Chart(
         figure=_upright([series], list(numbers.index)),
@@ -98,7 +98,7 @@ def chart_reasons(rows: Sequence[tuple[str, int]]) -> Chart:
     numbers = [number for _, number in rows]
     hover = [f"{charts.plain(title)}: {number:,} declined" for title, number in zip(titles, numbers, strict=True)]
     series = charts.rows(
-        ClaimStatus.DECLINED, numbers, [words.count(number) for number in numbers], hover, colours.series()[1]
+        ClaimStatus.DECLINED, numbers, [words.count(number) for number in numbers], hover, charts.series_colours()[1]
     )
     parts = ", ".join(f"{name} {number:,}" for name, number in rows)
     return Chart(
@@ -125,7 +125,7 @@ def _beside(place: str, labels: Sequence[str], series: Sequence[tuple[str, list[
     """Return a chart of two bars side by side, the second one hatched; `place` heads the labels in the table."""
     drawn = [
         _labelled(str(name), numbers, colour, pattern=pattern, hovertemplate=charts.COUNT)
-        for pattern, ((name, numbers), colour) in enumerate(zip(series, colours.series(), strict=False))
+        for pattern, ((name, numbers), colour) in enumerate(zip(series, charts.series_colours(), strict=False))
     ]
     table = pd.DataFrame(
         {str(name): numbers for name, numbers in series}, index=pd.Index(labels, name=place), dtype="int64"

@@ -16,7 +16,7 @@ from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame, record_pages
 from core.ui.kit import facts, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, held_rows
+from core.ui.lists import columns, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
 
@@ -91,7 +91,7 @@ def late_badge(row: RequestRow | FilingRow | ComplaintRow) -> str:
     return f" {words.badge(days_left(row.days_left) or '', 'red')}" if _is_late(row) else ""
 
 
-ERASURES: Table[ErasureRow] = held_rows.sortable(
+ERASURES: Table[ErasureRow] = tables.sortable(
     Table(
         name="erasures",
         noun=("erasure", "erasures"),

@@ -8,11 +8,11 @@ from core.services.people.staff import Person
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Choice, Day, Text
-from core.ui.lists import columns, held_rows, tables
+from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.compliance._shared import ROLE, action, draw_history, read, record
 
-BREACHES: Table[BreachRow] = held_rows.sortable(
+BREACHES: Table[BreachRow] = tables.sortable(
     Table(
         name="breaches",
         noun=("breach", "breaches"),
@@ -68,7 +68,7 @@ def draw() -> None:
     if not rows:
         st.info("No breach is known. One that is suspected is registered too: the clock runs from when it was known.")
         return
-    held_rows.draw(BREACHES, rows)
+    tables.draw_held(BREACHES, rows)
 
 
 EXPOSURES: Table[Exposure] = Table(

@@ -12,11 +12,11 @@ from core.store.access import ScopedSession
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Choice, Text
-from core.ui.lists import columns, held_rows, tables
+from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.compliance._shared import LEFT, ROLE, action, days_left, draw_history, late_badge, read, record
 
-COMPLAINTS: Table[ComplaintRow] = held_rows.sortable(
+COMPLAINTS: Table[ComplaintRow] = tables.sortable(
     Table(
         name="complaints",
         noun=("complaint", "complaints"),
@@ -79,7 +79,7 @@ def draw() -> None:
     actions.run()
     rows = read(complaints.list_complaints)
     if rows:
-        held_rows.draw(COMPLAINTS, rows)
+        tables.draw_held(COMPLAINTS, rows)
     else:
         st.info("No complaint yet. Register every complaint here, however it arrives.")
     st.subheader("Insurers", anchor=False)

@@ -11,7 +11,7 @@ from core.services.compliance.requests import FoundRecord, RequestRow
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Choice, Day, Text, Tick
-from core.ui.lists import columns, held_rows, tables
+from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.compliance._shared import (
     ERASURES,
@@ -26,7 +26,7 @@ from pages.compliance._shared import (
     record,
 )
 
-REQUESTS: Table[RequestRow] = held_rows.sortable(
+REQUESTS: Table[RequestRow] = tables.sortable(
     Table(
         name="data_requests",
         noun=("request", "requests"),
@@ -81,7 +81,7 @@ def draw() -> None:
     late = sum((row.days_left or 0) < 0 for row in rows)
     open_ = sum(row.is_open for row in rows)
     st.markdown(f"{REQUESTS.count_text(len(rows))} · {words.count(open_)} open · {words.count(late)} late")
-    held_rows.draw(REQUESTS, rows)
+    tables.draw_held(REQUESTS, rows)
 
 
 def holding(customer_id: UUID, name: str) -> Action:

@@ -12,7 +12,7 @@ from core.services.people.staff import Person
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
-from core.ui.lists import columns, held_rows, tables
+from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.compliance._shared import ERASURES, ROLE, STATES, action, draw_history, read, record
 
@@ -73,7 +73,7 @@ def draw() -> None:
     st.subheader("Erasures", anchor=False)
     rows = read(erasures.list_erasures)
     if rows:
-        held_rows.draw(ERASURES, rows)
+        tables.draw_held(ERASURES, rows)
     else:
         st.info("Nothing was erased yet. A class above is prepared when something of it is due.")
     st.subheader("Legal holds", anchor=False)

@@ -11,11 +11,11 @@ from core.services.people.staff import Person
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
-from core.ui.lists import columns, held_rows, tables
+from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.compliance._shared import LEFT, ROLE, STATES, action, days_left, draw_history, late_badge, read
 
-CALENDAR: Table[FilingRow] = held_rows.sortable(
+CALENDAR: Table[FilingRow] = tables.sortable(
     Table(
         name="filings",
         noun=("return", "returns"),
@@ -56,7 +56,7 @@ def draw_calendar(rows: list[FilingRow]) -> None:
         late = sum((row.days_left or 0) < 0 for row in rows)
         ended = "of periods that ended in the last year"
         st.markdown(f"{CALENDAR.count_text(len(rows))} {ended} · {words.count(late)} late")
-        held_rows.draw(CALENDAR, rows)
+        tables.draw_held(CALENDAR, rows)
         return
     first_on = read(filings.find_first_day)
     begun = f"Business began on {words.day(first_on)}" if first_on else "There is no live sale and no agreement yet"

@@ -23,7 +23,7 @@ from core.store.access import reading, store
 from core.ui.frame import frame, record_pages
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
-from core.ui.lists import columns, held_rows, table_choices, tables
+from core.ui.lists import columns, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_month, overdue_beside
@@ -35,7 +35,7 @@ def _due(row: BordereauSummary) -> str:
     return f"{words.day(row.due_on)}, overdue: {'send it' if row.bordereau_id else 'issue it'}"
 
 
-BORDEREAUX: Table[BordereauSummary] = held_rows.sortable(
+BORDEREAUX: Table[BordereauSummary] = tables.sortable(
     Table(
         name="bordereaux",
         noun=("bordereau", "bordereaux"),
@@ -123,7 +123,7 @@ def draw() -> None:
         st.info("There is nothing to report for this month. Choose another month above.", icon=":material/event_busy:")
         return
     draw_head(rows)
-    held_rows.draw(BORDEREAUX, rows)
+    tables.draw_held(BORDEREAUX, rows)
     if any(row.state == DRAFT for row in rows):
         st.caption("The rows of a draft change until it is issued; months are reported one after the other.")
 
@@ -137,7 +137,7 @@ def draw_head(rows: Sequence[BordereauSummary]) -> None:
         for name in dict.fromkeys(row.kind_name for row in rows)
     }
     kinds = " · ".join(f"{name}: {words.naira(minor)}" for name, minor in sums.items())
-    table_choices.head(f"{BORDEREAUX.count_text(len(rows))} · {said} · {kinds}", BORDEREAUX)
+    tables.head(f"{BORDEREAUX.count_text(len(rows))} · {said} · {kinds}", BORDEREAUX)
 
 
 SHOWN = 100

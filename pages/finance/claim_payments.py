@@ -17,7 +17,7 @@ from core.services.finance.claim_payments.payment_files import MAX_LINES, MEANIN
 from core.services.finance.reconciling import file_rows
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading
-from core.ui.claims import payees
+from core.ui.claims.summaries import draw_chain
 from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Naira, Several, Text, Values
@@ -136,7 +136,7 @@ def paying(row: HandOver) -> Action:
     """Return the dialog that makes a payment."""
 
     def show_chain(_: Values) -> None:
-        payees.draw_chain(row.links)
+        draw_chain(row.links)
 
     def pay(session: ScopedSession, typed: Values, by: Person) -> None:
         given = {name: value for name, value in typed.items() if value}
@@ -165,7 +165,7 @@ def paying_together(rows: Sequence[HandOver]) -> Action:
         st.caption(f"{len(chosen)} chosen, {words.naira(sum(row.amount_minor for row in chosen))}")
         for row in chosen:
             with st.expander(words.plain(f"{row.reference}: who did what")):
-                payees.draw_chain(row.links)
+                draw_chain(row.links)
 
     def pay(session: ScopedSession, typed: Values, by: Person) -> int:
         seen = {row.id: row.version for row in rows if row.id.hex in typed["claims"]}

@@ -21,7 +21,7 @@ from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import facts, url_state, words
-from core.ui.lists import columns, export_panel, filter_bar, saved_views, table_choices, tables
+from core.ui.lists import columns, export_panel, filter_bar, saved_views, tables
 from core.ui.lists.export_panel import Way
 from core.ui.lists.tables import Table
 
@@ -64,7 +64,7 @@ def draw() -> None:
     number = tables.page_of(RECEIPTS, found.total_count)
     if number is None:
         return
-    table_choices.head(RECEIPTS.count_text(found.total_count), RECEIPTS)
+    tables.head(RECEIPTS.count_text(found.total_count), RECEIPTS)
     with reading(Scope.system()) as session:
         rows = receipt_rows(session, found.items)
     tables.draw(RECEIPTS, rows, number=number, total=found.total_count)

@@ -21,7 +21,7 @@ from core.store.access import reading
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
-from core.ui.lists import columns, held_rows, table_choices, tables
+from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, bank_answer, bank_return, choose_month, show_resting
 
@@ -72,7 +72,7 @@ PAYMENTS: Table[PaymentRow] = Table(
         "prepared": columns.day("Prepared", lambda row: row.prepared_at, sorts=("oldest", "newest")),
     },
 )
-PAYOUTS: Table[BatchRow] = held_rows.sortable(
+PAYOUTS: Table[BatchRow] = tables.sortable(
     Table(
         name="payouts",
         noun=("payout", "payouts"),
@@ -91,7 +91,7 @@ PAYOUTS: Table[BatchRow] = held_rows.sortable(
     ),
     usual="Newest first",
 )
-DUE: Table[tuple[Balance, str | None]] = held_rows.sortable(
+DUE: Table[tuple[Balance, str | None]] = tables.sortable(
     Table(
         name="due_balances",
         noun=("balance", "balances"),
@@ -138,8 +138,8 @@ def due() -> None:
     if not rows:
         st.info("Nothing is due: every statement that was sent is settled.", icon=":material/task_alt:")
         return
-    table_choices.head(totals([balance for balance, _ in rows]), DUE, beside=partial(prepare_button, payable))
-    held_rows.draw(DUE, rows)
+    tables.head(totals([balance for balance, _ in rows]), DUE, beside=partial(prepare_button, payable))
+    tables.draw_held(DUE, rows)
 
 
 def prepare_button(payable: Sequence[Balance]) -> None:
@@ -165,7 +165,7 @@ def payments(person: Person) -> None:
         found = payment_reading.list_payments(session, Paging(1, MOST), state=PaymentState.PREPARED)
     others = [row for row in found if "approve" in payment_reading.list_allowed(row, person)]
     line = f"{PAYMENTS.count_text(total)} · paid out less received {words.naira(minor)}"
-    table_choices.head(line, PAYMENTS, beside=partial(confirm_button, others, person))
+    tables.head(line, PAYMENTS, beside=partial(confirm_button, others, person))
     number = tables.page_of(PAYMENTS, total) if total else None
     if number is not None:
         tables.draw(PAYMENTS, rows, number=number, total=total)
@@ -236,9 +236,9 @@ def payouts(person: Person) -> None:
         rows = payment_reading.list_batches(session)
     others = [row for row in rows if row.state == BatchState.PREPARED and row.prepared_by != person.id]
     line = f"{PAYOUTS.count_text(len(rows))} · {words.naira(sum(row.net_minor for row in rows))}"
-    table_choices.head(line, PAYOUTS, beside=partial(approve_button, others, person))
+    tables.head(line, PAYOUTS, beside=partial(approve_button, others, person))
     if rows:
-        held_rows.draw(PAYOUTS, rows)
+        tables.draw_held(PAYOUTS, rows)
 
 
 def approve_button(others: Sequence[BatchRow], person: Person) -> None:

@@ -19,7 +19,7 @@ from core.store.access import reading
 from core.ui.frame import frame, record_pages
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
-from core.ui.lists import held_rows, tables
+from core.ui.lists import tables
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, show_resting
 from pages.finance.payments import PAYMENTS
@@ -76,7 +76,7 @@ def giving_up(row: BatchRow) -> Action:
     )
 
 
-OF_BATCH: Table[PaymentRow] = held_rows.sortable(
+OF_BATCH: Table[PaymentRow] = tables.sortable(
     Table(
         name="of_batch",
         noun=("payment", "payments"),
@@ -245,4 +245,4 @@ def draw() -> None:
     answers(row, person)
     total = words.naira(sum(each.net_minor for each in rows))
     st.markdown(f"{OF_BATCH.count_text(len(rows))} · {total}")
-    held_rows.draw(OF_BATCH, rows)
+    tables.draw_held(OF_BATCH, rows)

@@ -20,7 +20,7 @@ from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, held_rows, table_choices
+from core.ui.lists import columns, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_month
@@ -172,7 +172,7 @@ def _place(name: str, content: bytes) -> str:
     return f"{PLACE} {name} {len(content)}"
 
 
-RECONCILIATIONS: Table[ReconciliationRow] = held_rows.sortable(
+RECONCILIATIONS: Table[ReconciliationRow] = tables.sortable(
     Table(
         name="reconciliations",
         noun=("reconciliation", "reconciliations"),
@@ -242,5 +242,5 @@ def draw() -> None:
             "No file was reconciled yet: begin with the account of your largest insurer.", icon=":material/balance:"
         )
         return
-    table_choices.head(RECONCILIATIONS.count_text(len(rows)), RECONCILIATIONS)
-    held_rows.draw(RECONCILIATIONS, rows)
+    tables.head(RECONCILIATIONS.count_text(len(rows)), RECONCILIATIONS)
+    tables.draw_held(RECONCILIATIONS, rows)

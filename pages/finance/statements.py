@@ -30,7 +30,7 @@ from core.store.access import reading, store
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Naira, Text
-from core.ui.lists import columns, held_rows, table_choices, tables
+from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.finance._shared import (
     ROLE,
@@ -42,7 +42,7 @@ from pages.finance._shared import (
     warn_of_withholding,
 )
 
-STATEMENTS: Table[StatementSummary] = held_rows.sortable(
+STATEMENTS: Table[StatementSummary] = tables.sortable(
     Table(
         name="statements",
         noun=("account", "accounts"),
@@ -119,7 +119,7 @@ def counted(rows: list[StatementSummary]) -> None:
     stated = [row for row in rows if row.closing_minor is not None]
     closing = f" · closing {words.naira(sum(row.closing_minor or 0 for row in stated))}" if stated else ""
     sums = partial(draw_sums, stated) if stated else None
-    table_choices.head(f"{STATEMENTS.count_text(len(rows))} · {said}{closing}", STATEMENTS, sums=sums)
+    tables.head(f"{STATEMENTS.count_text(len(rows))} · {said}{closing}", STATEMENTS, sums=sums)
 
 
 def draw_sums(stated: Sequence[StatementSummary]) -> None:
@@ -180,7 +180,7 @@ def draw() -> None:
             f"You have prepared {words.count(for_another)} of them: somebody else of finance approves"
             f" {'it' if for_another == 1 else 'them'}."
         )
-    held_rows.draw(STATEMENTS, rows)
+    tables.draw_held(STATEMENTS, rows)
 
 
 _SHOWN = 200

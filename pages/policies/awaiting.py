@@ -17,7 +17,7 @@ from core.states.policies import PolicyStage
 from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, url_state, words
-from core.ui.lists import columns, filter_bar, saved_views, table_choices, tables
+from core.ui.lists import columns, filter_bar, saved_views, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.filter_bar import Names
 from core.ui.lists.tables import Table
@@ -54,7 +54,7 @@ def results(page: Page[OpenSubmission], premium_minor: int, people: Mapping[UUID
         if picked:
             bulk(picked, people, person)
         else:
-            table_choices.head(f"{WAITING.count_text(page.total_count)} waiting · {premium} of premium", WAITING)
+            tables.head(f"{WAITING.count_text(page.total_count)} waiting · {premium} of premium", WAITING)
 
 
 def draw() -> None:

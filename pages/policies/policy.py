@@ -18,12 +18,12 @@ from core.services.views.policy import PolicyDetail, RefundLine, TermLine
 from core.states.claims import CLAIMS_ROLES
 from core.states.policies import AnswerStatus, PolicyAction, SubmissionState
 from core.store.access import reading
-from core.ui.claims import related_claims
+from core.ui.claims import summaries
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, documents, facts, reveal_dialog, url_state, words
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.policies import contacts, policy_actions
+from core.ui.policies import policy_actions
 from core.ui.sales import money_table
 from pages.policies._shared import draw_endorsements, list_present, reporting, resending_one
 
@@ -215,7 +215,7 @@ def draw_claims(policy: PolicyDetail, person: Person) -> None:
     """Draw every claim with its state; who works claims can open them."""
     with reading(frame.scope()) as session:
         lines = related.list_by_policy(session, policy.id)
-    related_claims.draw(lines, linked=person.has_role(*CLAIMS_ROLES), empty="Nobody has claimed on this policy.")
+    summaries.draw_claims(lines, linked=person.has_role(*CLAIMS_ROLES), empty="Nobody has claimed on this policy.")
 
 
 # The submission of one policy to its insurer: the card at the top, and the history in its tab.
@@ -418,8 +418,8 @@ def draw_details(policy: PolicyDetail, person: Person) -> None:
         draw_papers(policy.id, person)
     with terms:
         draw_terms(policy)
-        contacts.draw_switch(policy.sale.customer_id, person)
-        contacts.draw_calls(policy.id)
+        policy_actions.draw_switch(policy.sale.customer_id, person)
+        policy_actions.draw_calls(policy.id)
     with endorsed:
         draw_endorsements(policy, person)
     with claims:

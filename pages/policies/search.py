@@ -14,9 +14,8 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state
 from core.ui.lists import export_panel, periods, saved_views, tables
-from core.ui.sales import sales_filters, search_box
-from core.ui.sales.sales_filters import Selection
-from core.ui.sales.search_box import SearchText
+from core.ui.sales import sales_filters
+from core.ui.sales.sales_filters import SearchText, Selection
 
 POLICIES = tables.of(policies.POLICIES, opens="policies/policy.py", narrow=("number", "customer", "state", "ends"))
 
@@ -63,7 +62,7 @@ def results(search: Search, page: Page[Row]) -> None:
         search.selection.criteria.address(),
         rows=page.total_count,
         line=f"{POLICIES.count_text(page.total_count)} · sold {days[:1].lower() + days[1:]}"
-        f"{search_box.describe(search.box)}",
+        f"{sales_filters.describe_search(search.box)}",
         table=POLICIES,
     )
     tables.draw(POLICIES, page.items, number=number, total=page.total_count)
@@ -87,7 +86,7 @@ def draw() -> None:
 
 def read_filters(names: Choices) -> Search:
     """Read the search from the URL; unknown values of a choice are dropped, a wrong text is shown beside its field."""
-    box = search_box.read()
+    box = sales_filters.read_search()
     given = {**box.address, **{name: _known(name) for name in ("force", "role")}}
     return Search(box, sales_filters.read(PolicyFilter, names, usual=periods.ALL, given=given))
 
@@ -103,8 +102,8 @@ def draw_filters(search: Search, names: Choices, person: Person) -> None:
     sales_filters.draw(
         search.selection,
         names,
-        search=lambda: search_box.draw(PolicyFilter.FIELDS["find"], search.box),
+        search=lambda: sales_filters.draw_search(PolicyFilter.FIELDS["find"], search.box),
         leave_out=("find",),
         beside=lambda: saved_views.draw("policies/search.py", person),
     )
-    search_box.complain(search.box)
+    sales_filters.complain_of_search(search.box)

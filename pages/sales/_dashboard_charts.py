@@ -27,14 +27,14 @@ from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import SalesTotals
 from core.ui.frame import frame, page_links
-from core.ui.kit import charts, colours, figure_cache, url_state, words
+from core.ui.kit import charts, figure_cache, url_state, words
 from core.ui.kit.charts import Chart
 from core.ui.kit.figure_cache import StoreState
 from core.ui.lists import columns, periods, tables
 from core.ui.sales import sales_filters
 from core.ui.sales.sales_filters import GRAINS, LABELS, Selection
 
-MOST_SERIES: Final = colours.SERIES_COUNT - 1
+MOST_SERIES: Final = charts.SERIES_COUNT - 1
 # As high as a year of cohorts, which stands beside it.
 _YEAR_HEIGHT: Final = 440
 _FIRST_DAYS: Final[Mapping[Grain, str]] = {"day": "Day", "week": "Week from", "month": "Month from"}
@@ -93,8 +93,8 @@ def year_on_year(pairs: Sequence[MonthPair]) -> Chart:
         dtype="int64",
     )
     series = [
-        charts.bars(before, list(table[before] / 100), colours.faint()),
-        charts.bars(now, list(table[now] / 100), colours.series()[0], unfinished=is_under_way(when, "month")),
+        charts.bars(before, list(table[before] / 100), charts.faint_colour()),
+        charts.bars(now, list(table[now] / 100), charts.series_colours()[0], unfinished=is_under_way(when, "month")),
     ]
     names = [f"{month:%B %Y} and {clock.add_months(month, -12):%B %Y}" for month in when]
     parts = [(f"{pair.month:%b %Y}", pair.now_minor, pair.before_minor) for pair in pairs]
@@ -134,7 +134,7 @@ def ranked_bars(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
     ]
     return Chart(
         figure=charts.build_ranked(
-            charts.rows(what, list(table["Premium"] / 100), texts, hover, colours.series()[0]), names
+            charts.rows(what, list(table["Premium"] / 100), texts, hover, charts.series_colours()[0]), names
         ),
         table=table,
         alt=_describe_largest(what, list(table["Premium"].items())),
@@ -170,9 +170,9 @@ def _lowest(table: pd.DataFrame) -> int:
 def _looks(line: Series, rank: int) -> dict[str, Any]:
     """Return the colour and pattern of a member by its rank; grey for the sum of the remaining ones."""
     if rank >= MOST_SERIES and line.position is None:
-        return {"colour": colours.faint()}
-    turn, colour = divmod(rank if line.position is None else line.position, colours.SERIES_COUNT)
-    return {"colour": colours.series()[colour], "pattern": turn % len(charts.PATTERNS)}
+        return {"colour": charts.faint_colour()}
+    turn, colour = divmod(rank if line.position is None else line.position, charts.SERIES_COUNT)
+    return {"colour": charts.series_colours()[colour], "pattern": turn % len(charts.PATTERNS)}
 
 
 def _fold(lines: Sequence[Series]) -> list[Series]:

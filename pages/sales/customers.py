@@ -31,7 +31,7 @@ from core.ui.kit import actions, facts, figure_tiles, reveal_dialog, url_state, 
 from core.ui.kit.actions import Action, Choice, Text, Values
 from core.ui.lists import columns, export_panel, filter_bar, saved_views, tables
 from core.ui.lists.tables import Table
-from core.ui.policies import contacts, policy_actions
+from core.ui.policies import policy_actions
 from pages.sales._shared import ROLES, follow_click, list_acts, of_due
 
 CUSTOMERS = tables.of(
@@ -423,6 +423,6 @@ def draw_customer() -> None:
     draw_notes(customer.id, also=[record.id for record in customer.group.merged])
     draw_lists(customer, person)
     draw_personal(customer, person)
-    contacts.draw_switch(customer.id, person)
+    policy_actions.draw_switch(customer.id, person)
     draw_search(customer, person)
     st.caption(f"Customer {customer.id} · details last changed {words.moment(customer.updated_at)}")

@@ -24,8 +24,8 @@ from core.ui.kit.actions import Action
 from core.ui.lists import columns, export_panel, filter_bar, periods, saved_views, tables
 from core.ui.lists.tables import Table
 from core.ui.policies.policy_actions import WAITS
-from core.ui.sales import search_box
-from core.ui.sales.search_box import SearchText
+from core.ui.sales import sales_filters
+from core.ui.sales.sales_filters import SearchText
 from pages.sales._shared import (
     DUE,
     ROLES,
@@ -57,11 +57,11 @@ def draw_filters(criteria: DueFilter, search: SearchText, names: Choices, person
         criteria,
         names.names,
         options={"owned_by": {NOBODY: "Nobody", **people}},
-        first=lambda: search_box.draw(DueFilter.FIELDS["find"], search),
+        first=lambda: sales_filters.draw_search(DueFilter.FIELDS["find"], search),
         leave_out=("find",),
         beside=lambda: saved_views.draw("sales/due.py", person),
     )
-    search_box.complain(search)
+    sales_filters.complain_of_search(search)
 
 
 def draw_tabs(buckets: Sequence[Bucket], chosen: str) -> None:
@@ -349,7 +349,7 @@ def draw() -> None:
     views = frame.header_with_views("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
     with reading(frame.scope()) as session:
         names = load_choices(session)
-    search = search_box.read()
+    search = sales_filters.read_search()
     open_bucket, criteria = read_bucket(names, search)
     draw_filters(criteria, search, names, person)
     if search.fault:

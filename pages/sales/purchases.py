@@ -16,7 +16,7 @@ from core.ui.buying import receipts
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import facts, reveal_dialog, url_state, words
 from core.ui.lists import export_panel, periods, saved_views, tables
-from core.ui.sales import money_table, sales_filters, search_box
+from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Selection
 
 PURCHASES = tables.of(
@@ -73,16 +73,16 @@ def draw() -> None:
     frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
     with reading(frame.scope()) as session:
         names = load_choices(session)
-    search = search_box.read()
+    search = sales_filters.read_search()
     selection = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
     sales_filters.draw(
         selection,
         names,
-        search=lambda: search_box.draw(PurchaseFilter.FIELDS["find"], search),
+        search=lambda: sales_filters.draw_search(PurchaseFilter.FIELDS["find"], search),
         leave_out=("find",),
         beside=lambda: saved_views.draw(PAGE, person),
     )
-    search_box.complain(search)
+    sales_filters.complain_of_search(search)
     if search.fault:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
@@ -92,7 +92,7 @@ def draw() -> None:
             session, wanted, names, shown=PURCHASES.shown_columns, order=PURCHASES.order, paging=paging
         )
         given_back = sales_table.sum_refunds(session, wanted)
-    toolbar(selection, total, given_back, search_box.describe(search))
+    toolbar(selection, total, given_back, sales_filters.describe_search(search))
     if not total.sold:
         nothing(selection, person)
         return

@@ -14,7 +14,7 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.lists.tables import Table
-from core.ui.sales import money_table, sales_filters, search_box
+from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Selection
 
 RENEWALS = tables.of(
@@ -89,16 +89,16 @@ def draw() -> None:
     frame.page_header("Renewals", "Every further term that was bought for a policy, with the split of the money.")
     with reading(frame.scope()) as session:
         names = load_choices(session)
-    search = search_box.read()
+    search = sales_filters.read_search()
     selection = sales_filters.read(RenewalFilter, names, usual=periods.ALL, given=search.address)
     sales_filters.draw(
         selection,
         names,
-        search=lambda: search_box.draw(RenewalFilter.FIELDS["find"], search),
+        search=lambda: sales_filters.draw_search(RenewalFilter.FIELDS["find"], search),
         leave_out=("find",),
         beside=lambda: saved_views.draw("sales/renewals.py", person),
     )
-    search_box.complain(search)
+    sales_filters.complain_of_search(search)
     if search.fault:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
@@ -108,7 +108,7 @@ def draw() -> None:
             session, selection.criteria, names, shown=table.shown_columns, order=table.order, paging=paging
         )
         given_back = records.sum_refunds(session, selection.criteria)
-    toolbar(selection, total, table, given_back, search_box.describe(search))
+    toolbar(selection, total, table, given_back, sales_filters.describe_search(search))
     if not total.all_rows.renewals:
         nothing(selection)
         return

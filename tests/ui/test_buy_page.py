@@ -19,7 +19,7 @@ from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
 from core.store.schema.tables import Mail, Policy, ProductBlock, Purchase, SaleDraft, Staff
-from core.ui.buying import live_prices, sale_drafts
+from core.ui.buying import prices, sale_drafts
 from core.ui.forms import forms, questions
 from core.ui.forms.questions import Kind
 from core.ui.kit import words
@@ -166,20 +166,20 @@ def test_a_price_by_value_says_what_it_needs_and_then_follows(page: AppTest, sto
 def test_the_price_while_filling_is_the_price_of_the_sale(cover: Cover[Any]) -> None:
     typed = fields.build_example(cover.request)
     rates = shipped.rates(typed["product_id"])
-    known = live_prices.price_so_far(cover, typed, rates)
+    known = prices.price_so_far(cover, typed, rates)
     assert known.value == shipped.price(cover)
-    assert known.reads == live_prices.reads(cover, typed["product_id"], rates)
+    assert known.reads == prices.reads(cover, typed["product_id"], rates)
     for name in known.reads:
         without = {key: value for key, value in typed.items() if key != name}
         if cover.request.model_fields[name].is_required():
-            assert live_prices.price_so_far(cover, without, rates).missing == {name}
+            assert prices.price_so_far(cover, without, rates).missing == {name}
 
 
 def test_a_plan_that_the_product_lacks_is_no_price() -> None:
     cover = insurer_g.COVERS[0]
     typed = fields.build_example(cover.request)
     bare = shipped.rates(typed["product_id"], meta={})
-    known = live_prices.price_so_far(cover, typed, bare)
+    known = prices.price_so_far(cover, typed, bare)
     assert known.value is None
     assert [fault.field for fault in known.faults] == ["plan"]
 
@@ -188,7 +188,7 @@ def test_items_are_part_of_the_price(store: Store, partner: Partner) -> None:
     cover = insurer_b.COVERS[0]
     form = forms.Form(key="x", model=cover.request, given={"product_id": "x"})
     typed = fields.build_example(cover.request)
-    reads = live_prices.reads(cover, typed["product_id"], shipped.rates(typed["product_id"]))
+    reads = prices.reads(cover, typed["product_id"], shipped.rates(typed["product_id"]))
     assert reads & {question.name for question in form.questions if question.kind is Kind.ITEMS}
 
 

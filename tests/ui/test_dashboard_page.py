@@ -23,7 +23,7 @@ from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.services.sales.totals import SalesTotals
 from core.store.access import Scope, Store
 from core.ui.kit import charts as kit_charts
-from core.ui.kit import colours, figure_tiles, words
+from core.ui.kit import figure_tiles, words
 from core.ui.lists import periods
 from core.ui.sales.sales_filters import LABELS
 from pages.sales import _dashboard_charts as charts
@@ -452,8 +452,8 @@ def test_a_day_under_way_is_pale() -> None:
     lines = [Series(None, "Platform", [100_00, 200_00, 5_00])]
     (bars,) = charts.over_time(when, lines, "day", what="Commissions").figure["data"]
     whole, same, pale = bars["marker"]["color"]
-    assert whole == same == colours.series()[0]
-    assert pale == colours.pale(whole) != whole
+    assert whole == same == kit_charts.series_colours()[0]
+    assert pale == kit_charts.pale(whole) != whole
     (over,) = charts.over_time(when[:2], [Series(None, "Platform", [1, 2])], "day", what="Commissions").figure["data"]
     assert over["marker"]["color"] == whole, "every day of it is over"
 

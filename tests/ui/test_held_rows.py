@@ -3,7 +3,7 @@
 from datetime import date
 from typing import NamedTuple
 
-from core.ui.lists import columns, held_rows
+from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 
 
@@ -19,7 +19,7 @@ ROWS = [
     Row("Zakari", date(2026, 4, 1), -1_000_00),
     Row("Bello", date(2026, 9, 1), 1_200_00),
 ]
-TABLE: Table[Row] = held_rows.sortable(
+TABLE: Table[Row] = tables.sortable(
     Table(
         name="rows",
         noun=("row", "rows"),
@@ -34,7 +34,7 @@ TABLE: Table[Row] = held_rows.sortable(
 
 
 def names(order: str) -> list[str]:
-    return [row.name for row in held_rows.sort(TABLE, ROWS, order)]
+    return [row.name for row in tables.sort_rows(TABLE, ROWS, order)]
 
 
 def test_each_column_sorts_by_its_value_both_ways_and_rows_without_one_stay_last() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from core.services.people import staff
 from core.store.access import Scope, Store
-from core.ui.frame import menu, palette
+from core.ui.frame import menu, navigation
 from tests.every_case import every_case
 from tests.ui.conftest import Screen, person_of, sent, texts, turn_to
 
@@ -41,7 +41,7 @@ def test_the_palette_stays_in_the_mode(store: Store, screen: Screen) -> None:
 
 def test_every_action_leads_to_a_screen() -> None:
     paths = {screen.path for screen in menu.SCREENS}
-    assert {shortcut.path for shortcut in palette.SHORTCUTS} <= paths
+    assert {shortcut.path for shortcut in navigation.SHORTCUTS} <= paths
 
 
 def test_every_screen_has_a_purpose_of_its_own() -> None:

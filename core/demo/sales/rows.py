@@ -1,6 +1,7 @@
 """A sale as rows: purchase, policy, certificates, submission, renewals, refund, and what the figures count.
 
-The figures of a chunk are summed before they are added to what is kept."""
+The figures of a chunk are summed before they are added to what is kept.
+"""
 
 import json
 from collections import Counter, defaultdict

@@ -1,11 +1,18 @@
-"""Display of a price: the amount and its calculation steps."""
+"""Prices: an amount with its calculation steps; and the live price of a form that is still being filled in."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from core.covers.cover import Price, Step
-from core.ui.kit import words
+from core.covers.cover import Cover, Price, Rates, Step
+from core.covers.fields import build_example
+from core.covers.request import validate
+from core.errors import FieldFault, InvalidInput
+from core.ui.forms import forms
+from core.ui.forms.forms import Form
+from core.ui.kit import form_keeper, words
 
 
 def show(price: Price, *, label: str = "Premium") -> None:
@@ -22,3 +29,124 @@ def show_steps(steps: Sequence[Step]) -> None:
     # A Markdown table, because it can align money to the right.
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     st.markdown(f"| :small[Step] | :small[How] | :small[Amount] |\n|:---|:---|---:|\n{table}")
+
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SoFar(Generic[Found]):
+    """A result as far as it is known: `reads` are the fields that it depends on, `missing` those not yet filled in."""
+
+    reads: frozenset[str]
+    missing: frozenset[str] = frozenset()
+    value: Found | None = None
+    faults: Sequence[FieldFault] = ()
+
+
+class _Watched:
+    """A proxy of a request that records which of its fields are read."""
+
+    def __init__(self, request: object) -> None:
+        self._request = request
+        self.read: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 of the request's field
+        self.read.add(name)
+        return getattr(self._request, name)
+
+
+def reads(cover: Cover[Any], product_id: str, rates: Rates) -> frozenset[str]:
+    """Return the fields that the price of a product depends on, found by pricing its example."""
+    return price_so_far(cover, {"product_id": product_id}, rates).reads
+
+
+def price_so_far(cover: Cover[Any], typed: Mapping[str, Any], rates: Rates) -> SoFar[Price]:
+    """Return the price of the typed values."""
+    return so_far(cover, typed, lambda request: cover.premium(request, rates))
+
+
+def so_far(cover: Cover[Any], typed: Mapping[str, Any], work_out: Callable[[Any], Found]) -> SoFar[Found]:
+    """Return what a function of a request makes of the typed values.
+
+    Missing or invalid fields are filled from the example, so that the others can be worked with; what depends on one of
+    them is left out.
+    """
+    given = {name: value for name, value in typed.items() if value is not None}
+    wanting = _wanting(cover, given)
+    filled = {name: value for name, value in given.items() if name not in wanting}
+    samples = {name: value for name, value in build_example(cover.request).items() if name in wanting}
+    try:
+        watched = _Watched(validate(cover.request, {**filled, **samples}))
+    except InvalidInput:
+        return SoFar(reads=frozenset())
+    try:
+        found = work_out(watched)
+    except InvalidInput as error:
+        return SoFar(reads=frozenset(watched.read), missing=wanting & watched.read, faults=error.faults)
+    missing = wanting & watched.read
+    return SoFar(reads=frozenset(watched.read), missing=missing, value=None if missing else found)
+
+
+def _wanting(cover: Cover[Any], given: Mapping[str, Any]) -> frozenset[str]:
+    try:
+        validate(cover.request, dict(given))
+    except InvalidInput as error:
+        return frozenset(fault.field.partition(".")[0] for fault in error.faults)
+    return frozenset()
+
+
+def show_live(form: Form, known: SoFar[Price] | None, typed: Mapping[str, Any]) -> bool:
+    """Show the price with its steps below the form, and a bar that stays at the foot of the screen.
+
+    The bar has the price, what is missing as links to its fields, and the button Review; returns True when that was
+    pressed. `known` is None where the page shows the price already.
+    """
+    if known is not None and known.value is not None and len(known.value.steps) > 1:
+        with st.container(border=True):
+            show_steps(known.value.steps)
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        if known is not None:
+            st.metric("Price", words.naira_of(known.value.total if known.value else None), width="content")
+        with st.container(gap="xxsmall", width="stretch"):
+            if known is not None:
+                _show_what_is_needed(form, known)
+            _link_missing(form, typed)
+        pressed = _press(form)
+        st.button(
+            "Review",
+            type="primary",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+            on_click=st.session_state.update,
+            args=({pressed: True},),
+        )
+    # Kept until it is taken: the run of a press may be stopped by the one that typing asked for just before.
+    return bool(st.session_state.get(pressed, False))
+
+
+def take_press(form: Form) -> None:
+    """Forget a press of Review, once what it asked for is done."""
+    st.session_state.pop(_press(form), None)
+
+
+def _press(form: Form) -> str:
+    return f"{form.key} review pressed"
+
+
+def _link_missing(form: Form, typed: Mapping[str, Any]) -> None:
+    missing = forms.find_missing(form, typed)
+    if not missing:
+        st.caption(":material/check: Everything that is needed is filled in.")
+        return
+    form_keeper.link_fields(form.key, f"Still to fill in ({len(missing)}):", missing)
+
+
+def _show_what_is_needed(form: Form, known: SoFar[Price]) -> None:
+    if known.value is not None:
+        st.caption(f"{words.plain(known.value.steps[-1].label)}: {words.plain(known.value.steps[-1].working)}.")
+    if known.missing:
+        needed = [question.label for question in form.questions if question.name in known.missing]
+        st.caption(f"Still needed for the price: {words.plain(', '.join(needed))}.")
+    for fault in known.faults if not known.missing else ():
+        st.markdown(forms.complaint(f"{words.title(fault.field)} {fault.message}"))

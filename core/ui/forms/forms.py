@@ -20,7 +20,7 @@ from core import seal
 from core.covers.request import Request, validate
 from core.errors import FieldFault, InvalidInput
 from core.ui.buying.selling import Counter
-from core.ui.forms import items, questions, uploads, widgets
+from core.ui.forms import questions, uploads, widgets
 from core.ui.forms.questions import Kind, Question
 from core.ui.kit import words
 
@@ -220,7 +220,9 @@ def find_missing(form: Form, typed: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _ask_one(form: Form, question: Question, typed: Mapping[str, Any], *, reruns: bool) -> Any:
     key = form.key_of(question)
     if question.kind is Kind.ITEMS:
-        return items.draw_items(question, key=key, say=lambda line: _show_faults_of_line(_faults(form), question, line))
+        return widgets.draw_items(
+            question, key=key, say=lambda line: _show_faults_of_line(_faults(form), question, line)
+        )
     return widgets.draw(question, key=key, typed=typed, reruns=reruns)
 
 
@@ -284,7 +286,9 @@ def clear(form: Form) -> None:
     for question in form.questions:
         key = form.key_of(question)
         emptied |= (
-            items.list_emptied(question, key) if question.kind is Kind.ITEMS else widgets.list_emptied(question, key)
+            widgets.list_emptied_items(question, key)
+            if question.kind is Kind.ITEMS
+            else widgets.list_emptied(question, key)
         )
     for name in [name for name in st.session_state if str(name).startswith(f"{form.key}.")]:
         del st.session_state[name]
@@ -307,7 +311,7 @@ def _read_back(form: Form, question: Question, value: Any, request: Request) -> 
     if question.personal:
         return seal.mask(str(value)) or ""
     if question.kind is Kind.ITEMS:
-        return items.read_back(question, value)
+        return widgets.read_items_back(question, value)
     if question.kind is Kind.FILE:
         return uploads.name_of(value, key=form.key_of(question))
     return _in_words(question, value, request)
@@ -360,7 +364,7 @@ def _show_faults_of_line(faults: Sequence[FieldFault], question: Question, line:
     for fault in faults:
         name, _, inside = fault.field.partition(".")
         if name == question.name and inside:
-            at, label = items.place(question, inside)
+            at, label = widgets.find_item(question, inside)
             if at == line:
                 st.markdown(complaint(f"{label}: {fault.message}"))
 

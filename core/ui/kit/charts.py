@@ -23,7 +23,56 @@ from core import money
 from core.services.lists.spreadsheets.formula_escaping import escape_formula
 from core.services.sales.breakdowns import Grain
 from core.ui.frame import page_links
-from core.ui.kit import colours, url_state, words
+from core.ui.kit import url_state, words
+
+SERIES_COUNT: Final = 8
+_LIGHT, _DARK = "light", "dark"
+_FAINT: Final = {_LIGHT: "#839192", _DARK: "#71858A"}
+
+
+def series_colours() -> list[str]:
+    """Return the colours of the series, in order."""
+    return list(st.get_option(f"theme.{_theme()}.chartCategoricalColors"))
+
+
+def text_colour() -> str:
+    """Return the colour of texts."""
+    return str(st.get_option(f"theme.{_theme()}.textColor"))
+
+
+def faint_colour() -> str:
+    """Return the grey of what stands behind: the year before, the sum of the remaining series."""
+    return _FAINT[_theme()]
+
+
+def surface() -> str:
+    """Return the colour of the page."""
+    return str(st.get_option(f"theme.{_theme()}.backgroundColor"))
+
+
+def grid() -> str:
+    """Return the colour of the lines behind a chart."""
+    return str(st.get_option(f"theme.{_theme()}.dataframeBorderColor"))
+
+
+def pale(colour: str) -> str:
+    """Return a colour mixed half and half with that of the page."""
+    pairs = zip(_channels(colour), _channels(surface()), strict=True)
+    return "#" + "".join(f"{(one + other) // 2:02X}" for one, other in pairs)
+
+
+def font() -> str:
+    """Return the fonts of texts, by name."""
+    return str(st.get_option("theme.font"))
+
+
+def _channels(colour: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(colour.removeprefix("#")))
+
+
+def _theme() -> str:
+    return _DARK if st.context.theme.type == _DARK else _LIGHT
+
 
 # What the pointer shows of a bar, and of the lines at one place: the name of the place is a heading above these.
 NAIRA_OF_BAR: Final = "<b>%{fullData.name} ₦%{y:,.2f}</b><br>%{x}<extra></extra>"
@@ -187,14 +236,14 @@ def bars(
     """Return a series of bars, the last of them pale if it is `unfinished`; `pattern` is an index of `PATTERNS`."""
     whole = len(values) - unfinished
     marker: dict[str, Any] = {
-        "color": [*[colour] * whole, colours.pale(colour)] if unfinished else colour,
+        "color": [*[colour] * whole, pale(colour)] if unfinished else colour,
         "line": {"width": 0},
     }
     if shape := PATTERNS[pattern]:
         marker["pattern"] = {
             "shape": shape,
             "fillmode": "overlay",
-            "fgcolor": colours.surface(),
+            "fgcolor": surface(),
             "fgopacity": 0.55,
             "size": 7,
         }
@@ -265,7 +314,7 @@ def build_figure(
             "margin": {"l": left + 6, "r": 8, "t": 2, "b": below + _LEGEND_HEIGHT * legend, "pad": 4},
             "paper_bgcolor": _CLEAR,
             "plot_bgcolor": _CLEAR,
-            "font": {"family": colours.font(), "size": _FONT_SIZE, "color": colours.text()},
+            "font": {"family": font(), "size": _FONT_SIZE, "color": text_colour()},
             "showlegend": legend,
             "legend": _place_legend(below),
             # With all bars of a place in one box, a click would be taken for one of the first series.
@@ -298,9 +347,9 @@ def _place_legend(below: int) -> dict[str, Any]:
 
 def _style_hover() -> dict[str, Any]:
     return {
-        "bgcolor": colours.surface(),
-        "bordercolor": colours.faint(),
-        "font": {"family": colours.font(), "color": colours.text()},
+        "bgcolor": surface(),
+        "bordercolor": faint_colour(),
+        "font": {"family": font(), "color": text_colour()},
         "align": "left",
         "namelength": -1,
     }
@@ -400,8 +449,8 @@ def number_axis(marks: Sequence[float], most: float, labels: Sequence[str] = ())
         "range": [marks[0], most * _ABOVE],
         "tickvals": list(marks),
         "ticktext": list(labels or [f"{mark:,.0f}" for mark in marks]),
-        "gridcolor": colours.grid(),
-        "zerolinecolor": colours.faint(),
+        "gridcolor": grid(),
+        "zerolinecolor": faint_colour(),
         "fixedrange": True,
     }
 
@@ -430,7 +479,7 @@ def mark_of(minor: int) -> str:
 
 def _make_clickable(series: Mapping[str, Any]) -> dict[str, Any]:
     # What was clicked is told below the chart: a bar that stayed marked would look chosen after that is closed.
-    same = {"marker": {"opacity": 1}, "textfont": {"color": colours.text()}}
+    same = {"marker": {"opacity": 1}, "textfont": {"color": text_colour()}}
     return {**series, "selected": same, "unselected": same}
 
 

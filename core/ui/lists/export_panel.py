@@ -22,7 +22,7 @@ from core.services.lists.listing import Listing
 from core.store.access import Scope, reading
 from core.ui.frame import frame
 from core.ui.kit import words
-from core.ui.lists import table_choices
+from core.ui.lists import tables
 from core.ui.lists.tables import Table
 
 Address = Mapping[str, Sequence[str]]
@@ -140,7 +140,7 @@ def offer(
         with st.popover("Export", icon=":material/download:", key=f"export_formats_{kind}"):
             _formats(wanted, table)
 
-    table_choices.head(line, table, sums=sums, beside=export if allowed else None)
+    tables.head(line, table, sums=sums, beside=export if allowed else None)
     if allowed:
         _panel(wanted)
 

@@ -6,11 +6,17 @@ A screen declares its table once and shows it like this:
 
     number = tables.page_of(POLICIES, total)      # None when the requested page does not exist
     tables.draw(POLICIES, rows, number=number, total=total)
+
+Where all rows are in memory every header sorts all of them, and one page is cut out afterwards:
+
+    DUE = tables.sortable(Table(...), usual="By account and party")
+
+    tables.draw_held(DUE, rows)
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -346,3 +352,136 @@ def _round_key(table: Table[Any]) -> str:
 
 def _back_key(name: str) -> str:
     return f"{name}_address"
+
+
+_MOVED = "moved_column"
+
+
+def head(
+    line: str,
+    table: Table[Any] | None,
+    *,
+    sums: Callable[[], None] | None = None,
+    beside: Callable[[], object] | None = None,
+) -> None:
+    """Draw the second line of a list: how much it holds at the left, its columns at the right.
+
+    `beside` draws what stands before them, its export or what is done with all of it.
+    `sums` draws the total of the whole selection in its parts, behind one button.
+    """
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="list_head" if line else None):
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", width="stretch"):
+            if line:
+                st.markdown(line, width="content")
+            if sums:
+                with st.popover("Sums", icon=":material/functions:", type="tertiary", key="list_sums"):
+                    sums()
+        if beside:
+            beside()
+        if table:
+            draw_choices(table)
+
+
+def draw_choices(table: Table[Any]) -> None:
+    """Draw the choice of sort order and columns; to be placed in a row of controls."""
+    with st.popover("Columns", icon=":material/view_column:"):
+        if table.orders:
+            # Headers sort too; on a narrow screen some of them are hidden.
+            key = url_state.widget_key(ORDER, table.order)
+            st.session_state[key] = table.order
+            st.selectbox(
+                "Order",
+                list(table.orders),
+                key=key,
+                format_func=lambda name: table.orders[name],
+                on_change=lambda: url_state.change({ORDER: [url_state.chosen_in(ORDER)]}),
+            )
+        shown = table.shown_columns
+        key = url_state.widget_key(SHOW, sorted(shown))
+        st.session_state[key] = shown
+        st.pills(
+            "Columns to show",
+            list(table.columns),
+            key=key,
+            selection_mode="multi",
+            format_func=lambda name: table.columns[name].label,
+            on_change=lambda: _show(_choose(table, shown, url_state.chosen_in(SHOW))),
+        )
+        _mover(table, shown)
+
+
+def _choose(table: Table[Any], shown: Sequence[str], chosen: Collection[str]) -> list[str]:
+    """Return the columns chosen: in the table's own sequence, or added behind one that the person has made."""
+    own = [name for name in table.columns if name in chosen]
+    if list(shown) == [name for name in table.columns if name in shown]:
+        return own
+    return [name for name in shown if name in chosen] + [name for name in own if name not in shown]
+
+
+def _mover(table: Table[Any], shown: Sequence[str]) -> None:
+    """Draw the controls that move one column before or behind its neighbour."""
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="bottom", key="move_column"):
+        name = st.selectbox("Move", shown, key=_MOVED, format_func=lambda name: table.columns[name].label)
+        place = shown.index(name) if name in shown else 0
+        for label, icon, by in (("Left", "arrow_back", -1), ("Right", "arrow_forward", 1)):
+            st.button(
+                label,
+                key=f"move {label.lower()}",
+                icon=f":material/{icon}:",
+                disabled=not 0 <= place + by < len(shown),
+                on_click=_move,
+                args=(list(shown), place, by),
+            )
+
+
+def _move(shown: list[str], place: int, by: int) -> None:
+    shown[place], shown[place + by] = shown[place + by], shown[place]
+    _show(shown)
+
+
+def _show(names: Sequence[str]) -> None:
+    url_state.change({SHOW: list(names)}, keep_page=True)
+
+
+_USUAL: Final = "usual"
+_BACK: Final = "-back"
+
+
+def sortable(table: Table[Row], *, usual: str) -> Table[Row]:
+    """Return the table with two orders for each column; `usual` names the order in which its rows come."""
+    orders, columns = {_USUAL: usual}, {}
+    for name, column in table.columns.items():
+        up, down = (name, f"{column.label}, ascending"), (name + _BACK, f"{column.label}, descending")
+        # Of figures and days the first click shows the largest or the latest.
+        orders |= dict((down, up) if column.is_right else (up, down))
+        columns[name] = replace(column, sorts=(name, name + _BACK))
+    return replace(table, orders=orders, columns=columns)
+
+
+def draw_held(table: Table[Row], rows: Sequence[Row]) -> None:
+    """Draw the page of the rows that the address names; where there is no such page, say so."""
+    number = page_of(table, len(rows))
+    if number is not None:
+        draw(table, cut_page(table, rows, number), number=number, total=len(rows))
+
+
+def cut_page(table: Table[Row], rows: Sequence[Row], number: int) -> list[Row]:
+    """Return one page of the rows in the order of the address."""
+    paging = table.paging(number)
+    return sort_rows(table, rows, table.order)[paging.offset : paging.offset + paging.limit]
+
+
+def sort_rows(table: Table[Row], rows: Sequence[Row], order: str) -> list[Row]:
+    """Return all rows in an order of the table; rows without a value come last in both directions."""
+    if order == _USUAL:
+        return list(rows)
+    column = table.columns[order.removesuffix(_BACK)]
+    keyed = [(_key(column, row), row) for row in rows]
+    known = [pair for pair in keyed if pair[0] is not None]
+    known.sort(key=lambda pair: pair[0], reverse=order.endswith(_BACK))
+    return [row for _, row in known] + [row for key, row in keyed if key is None]
+
+
+def _key(column: Column[Any], row: Any) -> Any:  # noqa: ANN401 a row and a value of any table
+    found = column.sort_key(row) if column.sort_key else column.of(row)
+    return found.casefold() if isinstance(found, str) else found

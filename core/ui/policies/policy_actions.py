@@ -1,6 +1,6 @@
 """Changes of a policy: each action previews its effect, and is made once on the version that was seen (S13).
 
-Beside them the button that sends the certificate to the policyholder by e-mail.
+Beside them the button that sends the certificate by e-mail, the calls about renewals, and the switch of reminders.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,8 @@ from core.services.policies import certificates, policies
 from core.services.policies import changes as policy_changes
 from core.services.policies.changes import LONGEST_WORD, Activation, PolicyChange
 from core.services.policies.policies import PolicyState
-from core.services.renewals import next_terms, renewals
+from core.services.renewals import calls, next_terms, reminders, renewals
+from core.services.renewals.calls import Call
 from core.services.selling import endorsing
 from core.services.selling.buying import Seller
 from core.services.views import policy as policy_view
@@ -33,8 +34,58 @@ from core.ui.buying import prices
 from core.ui.forms import questions, widgets
 from core.ui.forms.questions import Question
 from core.ui.frame import frame
-from core.ui.kit import actions, words
+from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Day, Field, Once, Segments, Text, Values
+
+_SWITCH = "reminders_off"
+
+
+def draw_calls(policy_id: UUID) -> None:
+    """Draw every call about a policy, the latest first."""
+    try:
+        with reading(frame.scope()) as session:
+            found = calls.list_calls(session, policy_id)
+    except NotFound:
+        return
+    if found:
+        st.markdown("**Calls about the renewal**")
+    for call in found:
+        with st.container(border=True, gap="xsmall"):
+            _call(call)
+
+
+def _call(call: Call) -> None:
+    facts.line(words.moment(call.created_at), call.label)
+    if call.note:
+        st.text(call.note)
+    again = f", to call again on {words.day(call.call_again_on)}" if call.call_again_on else ""
+    st.caption(f"Called by {words.plain(call.caller)}; owner {words.plain(call.owner)}{again}.")
+
+
+def draw_switch(customer_id: UUID, person: Person) -> None:
+    """Draw the switch of a customer's reminders, which holds for all of their policies; only operations may turn it."""
+    with reading(frame.scope()) as session:
+        st.session_state[_SWITCH] = customer_id not in reminders.list_opted_out(session, [customer_id])
+    st.toggle(
+        "Reminders of renewals by e-mail",
+        key=_SWITCH,
+        help="For all policies of this customer. The audit log says who switched it, and when.",
+        disabled=not person.has_role("operations"),
+        on_change=_switch,
+        args=(customer_id,),
+    )
+
+
+def _switch(customer_id: UUID) -> None:
+    is_out = not st.session_state[_SWITCH]
+    switch = Action(
+        title="Reminders of renewals by e-mail",
+        roles=("operations",),
+        work=lambda session, _, by: reminders.set_opt_out(session, customer_id, is_out=is_out, by=by),
+        done="This customer gets no reminders any more." if is_out else "This customer gets reminders again.",
+    )
+    switch.do()
+
 
 WAITS = " There is no mail server yet: it waits until an administrator names one."
 

@@ -1,4 +1,7 @@
-"""The filters of the screens with a period: named or between two days, beside the fields of the list's filter."""
+"""The filters of the screens with a period: named or between two days, beside the fields of the list's filter.
+
+Below them the search box of a list of sales: its text in the URL, its fault, and as what it was searched.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,12 +12,15 @@ import streamlit as st
 from core import clock
 from core.errors import InvalidInput
 from core.services.lists.dimensions import Choices
+from core.services.lists.filters.field import Field
 from core.services.lists.windows import EARLIEST, Window
 from core.services.sales import breakdowns
+from core.services.sales import filter as sales_filter
 from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
+from core.ui.forms import forms
 from core.ui.frame import frame
-from core.ui.kit import url_state
+from core.ui.kit import url_state, words
 from core.ui.lists import filter_bar, periods
 
 S = TypeVar("S", bound=SalesFilter)
@@ -177,3 +183,50 @@ def _choose_period(selection: Selection[S]) -> None:
     if selection.period == periods.CUSTOM:
         field, value = selection.criteria.FIELDS["created"], selection.criteria.created
         filter_bar.draw_field(field, value, {}, width=_DAY_WIDTH, is_labelled=False)
+
+
+_FIND = "find"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchText:
+    """The text as it stands in the URL, and the fault that keeps it from being searched."""
+
+    text: str
+    fault: str | None
+
+    @property
+    def address(self) -> dict[str, list[str]]:
+        """The parameter for the filter: none for a text with a fault, which is shown beside the box."""
+        return {_FIND: [] if self.fault or not self.text else [self.text]}
+
+
+def read_search() -> SearchText:
+    """Read the text from the URL."""
+    text = st.query_params.get(_FIND, "").strip()
+    try:
+        sales_filter.normalise_text(text)
+    except InvalidInput as error:
+        return SearchText(text, error.faults[0].message)
+    return SearchText(text, None)
+
+
+def draw_search(field: Field, search: SearchText) -> None:
+    """Draw the box."""
+    filter_bar.draw_field(field, search.text, {})
+
+
+def complain_of_search(search: SearchText) -> None:
+    """Draw what keeps the text from being searched."""
+    if search.fault:
+        st.markdown(forms.complaint(search.fault))
+
+
+def describe_search(search: SearchText) -> str:
+    """Return the end of the sentence on a list: as what its text was searched, "" without one."""
+    return f" · looked for as {_list_kinds(search.text)}" if search.text and not search.fault else ""
+
+
+def _list_kinds(text: str) -> str:
+    kinds = [words.plain(kind) for kind in sales_filter.detect_kinds(sales_filter.normalise_text(text))]
+    return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
