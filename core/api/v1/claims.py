@@ -16,8 +16,8 @@ from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.covers import fields
 from core.covers import request as requests
+from core.covers.claims.line import LossRequest
 from core.covers.claims.lines import LINES
-from core.covers.claims.request import LossRequest
 from core.covers.request import Request as Body
 from core.errors import FieldFault, InvalidInput
 from core.services.catalogue.keys import Caller
