@@ -13,8 +13,8 @@ from uvicorn.config import HTTP_PROTOCOLS
 from core import telemetry
 from core.api import preloading
 from core.api.app import routes, v1
+from core.api.http.middleware import SecurityHeaders
 from core.api.http.routing import EveryPath
-from core.api.http.security_headers import SecurityHeaders
 from core.api.outside.root_address import RootAddress
 from core.api.outside.signing_in import ProviderAnswers
 from core.api.protection import slow_senders

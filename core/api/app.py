@@ -17,14 +17,12 @@ from starlette.types import Scope as Connection
 
 from core import telemetry
 from core.api import preloading
-from core.api.http import error_handlers, openapi
+from core.api.http import middleware, openapi
 from core.api.http.auth import KeyGate
-from core.api.http.bodies import StrictRoute
-from core.api.http.error_handlers import ErrorBoundary
-from core.api.http.request_log import RequestLog
+from core.api.http.middleware import ErrorBoundary, RequestLog, SecurityHeaders
+from core.api.http.posts import StrictRoute
 from core.api.http.routing import Routing
-from core.api.http.security_headers import SecurityHeaders
-from core.api.outside import certificates, downloads, health, loan_books, signing_in
+from core.api.outside import certificates, downloads, health, signing_in
 from core.api.protection.load_shedding import LoadShedding, plain_refusal
 from core.api.v1 import (
     buying,
@@ -64,7 +62,7 @@ api = FastAPI(
     redirect_slashes=False,
 )
 api.router.route_class = StrictRoute
-error_handlers.install(api)
+middleware.answer_errors(api)
 # What is asked most comes first, and `/products/{id}` last, so that no lookup under /products is taken for an id.
 for room in (
     buying,
@@ -152,7 +150,6 @@ _plain = [
     *files.routes,
     *certificates.routes,
     *downloads.routes,
-    *loan_books.routes,
 ]
 for route in _plain:
     route.app = LoadShedding(route.app, plain_refusal)

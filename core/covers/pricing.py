@@ -1,4 +1,7 @@
-"""Premium calculation: exact through all steps, rounded once at the end (contract S4, P8)."""
+"""Premium calculation: exact through all steps, rounded once at the end (contract S4, P8).
+
+An offer is the price and the term of a request by the rules of a sale.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -7,9 +10,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from core import clock, money
-from core.covers import fields
-from core.covers.cover import Price, Rates, Step, Term
-from core.errors import InvalidInput
+from core.covers import ages, fields
+from core.covers.cover import Cover, Price, Rates, Step, Term
+from core.errors import InvalidInput, run_checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,3 +158,21 @@ def format_price(price: Decimal) -> str:
     """A price as the wire has it: two places, and more only where a rate has more."""
     exact = price.normalize()
     return f"{price:.2f}" if -int(exact.as_tuple().exponent) <= 2 else f"{exact:f}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offer:
+    """The price with its steps, and the days of cover."""
+
+    price: Price
+    term: Term
+
+
+def offer(cover: Cover[Any], request: object, rates: Rates) -> Offer:
+    """The price and the term of a request; InvalidInput names every field that the product does not take."""
+    term = cover.term(request, rates)
+    price, _ = run_checks(
+        lambda: cover.premium(request, rates),
+        lambda: ages.refuse_younger(cover, request, rates, term.start_on),
+    )
+    return Offer(price=price, term=term)

@@ -10,7 +10,7 @@ import streamlit as st
 from core import ids
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.offers import Offer, offer
+from core.covers.pricing import Offer, offer
 from core.covers.registry import COVERS
 from core.covers.request import Request
 from core.errors import InvalidInput, StateForbids

@@ -7,7 +7,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock
-from core.covers.claims.request import CLAIMANTS
+from core.covers.claims.line import CLAIMANTS
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview, Message

@@ -8,7 +8,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock, ids
-from core.covers.claims.request import DEATH, OWNER
+from core.covers.claims.line import DEATH, OWNER
 from core.errors import CoverdeskError, InvalidInput
 from core.services.claims.diary.tasks import PAPERS_DAYS
 from core.services.claims.intake import claimable_policies, lodging, requirements

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from core.api.http import bodies
+from core.api.http import posts
 from core.store.access import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
@@ -99,7 +99,7 @@ def test_body_above_a_mebibyte_is_refused(client: Client, partner: Partner) -> N
 def test_body_that_drips_in_is_refused_in_time(
     store: Store, server: str, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "SECONDS", 0.1)
+    monkeypatch.setattr(posts, "SECONDS", 0.1)
     host, port = server.removeprefix("http://").split(":")
     head = (
         f"POST /v1/products/credit-life-price HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {partner.test_key}\r\n"

@@ -10,9 +10,8 @@ import uvicorn
 
 from core import settings
 from core.api.http import auth
-from core.api.protection import load_shedding, rate_limits
-from core.api.protection.load_shedding import AdmissionQueue, LoadShedding, WebSocketLimit
-from core.api.protection.rate_limits import RateLimiter, address_key
+from core.api.protection import load_shedding
+from core.api.protection.load_shedding import AdmissionQueue, LoadShedding, RateLimiter, WebSocketLimit, address_key
 from core.commands import serve
 from core.errors import TooManyRequests
 from core.services.catalogue import keys
@@ -100,7 +99,7 @@ def test_zero_is_no_limit(client: Client, gate: auth.KeyGate, limit: Limit, part
 
 
 def test_a_flood_of_names_takes_bounded_memory_and_the_worst_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limits, "MAX_NAMES", 100)
+    monkeypatch.setattr(load_shedding, "MAX_NAMES", 100)
     counted = RateLimiter()
     for _ in range(5):
         counted.consume("flood", per_minute=5)

@@ -7,7 +7,7 @@ import pytest
 from fastapi import APIRouter, BackgroundTasks, Cookie, Depends, Header, Query, Request, Response
 
 from core.api.http.auth import Signed
-from core.api.http.bodies import StrictRoute
+from core.api.http.posts import StrictRoute
 from core.api.http.queries import Id, PageQuery
 from core.api.http.reads import ReadRoute
 from core.covers.request import Request as Body

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from core import clock, settings
-from core.api.http import security_headers
+from core.api.http import middleware
 from core.services.people import sign_in, staff
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
@@ -147,7 +147,7 @@ def test_signing_out_takes_a_post(client: Client) -> None:
 @every_case("path", ["/healthz", sign_in.SIGN_OUT, "/v1/nope", "/nowhere"])
 def test_every_answer_carries_the_security_headers(client: Client, path: str) -> None:
     answer = client.get(path)
-    for name in security_headers._EVERYWHERE:
+    for name in middleware._EVERYWHERE:
         assert name in answer.headers
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
     assert answer.headers["x-content-type-options"] == "nosniff"

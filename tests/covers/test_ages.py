@@ -9,7 +9,7 @@ from core import clock
 from core.covers import credit_life
 from core.covers.cover import Cover
 from core.covers.insurers import insurer_f, insurer_g
-from core.covers.offers import offer
+from core.covers.pricing import offer
 from core.covers.registry import COVERS
 from core.covers.tariff import EditableTariff, Kind, Tariff, parse_tariff
 from core.errors import InvalidInput

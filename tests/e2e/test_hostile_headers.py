@@ -2,7 +2,7 @@
 
 import httpx
 
-from core.api.http import security_headers
+from core.api.http import middleware
 from tests.e2e.conftest import Desk
 from tests.every_case import every_case
 
@@ -38,7 +38,7 @@ def test_every_answer_of_the_process_is_guarded_and_names_no_forged_host(desk: D
             answer = client.request(method, address, headers=forged)
             said = f"{method} {address}: {answer.status_code}"
             assert answer.status_code < 500, said
-            for name in security_headers._EVERYWHERE:
+            for name in middleware._EVERYWHERE:
                 assert name in answer.headers, f"{said} lacks {name}"
             assert "evil.example" not in str(answer.headers), said
             assert "evil.example" not in answer.text, said

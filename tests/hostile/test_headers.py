@@ -10,7 +10,7 @@ import pytest
 from starlette.routing import BaseRoute, Mount, Route
 
 from core.api import app as application
-from core.api.http import security_headers
+from core.api.http import middleware
 from core.api.outside import downloads, health
 from core.covers.credit_life import CREDIT_LIFE
 from core.store.access import Store
@@ -82,7 +82,7 @@ def _beside(route: BaseRoute) -> Iterator[str]:
 
 
 def guarded(answer: Any, said: str) -> None:
-    for name in security_headers._EVERYWHERE:
+    for name in middleware._EVERYWHERE:
         assert name in answer.headers, f"{said} lacks {name}"
     assert answer.headers["x-content-type-options"] == "nosniff", said
     assert "frame-ancestors" in answer.headers["content-security-policy"], said

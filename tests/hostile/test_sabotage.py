@@ -16,7 +16,7 @@ from fastapi import Response
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.api.http import auth, bodies, envelope, error_handlers, security_headers
+from core.api.http import auth, envelope, middleware, posts
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_b
 from core.errors import StaleVersion, Unauthorized
@@ -36,7 +36,7 @@ from tests.conftest import Partner, fresh_store
 from tests.covers import shipped
 from tests.hostile import payloads
 from tests.hostile.corpus import BODIES, Case, ask, enveloped, rows
-from tests.hostile.routes import posts
+from tests.hostile.routes import posts as post_routes
 from tests.services.claim_office import Office
 from tests.ui.conftest import Screen
 
@@ -221,7 +221,7 @@ def test_a_change_without_version_check_is_noticed(store: Store, partner: Partne
 
 def refused_as_a_whole(client: Client, partner: Partner, store: Store, *what: str) -> None:
     """Bodies of the corpus are refused with an envelope and leave no row."""
-    (price,) = (each for each in posts() if each.path.endswith("credit-life-price"))
+    (price,) = (each for each in post_routes() if each.path.endswith("credit-life-price"))
     before = rows(store)
     for said, content, content_type, more in BODIES:
         if said in what:
@@ -234,21 +234,21 @@ def refused_as_a_whole(client: Client, partner: Partner, store: Store, *what: st
 
 
 def test_a_body_without_a_cap_is_noticed(client: Client, partner: Partner, store: Store, monkeypatch: Patch) -> None:
-    caught(lambda: refused_as_a_whole(client, partner, store, "too much"), monkeypatch, (bodies, "LARGEST_JSON", 10**9))
+    caught(lambda: refused_as_a_whole(client, partner, store, "too much"), monkeypatch, (posts, "LARGEST_JSON", 10**9))
 
 
 @pytest.mark.parametrize("what", ["NaN", "the same name twice", "Infinity"])
 def test_a_lenient_parser_is_noticed(
     client: Client, partner: Partner, store: Store, monkeypatch: Patch, what: str
 ) -> None:
-    caught(lambda: refused_as_a_whole(client, partner, store, what), monkeypatch, (bodies, "parse", json.loads))
+    caught(lambda: refused_as_a_whole(client, partner, store, what), monkeypatch, (posts, "parse", json.loads))
 
 
 def test_a_failure_that_is_no_envelope_is_noticed(
     client: Client, partner: Partner, store: Store, monkeypatch: Patch
 ) -> None:
     plain = lambda error: Response(str(error), error.status, media_type="text/plain")  # noqa: E731
-    caught(lambda: refused_as_a_whole(client, partner, store, "null"), monkeypatch, (error_handlers, "failure", plain))
+    caught(lambda: refused_as_a_whole(client, partner, store, "null"), monkeypatch, (middleware, "failure", plain))
 
 
 # What it costs.
@@ -389,7 +389,7 @@ def test_an_answer_without_security_headers_is_noticed(client: Client, monkeypat
     def guarded() -> None:
         assert "x-content-type-options" in client.get("/healthz").headers
 
-    caught(guarded, monkeypatch, (security_headers, "_EVERYWHERE", {}))
+    caught(guarded, monkeypatch, (middleware, "_EVERYWHERE", {}))
 
 
 def test_a_number_kept_in_clear_is_noticed(store: Store, client: Client, partner: Partner, monkeypatch: Patch) -> None:

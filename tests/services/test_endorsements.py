@@ -14,7 +14,7 @@ from core.covers.claims.lines import MotorClaimRequest
 from core.covers.cover import Cover
 from core.covers.fields import build_example
 from core.covers.insurers import insurer_a, insurer_b, insurer_d
-from core.covers.offers import offer
+from core.covers.pricing import offer
 from core.covers.registry import COVERS
 from core.covers.request import validate
 from core.errors import DuplicateRisk, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids

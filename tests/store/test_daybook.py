@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from core import money
 from core.store.access import Scope, Store
 from core.store.rollups import daily_rollup
-from core.store.rollups.measures import MEASURED
+from core.store.rollups.day_totals import MEASURED
 from core.store.schema import migrating, versions
 from core.store.schema.rollups import MEASURES
 from core.store.schema.tables import DaybookLine, DayTotal, Policy, ProductVersion, Purchase, Renewal

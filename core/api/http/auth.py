@@ -14,7 +14,7 @@ from starlette.types import Scope as Connection
 from core.api.http.envelope import failure
 from core.api.http.run_inline import run_inline
 from core.api.protection import load_shedding
-from core.api.protection.rate_limits import RateLimiter
+from core.api.protection.load_shedding import RateLimiter
 from core.errors import CoverdeskError, Unauthorized
 from core.services.catalogue import keys
 from core.services.catalogue.keys import Caller

@@ -7,8 +7,7 @@ from fastapi import APIRouter, Request, Response
 
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
-from core.api.http.bodies import StrictRoute
-from core.api.http.idempotent_post import run_once_async
+from core.api.http.posts import StrictRoute, run_once_async
 from core.covers.cover import Cover, ResponseShape
 from core.covers.registry import COVERS
 from core.services.idempotency import WireResponse

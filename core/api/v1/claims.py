@@ -7,18 +7,17 @@ from typing import Annotated, Any, ClassVar, Final
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field, create_model
 
-from core.api.http import bodies, envelope, forms, openapi
+from core.api.http import envelope, forms, openapi, posts
 from core.api.http.auth import Signed
-from core.api.http.bodies import StrictRoute
 from core.api.http.envelope import list_response, success
 from core.api.http.forms import Form
-from core.api.http.idempotent_post import run_once, run_once_async
+from core.api.http.posts import StrictRoute, run_once, run_once_async
 from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.covers import fields
 from core.covers import request as requests
+from core.covers.claims.line import LossRequest
 from core.covers.claims.lines import LINES
-from core.covers.claims.request import LossRequest
 from core.covers.request import Request as Body
 from core.errors import FieldFault, InvalidInput
 from core.services.catalogue.keys import Caller
@@ -144,7 +143,7 @@ async def read_submitted(request: Request, *, files: int) -> Form:
     """Read a form of at most so many files, or a JSON body in its place."""
     if forms.is_form(request):
         return await forms.read(request, files=files)
-    data = await bodies.read(request, accepted="multipart/form-data or application/json")
+    data = await posts.read(request, accepted="multipart/form-data or application/json")
     if not isinstance(data, dict):
         raise InvalidInput.for_field("body", "must be an object")
     return Form(texts=data, uploads={})

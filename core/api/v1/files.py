@@ -13,7 +13,7 @@ from starlette.types import Scope as Connection
 from core.api.http import envelope, forms, openapi
 from core.api.http.auth import Signed
 from core.api.http.forms import Form
-from core.api.http.idempotent_post import run_once
+from core.api.http.posts import run_once
 from core.covers import request as requests
 from core.errors import CoverdeskError, InvalidInput
 from core.services.catalogue.keys import Caller

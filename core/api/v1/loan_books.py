@@ -9,12 +9,11 @@ from pydantic import Field
 
 from core.api.http import envelope, forms, openapi
 from core.api.http.auth import Signed
-from core.api.http.bodies import StrictRoute
 from core.api.http.envelope import list_response, success
 from core.api.http.forms import Form
-from core.api.http.idempotent_post import run_once, run_once_async
+from core.api.http.posts import StrictRoute, run_once, run_once_async
 from core.api.http.queries import Id, PageQuery, QueryString
-from core.api.outside import loan_books as downloads
+from core.api.outside import downloads
 from core.covers import fields
 from core.covers import request as requests
 from core.covers.fields import one_of

@@ -7,8 +7,7 @@ from pydantic import WithJsonSchema
 
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
-from core.api.http.bodies import StrictRoute
-from core.api.http.idempotent_post import run_once_async
+from core.api.http.posts import StrictRoute, run_once_async
 from core.covers import credit_life
 from core.covers.cover import Price
 from core.covers.insurers import insurer_c

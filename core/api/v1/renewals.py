@@ -8,9 +8,8 @@ from pydantic import Field
 
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
-from core.api.http.bodies import StrictRoute
 from core.api.http.envelope import list_response, success
-from core.api.http.idempotent_post import run_once_async
+from core.api.http.posts import StrictRoute, run_once_async
 from core.api.http.queries import FilterQuery, Id
 from core.api.v1.buying import UnderPolicy
 from core.covers import request as requests

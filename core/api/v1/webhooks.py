@@ -13,9 +13,8 @@ from pydantic import Field, WithJsonSchema
 from core import clock
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
-from core.api.http.bodies import StrictRoute
 from core.api.http.envelope import list_response, success
-from core.api.http.idempotent_post import run_once_async
+from core.api.http.posts import StrictRoute, run_once_async
 from core.api.http.queries import Id, PageQuery
 from core.covers import request
 from core.covers.fields import one_of

@@ -9,8 +9,7 @@ from pydantic import Field
 
 from core import clock
 from core.covers import fields, request_parts
-from core.covers.claims.line import ClaimLine, Endpoint, Finding, compare
-from core.covers.claims.request import DEATH, LossRequest, Paper
+from core.covers.claims.line import DEATH, ClaimLine, Endpoint, Finding, LossRequest, Paper, compare
 from core.covers.credit_life import CREDIT_LIFE
 
 _CONTENTS_INCIDENTS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 from core import money, seal
+from core.covers.claims.line import DEATH
 from core.covers.claims.lines import MOTOR
-from core.covers.claims.request import DEATH
 from core.demo.audit_log import Log
 from core.demo.bulk_rows import Rows, Values, stamp
 from core.demo.claims import submitted

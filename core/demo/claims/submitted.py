@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from core import money, seal
-from core.covers.claims.request import CLAIMANT_FIELDS, DEATH
+from core.covers.claims.line import CLAIMANT_FIELDS, DEATH
 from core.covers.request_parts import build_name_key
 from core.demo.bulk_rows import Rows, Values, stamp
 from core.demo.claims.claims import DEVICE, Loss

@@ -20,8 +20,7 @@ from core.money import Split
 from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.rollups import daily_rollup, day_totals
-from core.store.rollups.day_totals import CoverFacts, Entry
-from core.store.rollups.measures import MEASURED
+from core.store.rollups.day_totals import MEASURED, CoverFacts, Entry
 from core.store.schema.rollups import MEASURES
 from core.store.schema.sales import Certificate, InsuredRisk, Policy, Purchase, Refund, Renewal, Submission
 

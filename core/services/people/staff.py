@@ -13,7 +13,7 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers import fields, request
-from core.covers.claims.request import AccountNumber
+from core.covers.claims.line import AccountNumber
 from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids

@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import request_parts
 from core.covers.cover import Cover, Price, Term
-from core.covers.offers import offer
+from core.covers.pricing import offer
 from core.errors import InvalidInput, StateForbids, run_checks
 from core.services.audit import log as audit
 from core.services.catalogue import products

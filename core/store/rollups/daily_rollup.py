@@ -14,7 +14,7 @@ from core import clock
 from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import first_of_month, lagos_day
 from core.store.rollups import claim_totals, day_totals
-from core.store.rollups.measures import MEASURED
+from core.store.rollups.day_totals import MEASURED
 from core.store.schema.columns import entity_of
 from core.store.schema.rollups import KEYS, MEASURES, DaybookLine
 from core.store.schema.sales import Purchase

@@ -11,9 +11,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from core import seal
 from core.covers import fields
 from core.covers.claims import lines
-from core.covers.claims.line import ClaimLine, Endpoint
+from core.covers.claims.line import OWNER, Claimant, ClaimLine, Endpoint, LossRequest
 from core.covers.claims.lines import INCIDENTS
-from core.covers.claims.request import OWNER, Claimant, LossRequest
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import fault
 from core.covers.request import Request

@@ -11,9 +11,8 @@ from sqlmodel import col
 
 from core import clock
 from core.covers.claims import lines
-from core.covers.claims.line import ClaimLine
+from core.covers.claims.line import DEATH, ClaimLine
 from core.covers.claims.lines import GADGET, MEDICAL_REPORT
-from core.covers.claims.request import DEATH
 from core.services.claims.intake import requirements
 from core.services.files import links as file_links
 from core.store.access import ScopedSession

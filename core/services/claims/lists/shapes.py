@@ -8,9 +8,8 @@ from pydantic import BaseModel, GetCoreSchemaHandler, WithJsonSchema, create_mod
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict
 
-from core.covers.claims.line import ClaimLine
+from core.covers.claims.line import CLAIMANT_FIELDS, ClaimLine
 from core.covers.claims.lines import GADGET, INCIDENTS, LINES
-from core.covers.claims.request import CLAIMANT_FIELDS
 from core.services.claims.intake import requirements
 from core.services.lists.shapes import Day, Id, InspectionRecord, Link, Mode, Moment, PolicyRecord, Times
 

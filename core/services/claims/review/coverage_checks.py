@@ -7,9 +7,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from core import clock, money
-from core.covers.claims.line import ClaimLine, Endpoint
+from core.covers.claims.line import DEATH, OWNER, POLICE_REPORT, ClaimLine, Endpoint
 from core.covers.claims.lines import INCIDENTS
-from core.covers.claims.request import DEATH, OWNER, POLICE_REPORT
 from core.services.claims.intake import submitted
 from core.services.claims.review import duplicates, fraud_flags
 from core.services.claims.review.duplicates import Duplicate

@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core import money, seal
 from core.covers import request
-from core.covers.claims.request import Claimant
+from core.covers.claims.line import Claimant
 from core.covers.request import refuse_unless
 from core.errors import NotAllowed, StateForbids
 from core.services import transfers
