@@ -10,7 +10,7 @@ from rich.console import Console
 from core import money
 from core.commands.months import Month, parse_month
 from core.errors import StateForbids
-from core.services.finance.bordereaux import issuing, overview
+from core.services.finance.bordereaux import bordereaux
 from core.services.people import staff
 from core.store.access import Scope, reading, transact
 
@@ -23,7 +23,7 @@ _LIVE = Scope.staff(is_live=True)
 def list_bordereaux(month: Month = "") -> None:
     """Print every bordereau of a month, with its state, rows and main sum."""
     with reading(_LIVE) as session:
-        rows = overview.list_month(session, parse_month(month))
+        rows = bordereaux.list_month(session, parse_month(month))
     for row in rows:
         # Past Rich, which makes blanks of tabs.
         cells = (row.number or "–", row.state, row.kind, row.party, str(row.rows), money.format_naira(row.main_minor))
@@ -38,12 +38,12 @@ def issue(
     wanted, refused = parse_month(month), 0
     with reading(Scope.system()) as session:
         person = staff.get_by_email(session, by)
-        issuing.require_finance(person)
+        bordereaux.require_finance(person)
     with reading(_LIVE) as session:
-        due = overview.list_due(session, wanted)
+        due = bordereaux.list_due(session, wanted)
     for provider_id, name, kind in due:
         try:
-            transact(_LIVE, partial(issuing.issue, provider_id=provider_id, kind=kind, month=wanted, by=person))
+            transact(_LIVE, partial(bordereaux.issue, provider_id=provider_id, kind=kind, month=wanted, by=person))
         except StateForbids as refusal:
             refused += 1
             err.print(f"{name}: {refusal}", highlight=False)

@@ -10,11 +10,11 @@ from rich.console import Console
 from core import money
 from core.commands.months import Month, parse_month
 from core.errors import InvalidInput, StateForbids
-from core.services.finance import tax_schedules
+from core.services.finance import tax
 from core.services.finance.payments import batches
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.statements import overview as statement_overview
-from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import reading as statement_overview
+from core.services.finance.statements import statements
 from core.services.people import staff
 from core.store.access import Scope, reading, transact
 
@@ -82,13 +82,11 @@ def payout(by: Annotated[str, typer.Option(help="E-mail of the person of finance
 
 
 @app.command("taxes")
-def print_taxes(
-    kind: Annotated[str, typer.Argument(help=f"{' or '.join(tax_schedules.KINDS)}.")], month: Month = ""
-) -> None:
+def print_taxes(kind: Annotated[str, typer.Argument(help=f"{' or '.join(tax.KINDS)}.")], month: Month = "") -> None:
     """Print the schedule of a tax as CSV."""
-    if kind not in tax_schedules.KINDS:
-        raise InvalidInput.for_field("kind", f"must be {' or '.join(tax_schedules.KINDS)}")
+    if kind not in tax.KINDS:
+        raise InvalidInput.for_field("kind", f"must be {' or '.join(tax.KINDS)}")
     with reading(_LIVE) as session:
-        lines = tax_schedules.list_lines(session, kind, parse_month(month))
-    for chunk in tax_schedules.csv_chunks(lines):
+        lines = tax.list_lines(session, kind, parse_month(month))
+    for chunk in tax.csv_chunks(lines):
         sys.stdout.write(chunk.decode())

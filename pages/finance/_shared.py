@@ -8,9 +8,8 @@ import streamlit as st
 
 from core import clock
 from core.services.finance import tax
-from core.services.finance.bordereaux import overview
-from core.services.finance.bordereaux.overview import Overdue
-from core.services.finance.bordereaux.reading import KIND_NAMES
+from core.services.finance.bordereaux import bordereaux
+from core.services.finance.bordereaux.bordereaux import KIND_NAMES, Overdue
 from core.services.people.staff import Person
 from core.store.access import Scope, reading, store
 from core.ui.frame import frame
@@ -70,7 +69,7 @@ def overdue_beside() -> None:
 
 def _list_overdue() -> Sequence[Overdue]:
     with reading(Scope.staff(is_live=True)) as session:
-        return overview.list_overdue(session)
+        return bordereaux.list_overdue(session)
 
 
 def _name_overdue(found: Sequence[Overdue]) -> str:

@@ -9,13 +9,11 @@ import streamlit as st
 from core import clock, ids
 from core.errors import InvalidInput, NotFound
 from core.services.finance import parties
-from core.services.finance.bordereaux import issuing, overview
-from core.services.finance.bordereaux import reading as bordereau_reading
+from core.services.finance.bordereaux import bordereaux as bordereau_reading
+from core.services.finance.bordereaux.bordereaux import DRAFT, KIND_NAMES, BordereauRow, BordereauSummary
 from core.services.finance.bordereaux.columns import OF
-from core.services.finance.bordereaux.overview import DRAFT, BordereauSummary
-from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
 from core.services.finance.parties import Party
-from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements import reading as statement_overview
 from core.services.lists.spreadsheets.columns import MONEY, SIGNED_MONEY
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
@@ -71,14 +69,14 @@ def issuing_all(month: date, number: int) -> Action:
         " into the next one.",
         confirm="Issue them",
         items=lambda: ((name, (provider_id, kind)) for provider_id, name, kind in _list_due(month)),
-        work=lambda session, due, by: issuing.issue(session, due[0], due[1], month, by=by),
+        work=lambda session, due, by: bordereau_reading.issue(session, due[0], due[1], month, by=by),
         done=lambda count: f"{words.count(count)} bordereaux are issued",
     )
 
 
 def _list_due(month: date) -> Sequence[tuple[UUID, str, str]]:
     with store().reading(frame.scope()) as session:
-        return overview.list_due(session, month)
+        return bordereau_reading.list_due(session, month)
 
 
 def sending_all(month: date, rows: Sequence[BordereauRow]) -> Action:
@@ -89,14 +87,16 @@ def sending_all(month: date, rows: Sequence[BordereauRow]) -> Action:
         says=", ".join(f"**{row.number}** to {words.plain(row.party)}" for row in rows) + ".",
         confirm="Mark them as sent",
         items=lambda: ((f"{row.number} of {row.party}", row.id) for row in rows),
-        work=lambda session, bordereau_id, by: issuing.move(session, bordereau_id, BordereauState.SENT, by=by),
+        work=lambda session, bordereau_id, by: bordereau_reading.move(
+            session, bordereau_id, BordereauState.SENT, by=by
+        ),
         done=lambda count: f"{words.count(count)} bordereaux are sent",
     )
 
 
 def month_buttons(month: date) -> None:
     with reading(frame.scope()) as session:
-        due, unsent = overview.list_due(session, month), overview.list_unsent(session, month)
+        due, unsent = bordereau_reading.list_due(session, month), bordereau_reading.list_unsent(session, month)
     if due and clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now():
         issuing_all(month, len(due)).button(f"Issue {len(due)} of {month:%B %Y}", type="primary")
     if unsent:
@@ -118,7 +118,7 @@ def draw() -> None:
         overdue_beside()
     actions.run()
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = overview.list_month(session, month)
+        rows = bordereau_reading.list_month(session, month)
     if not rows:
         st.info("There is nothing to report for this month. Choose another month above.", icon=":material/event_busy:")
         return
@@ -150,7 +150,7 @@ def issuing_one(provider_id: UUID, kind: str, month: date) -> Action:
         icon="assignment_turned_in",
         says="It is frozen with the next number of the insurer and a hash. A row that comes later goes into the next.",
         confirm="Issue it",
-        work=lambda session, _, by: issuing.issue(session, provider_id, kind, month, by=by),
+        work=lambda session, _, by: bordereau_reading.issue(session, provider_id, kind, month, by=by),
         done="The bordereau is issued.",
     )
 
@@ -162,7 +162,7 @@ def moving(row: BordereauRow, step: Transition[BordereauState]) -> Action:
         icon="task_alt",
         says=f"**{row.number}** becomes **{step.to}**.",
         fields=[Text("note", "What the insurer said" if step.needs_note else "Note", longest=500)],
-        work=lambda session, typed, by: issuing.move(session, row.id, step.to, by=by, note=typed["note"]),
+        work=lambda session, typed, by: bordereau_reading.move(session, row.id, step.to, by=by, note=typed["note"]),
         done=f"{row.number} is {step.to.lower()}.",
     )
 
@@ -176,9 +176,9 @@ def draft(kind: str, given: str, text: str) -> None:
             issued = bordereau_reading.list_bordereaux(session, month=month)
             row = next((row for row in issued if (row.provider_id, row.kind) == (provider_id, kind)), None)
             if row is None:
-                rows, minor = issuing.count_draft(session, provider_id, kind, month)
-                first = issuing.list_first_rows(session, provider_id, kind, month)[:SHOWN]
-                due = issuing.find_due_month(session, provider_id, kind)
+                rows, minor = bordereau_reading.count_draft(session, provider_id, kind, month)
+                first = bordereau_reading.list_first_rows(session, provider_id, kind, month)[:SHOWN]
+                due = bordereau_reading.find_due_month(session, provider_id, kind)
     except (InvalidInput, NotFound, KeyError, ValueError):
         st.error("The address names no bordereau.", icon=":material/link_off:")
         return

@@ -14,7 +14,7 @@ from core.services.claims.workflow.inputs import PAYMENT_METHODS
 from core.services.claims.workflow.paying import HandOver
 from core.services.finance.claim_payments import payment_files
 from core.services.finance.claim_payments.payment_files import MAX_LINES, MEANINGS, PaidFile, PaymentLine
-from core.services.finance.reconciling import file_rows
+from core.services.finance.reconciling import table_files
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading
 from core.ui.claims.summaries import draw_chain
@@ -258,7 +258,7 @@ def _preview(name: str, content: bytes) -> None:
 
 
 def _map(heading: Sequence[str]) -> Mapping[str, str]:
-    known = file_rows.guess(heading, MEANINGS)
+    known = table_files.guess(heading, MEANINGS)
     # What was chosen for one heading says nothing of another.
     place = f"{PLACE}.{crc32('|'.join(heading).encode())}"
     with st.grid(3, min_column_width=190, gap="small"):

@@ -11,7 +11,7 @@ from core.services.closing import checks, closing, progress
 from core.services.closing.checks import Check
 from core.services.closing.progress import Stage
 from core.services.finance import journal, months
-from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements import reading as statement_overview
 from core.services.people.staff import Person
 from core.states.finance import MonthState
 from core.store.access import ScopedSession, reading, store

@@ -10,7 +10,6 @@ import streamlit as st
 from core import clock
 from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
 from core.services.finance.credit_notes import deciding
-from core.services.finance.credit_notes import pdf as credit_note_pdf
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.reading import CreditNoteFilter, CreditNoteRow
 from core.services.lists.dimensions import load_choices
@@ -369,7 +368,7 @@ def draw_credit_note() -> None:
     if row.explained:
         arithmetic(row)
     with st.container(horizontal=True, gap="xsmall"):
-        for copy in credit_note_pdf.COPIES:
+        for copy in credit_note_reading.COPIES:
             st.link_button(
                 f"PDF for the {copy}", f"/credit-notes/{row.id}/{copy}.pdf", icon=":material/picture_as_pdf:"
             )

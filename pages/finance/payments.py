@@ -6,14 +6,14 @@ from functools import partial
 
 import streamlit as st
 
-from core.services.finance import parties, tax_schedules
+from core.services.finance import parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.payments.allocation import Balance
+from core.services.finance.payments.balances import Balance
 from core.services.finance.payments.reading import BatchRow, PaymentRow, Settled
-from core.services.finance.statements import overview as statement_overview
-from core.services.finance.tax_schedules import TaxLine
+from core.services.finance.statements import reading as statement_overview
+from core.services.finance.tax import TaxLine
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.finance import BatchState, PaymentState
@@ -252,9 +252,9 @@ def approve_button(others: Sequence[BatchRow], person: Person) -> None:
 def taxes() -> None:
     with reading(frame.scope()) as session:
         month = choose_month(statement_overview.list_months(session))
-        found = {kind: tax_schedules.list_lines(session, kind, month) for kind in tax_schedules.KINDS}
+        found = {kind: tax.list_lines(session, kind, month) for kind in tax.KINDS}
     for kind, lines in found.items():
-        st.subheader(tax_schedules.KINDS[kind], anchor=False)
+        st.subheader(tax.KINDS[kind], anchor=False)
         if not lines:
             st.caption(f"None on the statements of {month:%B %Y}.")
             continue
@@ -263,7 +263,7 @@ def taxes() -> None:
         with st.container(horizontal=True, gap="xsmall"):
             for format_ in ("xlsx", "csv"):
                 url = f"/taxes/{kind}/{month:%Y-%m}.{format_}"
-                st.link_button(f"{tax_schedules.KINDS[kind]} {format_.upper()}", url, icon=":material/download:")
+                st.link_button(f"{tax.KINDS[kind]} {format_.upper()}", url, icon=":material/download:")
     st.caption(
         "From the statements that are not void. Premium is exempt; a schedule may be filed once all are approved."
     )

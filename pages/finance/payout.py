@@ -11,7 +11,7 @@ from core.services.finance.payments import bank_answers, batches
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.payments.reading import BatchRow, PaymentRow
-from core.services.finance.reconciling import file_rows
+from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.table_files import TableFile
 from core.services.people.staff import Person
 from core.states.finance import BatchState
@@ -150,7 +150,7 @@ def preview(row: BatchRow, name: str, content: bytes) -> None:
 def choose_columns(file: TableFile) -> Mapping[str, str]:
     """Draw which column means what, guessed by headings and content, and return it."""
     some = [cells for _, cells in file.rows[:200]]
-    guessed = file_rows.guess(file.heading, bank_answers.MEANINGS, some)
+    guessed = table_files.guess(file.heading, bank_answers.MEANINGS, some)
     # What was chosen for one heading says nothing of another.
     place = f"{PLACE}.{crc32('|'.join(file.heading).encode())}"
     names = [NOT_IN_FILE, *file.heading]
@@ -166,7 +166,7 @@ def choose_columns(file: TableFile) -> Mapping[str, str]:
 
 def cells_of(line: AnswerLine) -> Mapping[str, str]:
     verdict = f":red[{words.plain(line.refusal)}]" if line.refusal else words.plain(line.note)
-    said = line.answer.capitalize() + (f": {words.plain(line.reason)}" if line.answer == file_rows.RETURNED else "")
+    said = line.answer.capitalize() + (f": {words.plain(line.reason)}" if line.answer == table_files.RETURNED else "")
     return {
         "Row": str(line.number),
         "Party": words.plain(line.payment.name) if line.payment else "–",
@@ -181,7 +181,7 @@ def cells_of(line: AnswerLine) -> Mapping[str, str]:
 def label_of(lines: Sequence[AnswerLine]) -> str:
     """Return "Note 12 paid, ₦1,000.00, and 1 returned, ₦20.00"."""
     parts = []
-    for answer, said in ((file_rows.CONFIRMED, "paid"), (file_rows.RETURNED, "returned")):
+    for answer, said in ((table_files.CONFIRMED, "paid"), (table_files.RETURNED, "returned")):
         amounts = [line.amount_minor for line in lines if line.answer == answer]
         if amounts:
             parts.append(f"{words.count(len(amounts))} {said}, {words.naira(sum(amounts))}")

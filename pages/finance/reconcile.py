@@ -10,12 +10,12 @@ import streamlit as st
 from core import money
 from core.errors import CoverdeskError
 from core.services.finance import parties
-from core.services.finance.reconciling import file_rows, running, table_files
 from core.services.finance.reconciling import reading as reconciliation_reading
+from core.services.finance.reconciling import running, table_files
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.reconciling.reading import ReconciliationRow
 from core.services.finance.reconciling.table_files import TableFile
-from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements import reading as statement_overview
 from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
@@ -79,7 +79,7 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
     with st.grid(3, min_column_width=190, gap="small"):
         typed["columns"] = {
             meaning: _pick(meaning, file.heading, known.get(meaning, ""), needed=needed)
-            for meaning, needed in file_rows.MEANINGS[kind].items()
+            for meaning, needed in table_files.MEANINGS[kind].items()
         }
         if provider_id:
             usual = list(_AMOUNTS).index(held.amount_is) if held else 0
@@ -104,7 +104,7 @@ def _forget_choices(file: TableFile, kind: str, party: str) -> None:
     about = (party, *file.heading)
     if st.session_state.get(f"{PLACE}.about") != about:
         st.session_state[f"{PLACE}.about"] = about
-        for meaning in file_rows.MEANINGS[kind]:
+        for meaning in table_files.MEANINGS[kind]:
             st.session_state.pop(f"{PLACE}.{meaning}", None)
 
 
@@ -112,10 +112,10 @@ def _propose(
     file: TableFile, kind: str, held: Mapping[str, str] | None, amount_is: str
 ) -> tuple[Mapping[str, str], str]:
     """Return the columns that are chosen first, and where they are from."""
-    if held and file_rows.suits(file, held):
+    if held and table_files.suits(file, held):
         return held, "The columns are those that were used last for this party."
     some = [cells for _, cells in file.rows[:200]]
-    guessed = file_rows.guess(file.heading, file_rows.MEANINGS[kind], some, amount_is=amount_is)
+    guessed = table_files.guess(file.heading, table_files.MEANINGS[kind], some, amount_is=amount_is)
     if held:
         return guessed, "The columns that were used last for this party are not those of this file: look at each."
     return guessed, "The columns were chosen by their headings and content: look at each."
@@ -124,7 +124,7 @@ def _propose(
 def _preview(file: TableFile, kind: str, columns: Mapping[str, str]) -> None:
     """Draw the first rows as they are understood with the chosen columns."""
     try:
-        first = file_rows.read_first(file, kind, columns)
+        first = table_files.read_first(file, kind, columns)
     except CoverdeskError:
         # What is wrong with the columns is said beside the button.
         return

@@ -16,14 +16,11 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.payments.allocation import Balance
-from core.services.finance.statements import overview as statement_overview
-from core.services.finance.statements import preparing as statements
+from core.services.finance.payments.balances import Balance
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import states as statement_states
+from core.services.finance.statements import statements
 from core.services.finance.statements.files import Paper
-from core.services.finance.statements.overview import DRAFT, StatementSummary
-from core.services.finance.statements.reading import StatementRow
+from core.services.finance.statements.reading import DRAFT, StatementRow, StatementSummary
 from core.services.people.staff import Person
 from core.states.finance import StatementState, StatementTransition
 from core.store.access import reading, store
@@ -101,7 +98,7 @@ def moving_all(month: date, to: str, rows: Sequence[StatementRow]) -> Action:
         + f"\n\nEach becomes **{to}**.",
         confirm=label,
         items=lambda: ((f"{row.paper.number} of {row.paper.party}", row.id) for row in rows),
-        work=lambda session, statement_id, by: statement_states.move(session, statement_id, to, by=by),
+        work=lambda session, statement_id, by: statements.move(session, statement_id, to, by=by),
         done=lambda count: f"{words.count(count)} statements are {to.lower()}",
     )
 
@@ -153,13 +150,13 @@ def draw() -> None:
         st.info("Statements are made of live records: switch to Live in the menu.", icon=":material/science:")
         return
     with reading(frame.scope()) as session:
-        months = statement_overview.list_months(session)
+        months = statement_reading.list_months(session)
     with beside:
         month = choose_month(months, is_labelled=False)
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = statement_overview.list_month(session, month)
-        movable = {to: statement_states.list_movable(session, month, to, by=person) for to in MOVES_OF_MANY}
-        for_another = statement_states.count_for_another(session, month, by=person)
+        rows = statement_reading.list_month(session, month)
+        movable = {to: statements.list_movable(session, month, to, by=person) for to in MOVES_OF_MANY}
+        for_another = statements.count_for_another(session, month, by=person)
     is_over = clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
     with beside:
         month_buttons(month, sum(row.state == DRAFT for row in rows) if is_over else 0, movable, person)
@@ -304,7 +301,7 @@ def moving(statement_id: UUID, number: str, step: StatementTransition) -> Action
         icon="task_alt",
         says=f"**{number}** becomes **{step.to}**.",
         fields=[Text("note", "Why", longest=500)] if step.needs_note else (),
-        work=lambda session, typed, by: statement_states.move(
+        work=lambda session, typed, by: statements.move(
             session, statement_id, step.to, by=by, note=typed.get("note", "")
         ),
         done=f"{number} is {step.to.lower()}.",
@@ -350,7 +347,7 @@ def draft(account: str, given: str, month: date) -> None:
 
 def buttons(row: StatementRow, person: Person) -> None:
     with reading(frame.scope()) as session:
-        steps = statement_states.list_allowed(session, row.id, person)
+        steps = statements.list_allowed(session, row.id, person)
         is_reversible = statements.can_reverse(session, row.id)
     for step in steps:
         look = "primary" if step.to in (StatementState.APPROVED, StatementState.SENT) else "secondary"
@@ -394,7 +391,7 @@ def whole(row: StatementRow, person: Person) -> None:
     actions.run()
     with reading(frame.scope()) as session:
         facts.own_interest(parties.list_own_staff(session, row.party))
-        facts.lapsed_approval(statement_states.find_lapse(session, row.id))
+        facts.lapsed_approval(statements.find_lapse(session, row.id))
     if paper.reverses:
         st.info(f"It reverses {paper.reverses} as a whole: {words.plain(row.note)}", icon=":material/undo:")
     with st.grid(2, min_column_width=320, gap="small"):

@@ -21,10 +21,10 @@ from core import clock, money
 from core.services.catalogue import keys, shipped
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.reconciling import our_side, running
+from core.services.finance.reconciling import matching, running
 from core.services.finance.statements import files as statement_files
-from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import statements
 from core.services.lists.windows import Window
 from core.services.people import staff
 from core.store.access import Scope, Store
@@ -109,7 +109,7 @@ def _reconcile(store: Store, by: Any, rows: int) -> None:
     with store.reading(LIVE) as session:
         insurers = [party for party, _ in parties.list_parties(session) if party.account == "provider"]
         given = {"amount_is": "net", "by_transaction": False}
-        listed = {each.id: our_side.list_movements(session, each.id, window, **given) for each in insurers}
+        listed = {each.id: matching.list_movements(session, each.id, window, **given) for each in insurers}
     provider_id, ours = max(listed.items(), key=lambda each: len(each[1]))
     lines = [f"{entry.label},{money.to_wire(entry.amount_minor)},{entry.on}" for entry in ours if entry.label]
     lines += [f"UNKNOWN/{number},{number}.00,{MONTH}" for number in range(max(0, rows - len(lines)))]

@@ -8,10 +8,10 @@ from typer.testing import CliRunner, Result
 
 from core import cli, clock, money
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services.finance import bank_accounts
+from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import states as statement_states
+from core.services.finance.statements import statements as statement_states
 from core.store.access import Store
 from core.store.schema.tables import Statement
 from tests.conftest import Partner
@@ -53,7 +53,7 @@ def test_a_payout_is_prepared_and_the_taxes_printed(finance: Finance, partner: P
     party = Party("distributor", partner.id)
     with clock.freeze(NOW - timedelta(days=90)):
         account = {"bank_name": "Bank", "account_name": "Swift", "account_number": "0123456789"}
-        finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
+        finance.do(agreements.confirm, finance.do(agreements.propose, party, account, by="root"), by="second")
     assert isinstance(run("payout", "--by", "funmi@f.example").exception, StateForbids), "nothing is due yet"
     run("prepare", "--month", "2026-08", "--by", "funmi@f.example")
     made = finance.read(statement_reading.list_statements, month=date(2026, 8, 1))

@@ -18,7 +18,7 @@ from core.services.exports.receipts import ExportOrder
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.reconciling import running
-from core.services.finance.statements import preparing, states
+from core.services.finance.statements import statements
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.renewals import due
@@ -98,11 +98,11 @@ def keep_books(desk: Desk) -> None:
     finance, admin = (person_of(desk, role) for role in ("finance", "admin"))
     party = Party("distributor", desk.seller)
     with desk.store.writing(Scope.staff(is_live=True)) as session:
-        month = preparing.find_due_month(session, party)
+        month = statements.find_due_month(session, party)
         assert month
-        statement = preparing.prepare(session, party, month, by=finance, without_withholding=True)
+        statement = statements.prepare(session, party, month, by=finance, without_withholding=True)
         for state in (StatementState.APPROVED, StatementState.SENT):
-            states.move(session, statement, state, by=admin)
+            statements.move(session, statement, state, by=admin)
         provider = next(each.id for each, _ in parties.list_parties(session) if each.account == "provider")
         typed = {"kind": "insurer", "month": str(month), "file_name": "account.csv", "amount_is": "gross"}
         typed |= {"tolerance": "1.00", "timing_days": 5}

@@ -8,11 +8,11 @@ from uuid import UUID
 
 from core import clock
 from core.services.admin import store_check
-from core.services.finance import agreements, bank_accounts, movements
+from core.services.finance import agreements, movements
 from core.services.finance.movements import MovementFilter, MovementRow
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches
-from core.services.finance.statements import preparing, states
+from core.services.finance.statements import statements
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people import staff
@@ -108,9 +108,9 @@ class Finance:
 
 def state(finance: Finance, party: Party, month: date, *moves: str) -> UUID:
     """A statement that Funmi prepared and Femi moved on."""
-    made: UUID = finance.do(preparing.prepare, party, month, by="funmi")
+    made: UUID = finance.do(statements.prepare, party, month, by="funmi")
     for to in moves:
-        finance.do(states.move, made, to, by="femi")
+        finance.do(statements.move, made, to, by="femi")
     return made
 
 
@@ -118,8 +118,8 @@ def pay_out(finance: Finance, party: Party) -> UUID:
     """An approved payout of one payment: prepared by Funmi, approved by Femi, of a statement that was sent."""
     finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
     with clock.freeze(NOW - timedelta(days=90)):
-        account = finance.do(bank_accounts.propose, party, BANK, by="root")
-        finance.do(bank_accounts.confirm, account, by="second")
+        account = finance.do(agreements.propose, party, BANK, by="root")
+        finance.do(agreements.confirm, account, by="second")
     state(finance, party, date(2026, 8, 1), "Approved", "Sent")
     made: UUID = finance.do(batches.prepare, {party: None}, by="funmi")
     finance.do(batches.approve, made, by="femi")

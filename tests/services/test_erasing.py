@@ -27,11 +27,11 @@ from core.services.events.feed import FeedFilter
 from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.finance import adjustments, movements
-from core.services.finance.bordereaux import issuing
+from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
 from core.services.finance.movements import MovementFilter
 from core.services.finance.parties import Party
-from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import statements
 from core.services.idempotency import WireResponse
 from core.services.mail import mail
 from core.services.people import staff
@@ -310,7 +310,7 @@ def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
         statements.prepare(session, party, date(2026, 8, 1), by=privacy.people["funmi"])
         provider_id = session.get_one(Policy, privacy.desk.sale.policy_id).provider_id
         for kind, month in (("premium", date(2026, 8, 1)), ("claims", date(2026, 11, 1))):
-            issuing.issue(session, provider_id, kind, month, by=privacy.people["funmi"])
+            bordereaux.issue(session, provider_id, kind, month, by=privacy.people["funmi"])
     privacy.settle()
     assert traces(store) >= {
         *("customer", "policy", "claim", "claim_comment", "renewal_call", "adjustment", "adjustment_proposal"),

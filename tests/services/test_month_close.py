@@ -14,15 +14,12 @@ from core import clock, money
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.closing import closing
 from core.services.closing.checks import Check
-from core.services.finance import adjustments, bank_accounts, journal, months
-from core.services.finance.bordereaux import issuing
-from core.services.finance.bordereaux import overview as bordereau_overview
+from core.services.finance import adjustments, agreements, journal, months
+from core.services.finance.bordereaux import bordereaux as bordereau_overview
 from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.statements import overview as statement_overview
-from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import states as statement_states
+from core.services.finance.statements import statements
 from core.states.finance import MonthState
 from core.store.access import Scope, Store
 from core.store.schema.tables import MonthStep, Movement
@@ -46,17 +43,17 @@ def finance(store: Store) -> Finance:
 @pytest.fixture
 def first(finance: Finance) -> date:
     """The first month in which money moved: the quickest to state and report."""
-    return finance.read(statement_overview.list_months)[-1]
+    return finance.read(statement_reading.list_months)[-1]
 
 
 def prepared(finance: Finance, month: date) -> None:
     """Every statement of the first month approved, and every bordereau of it issued."""
     for party, _ in finance.read(statements.list_due, month):
         made = finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
-        finance.do(statement_states.move, made, "Approved", by="femi")
-        finance.do(statement_states.move, made, "Sent", by="femi")
+        finance.do(statements.move, made, "Approved", by="femi")
+        finance.do(statements.move, made, "Sent", by="femi")
     for provider_id, _, kind in finance.read(bordereau_overview.list_due, month):
-        finance.do(issuing.issue, provider_id, kind, month, by="funmi")
+        finance.do(bordereau_overview.issue, provider_id, kind, month, by="funmi")
 
 
 def against(found: list[Check]) -> set[str]:
@@ -160,7 +157,7 @@ def test_debit_is_credit_on_every_day_and_the_accounts_are_the_movements(finance
     party = next(each.party for each in finance.read(balances.list_balances) if each.amount_minor > 0)
     account = {"bank_name": "Bank", "account_name": "Ekomarket", "account_number": "0123456789"}
     with clock.freeze(NOW - timedelta(days=90)):
-        finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
+        finance.do(agreements.confirm, finance.do(agreements.propose, party, account, by="root"), by="second")
     batch = finance.do(batches.prepare, {party: None}, by="funmi")
     finance.do(batches.approve, batch, by="femi")
     (paid,) = finance.read(payment_reading.list_of_batch, batch)

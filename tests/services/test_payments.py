@@ -17,17 +17,16 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services import examples
 from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter
-from core.services.finance import agreements, bank_accounts, parties, tax_schedules
+from core.services.finance import agreements, parties
+from core.services.finance import tax as tax_schedules
 from core.services.finance.parties import Party
-from core.services.finance.payments import allocation, balances, bank_answers, batches, transitions
+from core.services.finance.payments import balances, bank_answers, batches, transitions
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.payments.allocation import Due
+from core.services.finance.payments.balances import Due
 from core.services.finance.payments.bank_answers import AnswerLine
-from core.services.finance.reconciling import file_rows
-from core.services.finance.statements import preparing as statements
+from core.services.finance.reconciling import table_files
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import records as statement_records
-from core.services.finance.statements import states as statement_states
+from core.services.finance.statements import statements
 from core.services.finance.statements.files import Paper
 from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
@@ -67,16 +66,16 @@ def party(finance: Finance, partner: Partner) -> Party:
 
 def bank(finance: Finance, party: Party, **given: str) -> None:
     with clock.freeze(NOW - timedelta(days=90)):
-        account = finance.do(bank_accounts.propose, party, {**ACCOUNT, **given}, by="root")
-        finance.do(bank_accounts.confirm, account, by="second")
+        account = finance.do(agreements.propose, party, {**ACCOUNT, **given}, by="root")
+        finance.do(agreements.confirm, account, by="second")
 
 
 def sent(finance: Finance, party: Party, *months: date) -> list[UUID]:
     made = []
     for month in months:
         made.append(finance.do(statements.prepare, party, month, by="funmi"))
-        finance.do(statement_states.move, made[-1], "Approved", by="femi")
-        finance.do(statement_states.move, made[-1], "Sent", by="femi")
+        finance.do(statements.move, made[-1], "Approved", by="femi")
+        finance.do(statements.move, made[-1], "Sent", by="femi")
     return made
 
 
@@ -159,14 +158,14 @@ def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_f
     (made,) = sent(finance, party, AUGUST)
     whole = paper(finance, made)
     for state in ("Disputed", "Sent"):
-        finance.do(statement_states.move, made, state, by="femi", note="one sale is not theirs")
+        finance.do(statements.move, made, state, by="femi", note="one sale is not theirs")
     for number, amount in enumerate((whole.closing_minor // 3, None)):
         payment = approved(finance, party, amount)
         finance.do(transitions.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
     webhooks.catch_up(finance.store)
     with finance.store.reading(partner.scope(is_live=True)) as session:
         bodies = feed.read_page(session, FeedFilter(types=("statement.*",)), after=None, limit=50).bodies
-        assert statement_records.get_record(session, made)["id"] == str(made)
+        assert statement_reading.get_record(session, made)["id"] == str(made)
     events = [orjson.loads(body) for body in bodies]
     for event in events:
         jsonschema.validate(event, examples.build_schema(catalogue.BY_NAME[event["type"]]))
@@ -214,7 +213,7 @@ def test_a_reversed_statement_frees_its_payments_for_the_next_one(finance: Finan
     (september,) = sent(finance, party, SEPTEMBER)
     before = paper(finance, september)
     reversal = finance.do(statements.reverse, september, reason="The agreement was another", by="funmi")
-    finance.do(statement_states.move, reversal, "Approved", by="femi")
+    finance.do(statements.move, reversal, "Approved", by="femi")
     (again,) = sent(finance, party, SEPTEMBER)
     assert paper(finance, again).paid_minor == before.paid_minor > 0
     assert paper(finance, again).closing_minor == before.closing_minor
@@ -269,13 +268,13 @@ def test_money_is_not_paid_twice_not_too_much_and_not_while_something_stands_aga
     batch = finance.do(batches.prepare, {party: None}, by="funmi")
     for attempt in (
         lambda: finance.do(batches.prepare, {party: None}, by="femi"),
-        lambda: finance.do(statement_states.move, made, "Disputed", by="femi", note="Not ours at all"),
+        lambda: finance.do(statements.move, made, "Disputed", by="femi", note="Not ours at all"),
         lambda: finance.do(statements.reverse, made, reason="The agreement was another", by="funmi"),
     ):
         with pytest.raises(StateForbids, match="under way"):
             attempt()
     finance.do(batches.withdraw, batch, reason="Another account", by="funmi")
-    finance.do(statement_states.move, made, "Disputed", by="femi", note="Not ours at all")
+    finance.do(statements.move, made, "Disputed", by="femi", note="Not ours at all")
     with pytest.raises(StateForbids, match="in dispute"):
         finance.do(batches.prepare, {party: None}, by="funmi")
     assert finance.money_faults() == []
@@ -388,11 +387,11 @@ def test_an_amount_divides_oldest_first_and_never_beyond_what_is_due() -> None:
         )
 
     dues = [of(100, 7), of(-30, -2), of(50, 3)]
-    assert allocation.allocate(dues, 120) == dues
-    (first,) = allocation.allocate(dues, 60)
+    assert balances.allocate(dues, 120) == dues
+    (first,) = balances.allocate(dues, 60)
     assert (first.net_minor, first.vat_minor) == (60, 4)
-    assert [part.net_minor for part in allocation.allocate(dues, 119)] == [100, 19]
-    (owing,) = allocation.allocate([of(-100, -7)], -40)
+    assert [part.net_minor for part in balances.allocate(dues, 119)] == [100, 19]
+    (owing,) = balances.allocate([of(-100, -7)], -40)
     assert (owing.net_minor, owing.vat_minor) == (-40, -2)
 
 
@@ -469,9 +468,9 @@ def read_answer(finance: Finance, batch: UUID, *rows: str) -> list[AnswerLine]:
 def test_the_columns_of_a_banks_file_are_guessed_by_heading_and_by_what_is_in_them() -> None:
     rows = ["A,0123456789,10.00,PB-0001/1 2026-08,Paid,NIP/77,20/11/2026,Account closed"]
     file = bank_answers.read(*answer_of(*rows))
-    assert file_rows.guess(file.heading, bank_answers.MEANINGS, [cells for _, cells in file.rows]) == COLUMNS
+    assert table_files.guess(file.heading, bank_answers.MEANINGS, [cells for _, cells in file.rows]) == COLUMNS
     other = bank_answers.read("other.csv", b"Sum,Text,Code\n10.00,PB-0001/1 2026-08,Failed\n9.00,PB-0001/2,Paid")
-    guessed = file_rows.guess(other.heading, bank_answers.MEANINGS, [cells for _, cells in other.rows])
+    guessed = table_files.guess(other.heading, bank_answers.MEANINGS, [cells for _, cells in other.rows])
     assert guessed == {"amount": "Sum", "narration": "Text", "status": "Code"}
 
 

@@ -11,11 +11,11 @@ from core import clock, money
 from core.money import Split
 from core.services.claims.letters import letters
 from core.services.compliance import pack
-from core.services.finance.credit_notes import pdf as credit_note_pdf
+from core.services.finance.credit_notes import reading as credit_note_pdf
 from core.services.finance.credit_notes.reading import CreditNoteRow
+from core.services.finance.payments.paid_lines import PaidLine
 from core.services.finance.statements import files
 from core.services.finance.statements.files import Paper
-from core.services.finance.statements.paid_lines import PaidLine
 from core.services.mail.templates import CLAIM_LETTERS
 from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts

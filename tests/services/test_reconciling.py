@@ -13,9 +13,8 @@ from core import clock, money
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge
 from core.services.audit import log as audit
 from core.services.finance import adjustments, parties
-from core.services.finance.bordereaux import issuing
-from core.services.finance.bordereaux import reading as bordereau_reading
-from core.services.finance.reconciling import differences, file_rows, matching, running, table_files
+from core.services.finance.bordereaux import bordereaux as bordereau_reading
+from core.services.finance.reconciling import differences, matching, running, table_files
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.matching import Entry
 from core.services.lists.windows import Window
@@ -199,7 +198,7 @@ def workbook(*rows: list[object], formula: bool = False) -> bytes:
 
 def test_a_workbook_is_read_with_its_numbers_and_days_and_its_formulas_are_refused() -> None:
     file = table_files.read("a.xlsx", workbook(["A/1", 1250.5, date(2026, 9, 3)], ["B", -7, date(2026, 9, 4)]))
-    first, second = file_rows.read_entries(file, "insurer", COLUMNS)
+    first, second = table_files.read_entries(file, "insurer", COLUMNS)
     assert (first.key, first.amount_minor, first.on) == ("A/1", 125_050, date(2026, 9, 3))
     assert (second.amount_minor, second.subject) == (-700, "3")
     with pytest.raises(InvalidInput, match="row 3 has a formula"):
@@ -209,10 +208,10 @@ def test_a_workbook_is_read_with_its_numbers_and_days_and_its_formulas_are_refus
 def test_amounts_and_days_are_read_as_people_write_them() -> None:
     lines = ["Policy No;Net;Date", "A;(1,250.50);03/09/2026", "B;₦ 12;2026-09-03", "C;-1,000,000;3.9.2026"]
     file = table_files.read("a.csv", "\n".join(lines).encode("utf-8-sig"))
-    found = file_rows.read_entries(file, "insurer", COLUMNS)
+    found = table_files.read_entries(file, "insurer", COLUMNS)
     assert [each.amount_minor for each in found] == [-125_050, 1_200, -100_000_000]
     assert {each.on for each in found} == {date(2026, 9, 3)}
-    assert file_rows.guess(("Date", "Policy number", "Net premium"), file_rows.MEANINGS["insurer"]) == {
+    assert table_files.guess(("Date", "Policy number", "Net premium"), table_files.MEANINGS["insurer"]) == {
         "policy_number": "Policy number",
         "amount": "Net premium",
         "date": "Date",
@@ -252,21 +251,21 @@ AMOUNTS = ("2026-09-03T09:00:00.000Z", "2026-09-03", "100.00", "10.00", "90.00",
 def test_columns_are_guessed_by_heading_and_by_what_is_in_them(
     heading: tuple[str, ...], row: tuple[str, ...], wanted: dict[str, str]
 ) -> None:
-    assert file_rows.guess(heading, file_rows.MEANINGS["insurer"], [row] * 3) == wanted
+    assert table_files.guess(heading, table_files.MEANINGS["insurer"], [row] * 3) == wanted
 
 
 def test_a_row_that_will_be_refused_does_not_take_the_column_from_its_heading() -> None:
     rows = [("HQ/1", "1,000.50"), ("", "20.00"), ("HQ/3", "nothing")]
-    found = file_rows.guess(("Policy No", "Net due"), file_rows.MEANINGS["insurer"], rows)
+    found = table_files.guess(("Policy No", "Net due"), table_files.MEANINGS["insurer"], rows)
     assert found == {"policy_number": "Policy No", "amount": "Net due"}
 
 
 def test_a_mapping_that_was_used_last_is_offered_only_for_a_file_that_it_suits() -> None:
     file = table_files.read("a.csv", b"Policy No,Net,Date\nHQ/1,12.50,2026-09-03")
-    assert file_rows.suits(file, COLUMNS)
-    assert not file_rows.suits(file, {**COLUMNS, "amount": "Net due"}), "a column that the file does not have"
-    assert not file_rows.suits(file, {**COLUMNS, "amount": "Date"}), "a column that holds no amounts"
-    first = file_rows.read_first(file, "insurer", {"policy_number": "Policy No", "amount": "Date"})
+    assert table_files.suits(file, COLUMNS)
+    assert not table_files.suits(file, {**COLUMNS, "amount": "Net due"}), "a column that the file does not have"
+    assert not table_files.suits(file, {**COLUMNS, "amount": "Date"}), "a column that holds no amounts"
+    first = table_files.read_first(file, "insurer", {"policy_number": "Policy No", "amount": "Date"})
     assert first == [(2, "has no amount with at most two decimals, such as -1,250.50")]
 
 
@@ -276,11 +275,11 @@ def test_a_row_without_a_number_is_not_checked_and_a_row_of_totals_is_none() -> 
     file = table_files.read("a.csv", "\n".join(lines).encode())
     columns = {"policy_number": "Policy No", "amount": "Net"}
     with pytest.raises(InvalidInput, match="row 8 has no amount"):
-        file_rows.read_entries(file, "insurer", columns)
+        table_files.read_entries(file, "insurer", columns)
     kept = [*lines[:5], ",", *lines[5:7]]
     for rows in (kept, lines[:6], [*lines[:5], lines[6]]):
         file = table_files.read("a.csv", "\n".join(rows).encode())
-        found = file_rows.read_entries(file, "insurer", columns)
+        found = table_files.read_entries(file, "insurer", columns)
         assert [(each.key, each.amount_minor) for each in found] == [
             ("A/1", 10_000),
             ("", 5_000),
@@ -292,12 +291,12 @@ def test_a_row_without_a_number_is_not_checked_and_a_row_of_totals_is_none() -> 
 @pytest.mark.both_databases
 def test_our_own_bordereau_is_taken_back_as_it_is_without_a_difference(finance: Finance, insurer: UUID) -> None:
     for month in (date(2026, 8, 1), SEPTEMBER):
-        made = finance.do(issuing.issue, insurer, "premium", month, by="funmi")
+        made = finance.do(bordereau_reading.issue, insurer, "premium", month, by="funmi")
     with finance.reading() as session:
         row = bordereau_reading.get_bordereau(session, made)
         content = b"".join(bordereau_reading.csv_of(session, row))
     file = table_files.read("BP-0002.csv", content)
-    columns = file_rows.guess(file.heading, file_rows.MEANINGS["insurer"], [cells for _, cells in file.rows])
+    columns = table_files.guess(file.heading, table_files.MEANINGS["insurer"], [cells for _, cells in file.rows])
     found = row_of(finance, run(finance, insurer, content, columns=columns))
     assert (found.theirs_minor, found.theirs_rows) == (row.totals["final_net"], row.rows)
     unnumbered = finance.read(reconciliation_reading.list_differences, found.id)
@@ -463,7 +462,7 @@ def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, insurer
 def test_numbers_of_a_file_are_exact_to_the_kobo() -> None:
     for kobo in (1, 10, 105_030, 99, 123_456_789_012):
         text = table_files._text(float(Decimal(kobo) / 100))
-        assert file_rows.read_amount(text) == kobo
+        assert table_files.read_amount(text) == kobo
     assert issubclass(TooLarge, CoverdeskError)
 
 

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.services.finance.bordereaux import reading as bordereau_reading
+from core.services.finance.bordereaux import bordereaux as bordereau_reading
 from core.store.access import Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core import demo
 from core.services.closing import closing, progress
 from core.services.finance import months
-from core.services.finance.statements import overview
+from core.services.finance.statements import reading
 from core.store.access import Store
 from core.ui.kit import check_runs
 from tests.portfolio import NOW
@@ -59,7 +59,7 @@ def test_the_stages_of_a_month_say_what_each_waits_for_and_lead_to_its_rows(stor
     finance = Finance(store)
     at = open_page(screen, finance, "funmi")
     month = date(2026, 10, 1)
-    rows = [row for row in finance.read(overview.list_month, month) if row.state != "Void" and not row.is_reversal]
+    rows = [row for row in finance.read(reading.list_month, month) if row.state != "Void" and not row.is_reversal]
     drafts = sum(row.state == "Draft" for row in rows)
     assert drafts
     said = texts(at)

@@ -7,13 +7,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.services.finance import agreements, bank_accounts
+from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import states as statement_states
+from core.services.finance.statements import statements
 from core.services.lists.paging import Paging
 from core.store.access import Store
 from core.ui.kit import words
@@ -46,11 +45,11 @@ def sent(finance: Finance, party: Party, **terms: object) -> UUID:
     taken = TERMS if party.account == "distributor" else {"starts_on": "2026-01-01", "number": "AG/2"}
     finance.do(agreements.add, party, {**taken, **terms}, by="root")
     with clock.freeze(NOW - timedelta(days=90)):
-        account = finance.do(bank_accounts.propose, party, ACCOUNT, by="root")
-        finance.do(bank_accounts.confirm, account, by="second")
+        account = finance.do(agreements.propose, party, ACCOUNT, by="root")
+        finance.do(agreements.confirm, account, by="second")
     made = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi")
     for state in ("Approved", "Sent"):
-        finance.do(statement_states.move, made, state, by="femi")
+        finance.do(statements.move, made, state, by="femi")
     return UUID(str(made))
 
 

@@ -5,10 +5,8 @@ from datetime import date, timedelta
 import pytest
 
 from core.services.finance.parties import Party
-from core.services.finance.statements import overview as statement_overview
-from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import states as statement_states
+from core.services.finance.statements import statements
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
@@ -66,7 +64,7 @@ def test_a_month_is_prepared_at_once_and_another_person_approves(finance: Financ
 def test_a_dispute_and_its_settlement_stand_in_the_history(finance: Finance, screen: Screen, partner: Partner) -> None:
     made = finance.do(statements.prepare, Party("distributor", partner.id), date(2026, 8, 1), by="funmi")
     for state, note in (("Approved", ""), ("Sent", ""), ("Disputed", "Two policies are missing")):
-        finance.do(statement_states.move, made, state, by="femi", note=note)
+        finance.do(statements.move, made, state, by="femi", note=note)
     at = press(open_page(screen, finance, ONE, by="wale", id=str(made)), "Settle the dispute")
     at.text_input(key="decision.field.note").set_value("They were of September")
     confirm(at)
@@ -77,7 +75,7 @@ def test_a_dispute_and_its_settlement_stand_in_the_history(finance: Finance, scr
 
 def test_a_header_sorts_every_account_of_the_month(finance: Finance, screen: Screen) -> None:
     at = open_page(screen, finance, LIST, month="2026-08", order="month-back")
-    rows = finance.read(statement_overview.list_month, date(2026, 8, 1))
+    rows = finance.read(statement_reading.list_month, date(2026, 8, 1))
     assert len(rows) > 2
     amounts = sorted((row.change_minor for row in rows), reverse=True)
     assert list(lists(at)[0]["Of the month"]) == [words.naira(minor) for minor in amounts]
@@ -97,7 +95,7 @@ def test_somebody_else_approves_and_sends_a_whole_month_with_its_sums_before_the
     at = screen(path=LIST, signed_in=rested, month="2026-08")
     assert [button.disabled for button in at.button if button.label == f"Approve {drafts}"] == [True]
     assert "Somebody else reset your password: you can approve again from" in texts(at)
-    rows = finance.read(statement_overview.list_month, date(2026, 8, 1))
+    rows = finance.read(statement_reading.list_month, date(2026, 8, 1))
     opening, change, closing = (
         sum(getattr(row, name) for row in rows) for name in ("opening_minor", "change_minor", "closing_minor")
     )
@@ -110,7 +108,7 @@ def test_somebody_else_approves_and_sends_a_whole_month_with_its_sums_before_the
         assert f"**{len(closing)}** statements, closing at **{words.naira(sum(closing))}** together" in texts(at)
     # One of them was approved by somebody else while the dialog was open.
     first = made(finance)[0]
-    finance.do(statement_states.move, first.id, "Approved", by=finance.rest("femi", None))
+    finance.do(statements.move, first.id, "Approved", by=finance.rest("femi", None))
     confirm(at)
     assert f"{drafts - 1} statements are approved. 1 was not: {first.paper.number} of {first.paper.party}" in texts(at)
     confirm(press(at, f"Mark {drafts} as sent"))

@@ -21,7 +21,7 @@ from core.covers import fields
 from core.covers.fields import build_example
 from core.covers.request import Request
 from core.services import examples
-from core.services.finance.statements import records as statement_records
+from core.services.finance.statements import reading as statement_records
 from core.services.selling.loan_books import records as loan_book_records
 from core.settings import settings
 

@@ -26,10 +26,9 @@ from core.services.compliance import figures, pack
 from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.exports.receipts import ExportOrder
-from core.services.finance import ageing, journal, months, tax_schedules
+from core.services.finance import ageing, journal, months, tax
+from core.services.finance.bordereaux import bordereaux as bordereau_reading
 from core.services.finance.bordereaux import columns as bordereau_columns
-from core.services.finance.bordereaux import reading as bordereau_reading
-from core.services.finance.credit_notes import pdf as credit_note_pdf
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.payments import batches
 from core.services.finance.reconciling import reading as reconciliation_reading
@@ -195,17 +194,17 @@ def _bank_file(request: Request, person: Person) -> tuple[str, bytes]:
 
 def _taxes(request: Request, _: Person) -> tuple[str, bytes]:
     kind, month, format_ = (request.path_params[name] for name in ("kind", "month", "format"))
-    if kind not in tax_schedules.KINDS:
-        raise NotFound(f"A schedule is of {' or '.join(tax_schedules.KINDS)}")
+    if kind not in tax.KINDS:
+        raise NotFound(f"A schedule is of {' or '.join(tax.KINDS)}")
     wanted = parse_month(month)
     with reading(_LIVE) as session:
-        lines = tax_schedules.list_lines(session, kind, wanted)
+        lines = tax.list_lines(session, kind, wanted)
     content = file_of(
-        tax_schedules.csv_chunks(lines),
+        tax.csv_chunks(lines),
         format_,
-        tax_schedules.COLUMNS,
-        title=tax_schedules.KINDS[kind],
-        facts=tax_schedules.facts_of(kind, wanted, lines),
+        tax.COLUMNS,
+        title=tax.KINDS[kind],
+        facts=tax.facts_of(kind, wanted, lines),
     )
     return f"{kind}-{month}.{format_}", content
 
@@ -247,11 +246,11 @@ def _ageing(request: Request, _: Person) -> tuple[str, bytes]:
 
 def _credit_note(request: Request, _: Person) -> tuple[str, bytes]:
     note_id, copy = ids.parse(request.path_params["note"], "credit note"), request.path_params["copy"]
-    if copy not in credit_note_pdf.COPIES:
-        raise NotFound(f"A credit note has a copy for the {' and one for the '.join(credit_note_pdf.COPIES)}")
+    if copy not in credit_note_reading.COPIES:
+        raise NotFound(f"A credit note has a copy for the {' and one for the '.join(credit_note_reading.COPIES)}")
     with reading(Scope.system()) as session:
         note = credit_note_reading.get_note(session, note_id)
-    return f"{note.number}-{copy}.pdf", credit_note_pdf.render(note, copy)
+    return f"{note.number}-{copy}.pdf", credit_note_reading.render(note, copy)
 
 
 def _journal(request: Request, _: Person) -> tuple[str, bytes]:

@@ -12,8 +12,8 @@ from core.api.http.queries import Id, PageQuery, QueryString
 from core.api.http.reads import ReadRoute
 from core.api.outside import downloads
 from core.covers.fields import one_of
-from core.services.finance.statements import records as statement_records
-from core.services.finance.statements.records import StatementRecord
+from core.services.finance.statements import reading as statement_records
+from core.services.finance.statements.reading import StatementRecord
 from core.store.access import reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/statements", tags=["Statements"])

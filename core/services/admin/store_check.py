@@ -22,7 +22,6 @@ from core.services.exports import proofs as export_proofs
 from core.services.finance import parties, proofs
 from core.services.finance.credit_notes import proofs as credit_note_proofs
 from core.services.finance.payments import proofs as payment_proofs
-from core.services.finance.statements import proofs as statement_proofs
 from core.services.people import approvals, role_grants
 from core.services.selling.loan_books import proofs as loan_book_proofs
 from core.states import claims as claim_states
@@ -262,7 +261,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every reconciliation's differences make both sides equal": proofs.find_reconciliation_faults,
     "The journal of every closed month is as it was, and balances": proofs.find_month_faults,
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,
-    "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
+    "Every statement is its lines, its hash, and one of a chain": proofs.find_statement_faults,
     "Every file of claim payments is the payments made from it": proofs.find_file_faults,
     "No loss from before its sale was paid without a reason": claim_invariants.find_paid_for_an_earlier_loss,
     "No loss outside its cover was paid without a reason": claim_invariants.find_paid_outside_cover,

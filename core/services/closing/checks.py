@@ -12,13 +12,13 @@ from core import clock, money
 from core.errors import NotFound
 from core.services.admin import store_check
 from core.services.finance import movements, parties
-from core.services.finance.bordereaux import overview as bordereau_overview
+from core.services.finance.bordereaux import bordereaux as bordereau_overview
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.movements import MovementFilter
 from core.services.finance.payments import balances
-from core.services.finance.reconciling import our_side
+from core.services.finance.reconciling import matching
 from core.services.finance.reconciling import reading as reconciliation_reading
-from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements import reading as statement_overview
 from core.services.lists.windows import Window
 from core.services.people import role_grants
 from core.states.finance import StatementState
@@ -145,7 +145,7 @@ def list_unreconciled(session: ScopedSession, window: Window) -> Iterator[str]:
     for party, name in parties.list_parties(session):
         if party.account == "provider" and party.id in moved - done:
             yield f"{name}: no file of {window.start:%B %Y} was reconciled"
-    if None not in done and our_side.list_payments(session, window):
+    if None not in done and matching.list_payments(session, window):
         yield f"Our bank: no file of {window.start:%B %Y} was reconciled"
 
 

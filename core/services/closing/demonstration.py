@@ -14,7 +14,7 @@ from core.services.closing import closing
 from core.services.finance import journal, months, parties
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
-from core.services.finance.reconciling import differences, our_side, running
+from core.services.finance.reconciling import differences, matching, running
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.matching import Entry
 from core.services.lists.windows import Window
@@ -121,7 +121,7 @@ def _find_largest(session: ScopedSession) -> tuple[Window, UUID, Sequence[Entry]
         for back in range(1, _OPEN_MONTHS + 1)
     ]
     listed = [
-        (window, party.id, our_side.list_movements(session, party.id, window, amount_is="net", by_transaction=False))
+        (window, party.id, matching.list_movements(session, party.id, window, amount_is="net", by_transaction=False))
         for window in windows
         for party, _ in parties.list_parties(session)
         if party.account == "provider"

@@ -12,11 +12,11 @@ from core import clock, money
 from core.services.closing import closing
 from core.services.closing.checks import list_unreconciled
 from core.services.finance import months, movements
-from core.services.finance.bordereaux import overview as bordereau_overview
+from core.services.finance.bordereaux import bordereaux as bordereau_overview
 from core.services.finance.movements import MovementFilter
 from core.services.finance.reconciling import reading as reconciliation_reading
-from core.services.finance.statements import overview as statement_overview
-from core.services.finance.statements.overview import StatementSummary
+from core.services.finance.statements import reading as statement_overview
+from core.services.finance.statements.reading import StatementSummary
 from core.services.lists.windows import Window
 from core.states.finance import IN_FORCE, BordereauState, MonthState, StatementState
 from core.store.access import ScopedSession

@@ -23,9 +23,8 @@ from core.services.compliance.own_records import IDENTITY, PersonRows, erase_row
 from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, PersonalValues, list_texts, phone_spellings
 from core.services.files.links import parse_stored_code
 from core.services.finance import proofs as bordereau_proofs
-from core.services.finance.bordereaux import columns, issuing
-from core.services.finance.redactions import seal_redacted
-from core.services.finance.statements import proofs
+from core.services.finance.bordereaux import bordereaux, columns
+from core.services.finance.proofs import seal_redacted
 from core.services.policies import endorsements
 from core.store.access import ScopedSession
 from core.store.expressions import matches
@@ -100,8 +99,8 @@ def seal_statements(session: ScopedSession, movements: Collection[UUID], erasure
         ids |= set(session.execute(query).scalars())
     for id_ in sorted(ids):
         row: Statement = session.execute(sa.select(Statement).where(col(Statement.id) == id_)).scalar_one()
-        digest = proofs.digest_of(session, row)
-        _keep(session, proofs.STATEMENT_KIND, id_, seal_redacted(id_, row.sha256, digest), erasure_id)
+        digest = bordereau_proofs.digest_of(session, row)
+        _keep(session, bordereau_proofs.STATEMENT_KIND, id_, seal_redacted(id_, row.sha256, digest), erasure_id)
     return len(ids)
 
 
@@ -118,7 +117,7 @@ def redact_bordereaux(session: ScopedSession, subjects: Sequence[UUID], erasure_
     for id_ in sorted(ids):
         query = sa.select(Bordereau).where(col(Bordereau.id) == id_)
         paper: Bordereau = session.execute(query).scalar_one()
-        seal = seal_redacted(id_, paper.sha256, issuing.hash_of(session, paper))
+        seal = seal_redacted(id_, paper.sha256, bordereaux.hash_of(session, paper))
         _keep(session, bordereau_proofs.REDACTED_KIND, id_, seal, erasure_id)
     return len(ids)
 

@@ -24,7 +24,7 @@ from core.money import Split
 from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
-from core.services.finance.credit_notes.numbering import number_of
+from core.services.finance.credit_notes.givers import number_of
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession

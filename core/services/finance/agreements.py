@@ -1,28 +1,33 @@
-"""Agreements: the dated terms with a distributor or an insurer; a change is one more of them (contract F2)."""
+"""Agreements: the dated terms with a distributor or an insurer, and its bank accounts (contract F2)."""
 
 from collections.abc import Mapping
-from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers import fields, request
+from core.covers.fields import fault
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, NotAllowed
+from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
+from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.people.account_changes import require_admin
+from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.states.finance import StatementState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.agreements import COLLECTS as HOLDERS
 from core.store.schema.tables import (
     Agreement,
+    BankAccount,
     CommissionShare,
     CreditNote,
     CreditNotePayment,
@@ -245,3 +250,142 @@ def _facts(row: Agreement) -> dict[str, Any]:
     hidden = {"id", "made_by", "created_at", "account", "distributor_id", "provider_id"}
     held = {name: getattr(row, name) for name in type(row).model_fields if name not in hidden}
     return {name: str(value) if isinstance(value, date) else value for name, value in held.items() if value is not None}
+
+
+PROPOSALS: Final = Proposals(BankAccount, "account")
+RESTS: Final = timedelta(hours=48)
+
+
+def _check_account_number(value: str) -> str:
+    if not (value.isascii() and value.isdigit() and len(value) == 10):
+        raise fault("must be the 10 digits of an account number")
+    return value
+
+
+class BankInput(Request):
+    """Input: the bank account of a party."""
+
+    bank_name: Annotated[str, Field(min_length=2, max_length=100)]
+    account_name: Annotated[str, Field(min_length=2, max_length=100)]
+    account_number: Annotated[str, AfterValidator(_check_account_number)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Account:
+    """One bank account of a party, with its last four digits, and where its confirmation stands."""
+
+    id: UUID
+    bank_name: str
+    account_name: str
+    hint: str
+    state: str
+    proposed_by: UUID
+    proposer: str
+    proposed_at: datetime
+    decider: str | None
+    usable_from: datetime | None
+
+    @property
+    def rests(self) -> bool:
+        """True while it is confirmed and may not be paid to yet."""
+        return self.usable_from is not None and self.usable_from > clock.now()
+
+
+def propose(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: Person) -> UUID:
+    """Propose another account and return its id; NotAllowed for anybody but an admin, StateForbids while one waits."""
+    require_admin(by)
+    parties.get_name(session, party)
+    given: BankInput = request.validate(BankInput, typed)
+    if any(account.state == "open" for account in list_accounts(session, party)):
+        raise StateForbids("A change of this account waits for a second person already: it has to be decided first")
+    frozen = transfers.freeze_account(given.account_number)
+    row = BankAccount(
+        id=ids.new(),
+        **party.columns,
+        bank_name=given.bank_name,
+        account_name=given.account_name,
+        hint=frozen["hint"],
+        sealed=frozen["sealed"],
+        proposed_by=by.id,
+        proposed_at=clock.now(),
+    )
+    session.insert(row)
+    _note(session, row, "bank account proposed", by)
+    return row.id
+
+
+def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
+    """Confirm what another admin proposed; it is paid to after 48 hours."""
+    row = _open(session, account_id, by)
+    with audit.keep_refusal(actor=by.actor, action="bank account confirmation", subject=_subject_of(row)):
+        PROPOSALS.require_second(session, row, by)
+    _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
+
+
+def refuse(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
+    """Refuse what another admin proposed; what was confirmed before stays."""
+    row = _open(session, account_id, by)
+    PROPOSALS.refuse_maker(row, by)
+    _decide(session, row, "refused", by)
+
+
+def take_back(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
+    """Withdraw one's own proposal."""
+    row = _open(session, account_id, by)
+    PROPOSALS.require_maker(row, by)
+    _decide(session, row, "withdrawn", by)
+
+
+def list_accounts(session: ScopedSession, party: Party) -> list[Account]:
+    """List the accounts of a party with who proposed and decided them, the newest first."""
+    query = (
+        PROPOSALS.select_with_names()
+        .where(party.owns(BankAccount))
+        .order_by(col(BankAccount.proposed_at).desc(), col(BankAccount.id).desc())
+    )
+    names = ("id", "bank_name", "account_name", "hint", "state", "proposed_by", "proposed_at", "usable_from")
+    return [
+        Account(**{name: getattr(row, name) for name in names}, proposer=made_by, decider=decided_by)
+        for row, made_by, decided_by in session.execute(query)
+    ]
+
+
+def get_usable(session: ScopedSession, party: Party) -> Account | None:
+    """Return the account that may be paid to now: the newest confirmed one that has rested."""
+    usable = [each for each in list_accounts(session, party) if each.state == "confirmed" and not each.rests]
+    return max(usable, key=lambda each: each.usable_from or each.proposed_at, default=None)
+
+
+def load_usable(session: ScopedSession) -> Mapping[Party, BankAccount]:
+    """Return the account of each party that may be paid to now."""
+    usable = sa.func.coalesce(col(BankAccount.usable_from), col(BankAccount.proposed_at))
+    query = sa.select(BankAccount).where(col(BankAccount.state) == "confirmed", usable <= clock.now()).order_by(usable)
+    return {parties.party_of(row): row for row in session.execute(query).scalars()}
+
+
+_DECIDED: Final[Mapping[str, str]] = {
+    "confirmed": "bank account confirmed",
+    "refused": "bank account refused",
+    "withdrawn": "bank account withdrawn",
+}
+
+
+def _open(session: ScopedSession, account_id: UUID, by: Person) -> BankAccount:
+    require_admin(by)
+    return PROPOSALS.get_open(session, account_id)
+
+
+def _decide(session: ScopedSession, row: BankAccount, state: str, by: Person, **more: Any) -> None:
+    PROPOSALS.decide(session, row.id, state, by=by, **more)
+    _note(session, row, _DECIDED[state], by)
+
+
+def _subject_of(row: BankAccount) -> str:
+    party_id = row.distributor_id or row.provider_id
+    assert party_id is not None  # noqa: S101 - the store checks it
+    return audit.subject_of("distributor" if row.distributor_id else "insurer", party_id)
+
+
+def _note(session: ScopedSession, row: BankAccount, action: str, by: Person) -> None:
+    after = {"bank": row.bank_name, "account_name": row.account_name, "account_ends_in": row.hint}
+    audit.write(session, actor=by.actor, action=action, subject=_subject_of(row), after=after)

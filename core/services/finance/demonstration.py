@@ -1,19 +1,314 @@
 """Finance of the demonstration: each month stated and paid by two people, the last one open, one in dispute."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from core import clock
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
 from core.services.catalogue import share_changes
-from core.services.finance import agreements, bank_accounts, parties, past_months
+from core.services.finance import agreements, parties, tax
+from core.services.finance.bordereaux import bordereaux, claim_rows, columns, premium_rows
+from core.services.finance.bordereaux.columns import ReportRow
 from core.services.finance.parties import Party
-from core.services.finance.past_months import Office
-from core.services.finance.statements import overview as statement_overview
+from core.services.finance.payments import balances, batches, paid_lines, transitions
+from core.services.finance.payments.balances import Balance, Due
+from core.services.finance.payments.paid_lines import PaidLine
+from core.services.finance.statements import lines as statement_lines
+from core.services.finance.statements import reading as statement_overview
+from core.services.finance.statements import statements
+from core.services.finance.statements.lines import Line
+from core.services.lists.windows import Window
 from core.services.people import staff
 from core.services.people.staff import Person
+from core.services.transfers import TypedReference
+from core.states.finance import STATEMENT_TRANSITIONS, BatchState, BordereauState, PaymentState, StatementState
 from core.store.access import ScopedSession
+from core.store.schema.tables import (
+    Agreement,
+    BankAccount,
+    Bordereau,
+    BordereauLine,
+    Payment,
+    PayoutBatch,
+    Statement,
+    StatementLine,
+)
+
+# Days of the next month on which a month is stated and paid.
+STATED_ON: Final = 3
+PAID_ON: Final = 9
+_AS_SENT: Final = (StatementState.APPROVED, StatementState.SENT)
+_DISPUTE: Final = "Two policies of the month are said to be missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """Two people of finance: one prepares, the other approves."""
+
+    maker: Person
+    checker: Person
+
+
+class _Month(NamedTuple):
+    """The parts that all statements of a month are made of."""
+
+    window: Window
+    rates: tax.MonthRates
+    names: Mapping[UUID, str]
+    terms: Mapping[Party, Agreement]
+    rows: Mapping[Party, Sequence[Any]]
+    paid: Mapping[Party, Sequence[PaidLine]]
+
+
+class _Stated(NamedTuple):
+    """A statement with its lines and the payments on it."""
+
+    row: Statement
+    lines: Sequence[Line]
+    paid: Sequence[PaidLine]
+
+
+def in_time(month: date, day: int) -> AbstractContextManager[None]:
+    """Freeze the clock at a day after a month, or now if that is still to come."""
+    return clock.freeze(min(clock.lagos_midnight(clock.add_days(clock.add_months(month, 1), day - 1)), clock.now()))
+
+
+def state_month(
+    session: ScopedSession, month: date, office: Office, *, is_waiting: bool = False, is_disputed: bool = False
+) -> int:
+    """Write the statements of a month, and return their number; 0 where they are there already.
+
+    They are sent, unless they are waiting for their approval; the first of them may be in dispute.
+    """
+    before = _load_closings(session, month)
+    if any(of == month for of, _ in before.values()):
+        return 0
+    number = 0
+    with in_time(month, STATED_ON):
+        found = _load_month(session, Window(month, clock.add_months(month, 1)))
+        for party, name in parties.list_parties(session):
+            if party not in before and party not in found.rows:
+                continue
+            _, opening_minor = before.get(party, (month, 0))
+            stated = _state(session, found, party, name, opening_minor=opening_minor, by=office.maker)
+            steps = () if is_waiting else (*_AS_SENT, StatementState.DISPUTED) if is_disputed else _AS_SENT
+            _write(session, stated, steps, office)
+            is_disputed = False
+            number += 1
+    return number
+
+
+def _load_closings(session: ScopedSession, month: date) -> dict[Party, tuple[date, int]]:
+    """Return month and closing balance of each party's statement of a month, or else of the month before."""
+    query = sa.select(Statement).where(
+        col(Statement.month).in_((month, clock.add_months(month, -1))),
+        col(Statement.state) != StatementState.VOID,
+        col(Statement.reverses_id).is_(None),
+    )
+    rows = session.execute(query.order_by(col(Statement.month))).scalars()
+    return {parties.party_of(row): (row.month, row.closing_minor) for row in rows}
+
+
+def _load_month(session: ScopedSession, window: Window) -> _Month:
+    return _Month(
+        window=window,
+        rates=tax.load_rates(session, window.start),
+        names=statements.load_names(session),
+        terms=agreements.load_in_force(session, window.last),
+        rows=statement_lines.load_month(session, window),
+        paid=paid_lines.load_unstated(session, window.last),
+    )
+
+
+def _state(
+    session: ScopedSession, found: _Month, party: Party, name: str, *, opening_minor: int, by: Person
+) -> _Stated:
+    terms, rows = found.terms.get(party), found.rows.get(party, ())
+    commission_minor = sum(row.distributor_profit_minor for row in rows)
+    taxed = tax.NO_TAX if party.account == "provider" else tax.assess(found.rates, terms, commission_minor)
+    lines = statement_lines.build_lines(party, rows, tax=taxed, collects=terms.collects if terms else "platform")
+    paid = found.paid.get(party, ())
+    sums = statements.Sums()
+    for line in lines:
+        sums.add(line)
+    sums.paid_minor = sum(line.amount_minor for line in paid)
+    row = statements.build_statement(
+        party,
+        found.window.start,
+        sums,
+        statement_id=ids.new(),
+        number=statements.take_number(session, party),
+        opening_minor=opening_minor,
+        by=by,
+    )
+    row.facts = statements.build_facts(party, name, sums, found.names, terms=terms, taxed=taxed)
+    row.sha256 = statements.hash_lines(row, lines, paid)
+    return _Stated(row, lines, paid)
+
+
+def _write(session: ScopedSession, stated: _Stated, steps: Sequence[StatementState], office: Office) -> None:
+    """Write a statement as it stands after its steps, of which the checker approves."""
+    row, party = stated.row, parties.party_of(stated.row)
+    rows = [statements.row_of(row.id, party, position, line) for position, line in enumerate(stated.lines, 1)]
+    session.insert_batch(StatementLine, rows)
+    statements.audit_statement(session, row, "statement prepared", by=office.maker)
+    made = []
+    for state in steps:
+        step = STATEMENT_TRANSITIONS.get(row.state, state)
+        by = office.checker if step.needs_other else office.maker
+        made.append((row.state, step, by))
+        if step.stamps:
+            setattr(row, f"{step.stamps}_by", by.id)
+            setattr(row, f"{step.stamps}_at", clock.now())
+        row.state = state
+    session.insert(row)
+    paid_lines.write(session, row.id, stated.paid)
+    for position, (before, step, by) in enumerate(made, 1):
+        note = _DISPUTE if step.needs_note else None
+        if step.to is StatementState.APPROVED:
+            statements.record_approval(session, row, by, clock.now())
+        statements.record_step(session, row.id, before, step, position=position, by=by, note=note)
+
+
+def pay_month(session: ScopedSession, month: date, office: Office) -> None:
+    """Pay what is due with the statements of a month, in one payout that the bank confirms line by line."""
+    with in_time(month, PAID_ON):
+        accounts = agreements.load_usable(session)
+        due = [
+            each
+            for each in balances.list_balances(session)
+            if each.amount_minor > 0 and not each.hindrance and each.party in accounts
+        ]
+        if due:
+            _pay(session, due, accounts, office)
+
+
+def _pay(session: ScopedSession, due: Sequence[Balance], accounts: Mapping[Party, BankAccount], office: Office) -> None:
+    """Write a payout as it stands once the bank has confirmed each of its payments."""
+    batch = _build_batch(session, due, office)
+    made = []
+    for each in due:
+        named = {"batch_id": batch.id, "bank_account_id": accounts[each.party].id}
+        row, parts = transitions.build_payment(each, each.amount_minor, by=office.maker, direction="out", **named)
+        made.append((row, parts, each))
+    # The order of the bank's file.
+    made.sort(key=lambda each: str(each[0].id))
+    lines = [
+        batches.BankLine(balance.name, accounts[balance.party], row.net_minor, balance.dues[-1].month)
+        for row, _, balance in made
+    ]
+    batch.sha256 = hashlib.sha256(batches.build_bank_file(batches.number_of(batch), lines)).hexdigest()
+    session.insert(batch)
+    batches.audit_batch(session, batch, "payout prepared", by=office.maker)
+    proposed = batches.name_proposers(session, {row.bank_account_id for row, _, _ in made if row.bank_account_id})
+    batches.audit_batch(session, batch, "payout approved", by=office.checker, sha256=batch.sha256, **proposed)
+    for place, (row, parts, _) in enumerate(made, 1):
+        _confirm(session, row, parts, place, office)
+    batches.record_approval(session, batch, office.checker)
+    settled = [part.statement_id for _, parts, _ in made for part in parts]
+    change = sa.update(Statement).where(col(Statement.id).in_(settled)).values(state=StatementState.PAID)
+    session.execute(change.execution_options(synchronize_session=False))
+
+
+def _build_batch(session: ScopedSession, due: Sequence[Balance], office: Office) -> PayoutBatch:
+    now = clock.now()
+    return PayoutBatch(
+        id=ids.new(),
+        number=batches.take_number(session),
+        state=BatchState.APPROVED,
+        payments=len(due),
+        net_minor=sum(each.amount_minor for each in due),
+        prepared_by=office.maker.id,
+        prepared_at=now,
+        approved_by=office.checker.id,
+        approved_at=now,
+    )
+
+
+def _confirm(session: ScopedSession, row: Payment, parts: Sequence[Due], place: int, office: Office) -> None:
+    """Write a payment with its transfer and what it settles, all of which is paid by it."""
+    by, now, paid_on = office.checker, clock.now(), clock.today()
+    reference = f"DEMO/{paid_on:%y%m}/{place}"
+    row.state, row.approved_by, row.approved_at = PaymentState.CONFIRMED, by.id, now
+    session.insert(row)
+    transitions.note_paid(session, row, TypedReference(reference, "bank_reference"), paid_on, by=by)
+    transitions.settle_parts(session, row, parts, by=office.maker)
+    for part in parts:
+        transitions.note_settled(session, part, StatementState.PAID, by=by)
+    transitions.audit_payment(session, row, "payment confirmed", by=by, bank_reference=reference, value_on=str(paid_on))
+
+
+def report_month(session: ScopedSession, month: date, by: Person) -> None:
+    """Write the bordereaux of a month as each insurer has acknowledged them."""
+    window = Window(month, clock.add_months(month, 1))
+    with in_time(month, STATED_ON):
+        issued = bordereaux.load_last_months(session)
+        terms = agreements.load_in_force(session, window.last)
+        premium, claims = premium_rows.load_month(session, window), claim_rows.load_month(session, window)
+        for party, name in parties.list_parties(session):
+            for kind in bordereaux.KINDS if party.account == "provider" else ():
+                rows = (premium if kind == "premium" else claims).get(party.id, ())
+                if _is_due(issued.get((party.id, kind)), month, rows):
+                    facts = bordereaux.build_facts(name, terms.get(party), kind, window)
+                    built = _build_rows(kind, rows, facts["about"])
+                    _report(session, party.id, kind, month, built, facts=facts, by=by)
+
+
+def _build_rows(kind: str, rows: Sequence[Any], about: Mapping[str, str]) -> list[ReportRow]:
+    if kind == "premium":
+        return [premium_rows.build(row, about) for row in rows]
+    return [replace(row, texts={**about, **row.texts}) for row in rows]
+
+
+def _is_due(last: date | None, month: date, rows: Sequence[Any]) -> bool:
+    return last == clock.add_months(month, -1) if last else bool(rows)
+
+
+def _report(
+    session: ScopedSession,
+    provider_id: UUID,
+    kind: str,
+    month: date,
+    rows: Sequence[ReportRow],
+    *,
+    facts: dict[str, Any],
+    by: Person,
+) -> None:
+    bordereau_id, now = ids.new(), clock.now()
+    lines = [bordereaux.line_of(bordereau_id, kind, position, row) for position, row in enumerate(rows, 1)]
+    totals = {name: sum(row.amounts[name] for row in rows) for name in columns.SUMMED[kind]}
+    chunks = columns.csv_chunks(kind, [[line["cells"] for line in lines]], rows=len(lines), totals=totals)
+    made = Bordereau(
+        id=bordereau_id,
+        provider_id=provider_id,
+        kind=kind,
+        number=bordereaux.take_number(session, provider_id, kind),
+        month=month,
+        state=BordereauState.ACKNOWLEDGED,
+        rows=len(lines),
+        totals=totals,
+        sha256=hashlib.sha256(b"".join(chunks)).hexdigest(),
+        facts=facts,
+        issued_by=by.id,
+        issued_at=now,
+        sent_by=by.id,
+        sent_at=now,
+        answered_by=by.id,
+        answered_at=now,
+    )
+    session.insert(made)
+    session.insert_batch(BordereauLine, lines)
+    bordereaux.audit_bordereau(session, made, "bordereau issued", by=by, rows=made.rows, sha256=made.sha256)
+    for state in (BordereauState.SENT, BordereauState.ACKNOWLEDGED):
+        bordereaux.audit_bordereau(session, made, bordereaux.ACTIONS[state], by=by)
+
 
 # A smaller demonstration is a test's, a larger one is for trying speed: neither waits for hundreds of statements.
 FEWEST_PURCHASES: Final = 1_000
@@ -37,8 +332,8 @@ def write_terms(session: ScopedSession, first: date) -> None:
         with clock.freeze(clock.lagos_midnight(clock.add_days(first, -20))):
             agreements.add(session, party, _terms(party, place, first), by=admin)
             account = {"bank_name": "Demo Bank", "account_name": name[:100], "account_number": f"{place:010d}"}
-            proposed = bank_accounts.propose(session, party, account, by=admin)
-            bank_accounts.confirm(session, proposed, by=second)
+            proposed = agreements.propose(session, party, account, by=admin)
+            agreements.confirm(session, proposed, by=second)
     _agree_on_shares(session, [party.id for party, _ in listed if party.account == "distributor"], admin, second)
 
 
@@ -73,11 +368,11 @@ def write_month(session: ScopedSession, month: date) -> int:
     office = Office(*(staff.get_by_email(session, email) for email in (_MAKER, _CHECKER)))
     last = clock.add_months(clock.today().replace(day=1), -1)
     is_last, is_before = month == last, clock.add_months(month, 1) == last
-    number = past_months.state_month(session, month, office, is_waiting=is_last, is_disputed=is_before)
+    number = state_month(session, month, office, is_waiting=is_last, is_disputed=is_before)
     if number and month < last:
         if not is_before:
-            past_months.pay_month(session, month, office)
-        past_months.report_month(session, month, office.maker)
+            pay_month(session, month, office)
+        report_month(session, month, office.maker)
     return number
 
 

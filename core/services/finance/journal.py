@@ -17,7 +17,7 @@ from core import clock, money, reference
 from core.errors import NotFound
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import bank_rows
+from core.services.finance.payments import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.spreadsheets.formula_escaping import csv_field
 from core.services.lists.windows import Window
@@ -175,7 +175,7 @@ def _holders(session: ScopedSession, window: Window) -> set[UUID]:
 
 
 def _payments(session: ScopedSession, window: Window, names: dict[Party, str]) -> Iterator[Entry]:
-    for row in bank_rows.list_rows(session, since=window.start, before=window.end):
+    for row in paid_lines.list_rows(session, since=window.start, before=window.end):
         about = f"{row.value_on} {'payment' if row.entry == 'paid' else 'returned'} {row.reference}"
         is_out = row.direction == "out"
         account = INSURER if row.party.account == "provider" else DISTRIBUTOR if is_out else RECEIVABLE

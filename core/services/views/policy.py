@@ -12,8 +12,8 @@ from sqlmodel import col
 from core.money import Split
 from core.services.audit import log as audit
 from core.services.catalogue import products
-from core.services.finance.bordereaux import reading as bordereau_reading
-from core.services.finance.bordereaux.reading import Reported
+from core.services.finance.bordereaux import bordereaux as bordereau_reading
+from core.services.finance.bordereaux.bordereaux import Reported
 from core.services.finance.statements import reading as statement_reading
 from core.services.insurers import resending
 from core.services.insurers.resending import SubmissionDetail

@@ -16,7 +16,7 @@ from core.services.audit import log as audit
 from core.services.catalogue import product_detail, rate_changes, share_changes
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches
-from core.services.finance.statements import states as statement_states
+from core.services.finance.statements import statements as statement_states
 from core.services.people import staff
 from core.store.access import Scope
 from core.store.schema import migrating

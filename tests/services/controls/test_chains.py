@@ -13,13 +13,13 @@ from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import share_changes
-from core.services.finance import adjustments, ageing, agreements, bank_accounts
+from core.services.finance import adjustments, ageing, agreements
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.statements import preparing, states
+from core.services.finance.statements import statements
 from core.services.policies import changes
 from core.services.selling import endorsing
 from core.store.access import Scope, Store
@@ -306,15 +306,15 @@ def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
     sold(finance, partner, at=NOW - timedelta(days=90))
     party, last = Party("distributor", partner.id), date(2026, 8, 1)
     with clock.freeze(NOW - timedelta(days=90)):
-        account = finance.do(bank_accounts.propose, party, BANK, by="root")
-        finance.do(bank_accounts.confirm, account, by="second")
+        account = finance.do(agreements.propose, party, BANK, by="root")
+        finance.do(agreements.confirm, account, by="second")
     terms = {"number": "AG/1", "starts_on": "2026-01-01"}
     finance.do(agreements.add, party, {**terms, "charges_vat": True}, by="root")
-    made = finance.do(preparing.prepare, party, last, by="second")
+    made = finance.do(statements.prepare, party, last, by="second")
     with pytest.raises(NotAllowed, match="You changed the terms by agreement AG/1, by which it is calculated"):
-        finance.do(states.move, made, "Approved", by="root")
+        finance.do(statements.move, made, "Approved", by="root")
     for to in ("Approved", "Sent"):
-        finance.do(states.move, made, to, by="femi")
+        finance.do(statements.move, made, to, by="femi")
     own = "You proposed the account that is paid to: others of finance prepare and approve its payouts"
     with pytest.raises(NotAllowed, match=own):
         finance.do(batches.prepare, {party: None}, by="root")
@@ -339,10 +339,10 @@ def test_terms_that_one_statement_was_approved_by_are_no_change_of_the_next(fina
     finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01", "charges_vat": True}, by="root")
     with clock.freeze(NOW + timedelta(seconds=1)):
         finance.do(
-            states.move, finance.do(preparing.prepare, party, date(2026, 8, 1), by="funmi"), "Approved", by="femi"
+            statements.move, finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi"), "Approved", by="femi"
         )
-        following = finance.do(preparing.prepare, party, date(2026, 9, 1), by="funmi")
-        finance.do(states.move, following, "Approved", by="root")
+        following = finance.do(statements.prepare, party, date(2026, 9, 1), by="funmi")
+        finance.do(statements.move, following, "Approved", by="root")
 
 
 def test_who_proposed_a_commission_share_approves_no_statement_that_it_counts_in(
@@ -356,14 +356,14 @@ def test_who_proposed_a_commission_share_approves_no_statement_that_it_counts_in
             share = finance.do(share_changes.propose, partner.id, raised, by=maker)
             finance.do(share_changes.confirm, share, by=other)
     sold(finance, partner, at=NOW - timedelta(days=90))
-    made = finance.do(preparing.prepare, party, date(2026, 8, 1), by="funmi", without_withholding=True)
+    made = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi", without_withholding=True)
     for by in ("root", "second"):
         with pytest.raises(NotAllowed, match="You proposed a commission share of this distributor"):
-            finance.do(states.move, made, "Approved", by=by)
-    finance.do(states.move, made, "Approved", by="femi")
+            finance.do(statements.move, made, "Approved", by=by)
+    finance.do(statements.move, made, "Approved", by="femi")
     with clock.freeze(NOW + timedelta(seconds=1)):
-        following = finance.do(preparing.prepare, party, date(2026, 9, 1), by="funmi", without_withholding=True)
-        finance.do(states.move, following, "Approved", by="root")
+        following = finance.do(statements.prepare, party, date(2026, 9, 1), by="funmi", without_withholding=True)
+        finance.do(statements.move, following, "Approved", by="root")
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_what_somebody_proposed_who_has_left_since_is_not_confirmed(
     corrected = movement(finance, sold(finance, partner), "purchase")
     share = {"commission": "5", "starts_on": "2026-11-21"}
     waiting = (
-        (bank_accounts, finance.do(bank_accounts.propose, party, BANK, by="root")),
+        (agreements, finance.do(agreements.propose, party, BANK, by="root")),
         (share_changes, finance.do(share_changes.propose, partner.id, share, by="root")),
         (adjustments, finance.do(adjustments.propose, corrected.id, typed(distributor=-100), by="root")),
     )
@@ -406,20 +406,20 @@ def test_commission_is_taken_back_once_whenever_the_sale_was_stated_and_paid(
     sale = movement(finance, policy, "purchase")
     finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
     for month in (date(2026, 8, 1), date(2026, 9, 1), date(2026, 10, 1)):
-        made = finance.do(preparing.prepare, party, month, by="funmi")
+        made = finance.do(statements.prepare, party, month, by="funmi")
         for to in ("Approved", "Sent"):
-            finance.do(states.move, made, to, by="femi")
+            finance.do(statements.move, made, to, by="femi")
     cancel(finance, policy, version=1)
     refund = movement(finance, policy, "refund")
     assert 0 < -refund.distributor_profit_minor <= sale.distributor_profit_minor
     with clock.freeze(NOW + timedelta(days=15)):
-        made = finance.do(preparing.prepare, party, date(2026, 11, 1), by="funmi")
-        finance.do(states.move, made, "Approved", by="femi")
-        reversal = finance.do(preparing.reverse, made, reason="It was of the wrong month", by="funmi")
-        finance.do(states.move, reversal, "Approved", by="femi")
-        again = finance.do(preparing.prepare, party, date(2026, 11, 1), by="funmi")
+        made = finance.do(statements.prepare, party, date(2026, 11, 1), by="funmi")
+        finance.do(statements.move, made, "Approved", by="femi")
+        reversal = finance.do(statements.reverse, made, reason="It was of the wrong month", by="funmi")
+        finance.do(statements.move, reversal, "Approved", by="femi")
+        again = finance.do(statements.prepare, party, date(2026, 11, 1), by="funmi")
         for to in ("Approved", "Sent"):
-            finance.do(states.move, again, to, by="femi")
+            finance.do(statements.move, again, to, by="femi")
     query = sa.select(col(StatementLine.commission_minor), col(StatementLine.statement_id)).where(
         col(StatementLine.movement_id) == refund.id,
         col(StatementLine.account) == "distributor",
@@ -469,7 +469,7 @@ def test_the_check_names_a_refund_that_we_paid_and_the_distributor_has_back(
     with clock.freeze(NOW + timedelta(days=15)):
         for month in (date(2026, 10, 1), date(2026, 11, 1)):
             party = Party("distributor", partner.id)
-            finance.do(preparing.prepare, party, month, by="funmi", without_withholding=True)
+            finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
         with pytest.raises(StateForbids, match=r"has this refund back \(.*, by CS-0002\): it pays the customer"):
             finance.do(deciding.approve, note, ACCOUNT, by="femi")
         assert finance.money_faults() == []
@@ -492,9 +492,9 @@ def test_who_changed_terms_ahead_of_the_statement_before_approves_none_that_they
     terms = {"number": "AG/1", "starts_on": "2026-09-01", "charges_vat": True}
     finance.do(agreements.add, party, terms, by="root")
     with clock.freeze(NOW + timedelta(seconds=1)):
-        first = finance.do(preparing.prepare, party, date(2026, 8, 1), by="funmi", without_withholding=True)
-        finance.do(states.move, first, "Approved", by="root")
-        following = finance.do(preparing.prepare, party, date(2026, 9, 1), by="funmi", without_withholding=True)
+        first = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi", without_withholding=True)
+        finance.do(statements.move, first, "Approved", by="root")
+        following = finance.do(statements.prepare, party, date(2026, 9, 1), by="funmi", without_withholding=True)
         with pytest.raises(NotAllowed, match="You changed the terms by agreement AG/1, by which it is calculated"):
-            finance.do(states.move, following, "Approved", by="root")
-        finance.do(states.move, following, "Approved", by="femi")
+            finance.do(statements.move, following, "Approved", by="root")
+        finance.do(statements.move, following, "Approved", by="femi")

@@ -16,8 +16,7 @@ from core.services.finance.parties import Party
 from core.services.finance.payments import bank_answers, batches, transitions
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.bank_answers import AnswerLine
-from core.services.finance.statements import preparing as statements
-from core.services.finance.statements import states as statement_states
+from core.services.finance.statements import statements
 from core.services.people import staff
 from core.services.transfers import TypedReference
 from core.store.access import Scope, ScopedSession, Store
@@ -86,7 +85,7 @@ def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, ba
     for verb, *given in (
         (transitions.confirm, row.id, PAID),
         (transitions.return_payment, row.id, BACK),
-        (statement_states.move, stated, "Approved"),
+        (statements.move, stated, "Approved"),
     ):
         with pytest.raises(NotAllowed, match="your own e-mail, phone or account: somebody else works on it"):
             finance.do(verb, *given, by=femi)

@@ -15,17 +15,15 @@ from core.errors import CoverdeskError
 from core.services.catalogue import products, share_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.closing import closing
-from core.services.finance import adjustments, agreements, bank_accounts, parties
-from core.services.finance.bordereaux import issuing
-from core.services.finance.bordereaux import overview as bordereau_overview
+from core.services.finance import adjustments, agreements, parties
+from core.services.finance.bordereaux import bordereaux as bordereau_overview
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches, transitions
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import states as statement_states
+from core.services.finance.statements import statements
 from core.services.policies import changes
 from core.services.renewals import renewals
 from core.services.selling import buying
@@ -101,8 +99,8 @@ class RandomMonths:
                     terms |= {"tin": "12345678-0001"} if self.dice.random() < 0.7 else {}
                 self.finance.do(agreements.add, party, terms, by="root")
                 account = {"bank_name": "Bank", "account_name": name[:100], "account_number": f"{place:010d}"}
-                made = self.finance.do(bank_accounts.propose, party, account, by="root")
-                self.finance.do(bank_accounts.confirm, made, by="second")
+                made = self.finance.do(agreements.propose, party, account, by="root")
+                self.finance.do(agreements.confirm, made, by="second")
             for partner in self.partners:
                 self._agree_on_a_share(partner)
 
@@ -233,24 +231,24 @@ class RandomMonths:
             chance = self.dice.random()
             if chance < 0.2:
                 reversal = self.finance.do(statements.reverse, made, reason="The terms were others", by="wale")
-                self.finance.do(statement_states.move, reversal, "Approved", by="funmi")
+                self.finance.do(statements.move, reversal, "Approved", by="funmi")
                 self.done["reversal"] += 1
                 made = self._prepare(party, month)
             if 0.2 <= chance < 0.4:
-                self.finance.do(statement_states.move, made, "Disputed", by="wale", note="They doubt it")
-                self.finance.do(statement_states.move, made, "Sent", by="femi", note="They agreed after all")
+                self.finance.do(statements.move, made, "Disputed", by="wale", note="They doubt it")
+                self.finance.do(statements.move, made, "Sent", by="femi", note="They agreed after all")
                 self.done["dispute"] += 1
 
     def _prepare(self, party: Party, month: date) -> UUID:
         made: UUID = self.finance.do(statements.prepare, party, month, by="funmi")
-        self.finance.do(statement_states.move, made, "Approved", by="femi")
-        self.finance.do(statement_states.move, made, "Sent", by="wale")
+        self.finance.do(statements.move, made, "Approved", by="femi")
+        self.finance.do(statements.move, made, "Sent", by="wale")
         return made
 
     def _report(self, month: date) -> None:
         for provider_id, _, kind in self.finance.read(bordereau_overview.list_due, month):
-            made = self.finance.do(issuing.issue, provider_id, kind, month, by="funmi")
-            self.finance.do(issuing.move, made, "Sent", by="femi")
+            made = self.finance.do(bordereau_overview.issue, provider_id, kind, month, by="funmi")
+            self.finance.do(bordereau_overview.move, made, "Sent", by="femi")
             self.done["bordereau"] += 1
 
     def _pay(self) -> None:
@@ -320,7 +318,7 @@ class RandomMonths:
         for row in listed:
             if self.finance.read(statements.can_reverse, row.id):
                 reversal = self.finance.do(statements.reverse, row.id, reason="Stated once more", by="funmi")
-                self.finance.do(statement_states.move, reversal, "Approved", by="wale")
+                self.finance.do(statements.move, reversal, "Approved", by="wale")
                 self._prepare(row.party, month)
                 self.done["stated again"] += 1
                 return

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from alembic import command
 
 from core import clock, ids, money
-from core.services.finance import agreements, bank_accounts, journal
+from core.services.finance import agreements, journal
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, bank_rows, batches, transitions
+from core.services.finance.payments import balances, batches, paid_lines, transitions
 from core.services.finance.payments import reading as payment_reading
 from core.services.lists.paging import Paging
 from core.store.access import Scope, ScopedSession, Store
@@ -46,8 +46,8 @@ def party(finance: Finance, partner: Partner) -> Party:
     found = Party("distributor", partner.id)
     finance.do(agreements.add, found, TERMS, by="root")
     with clock.freeze(NOW - timedelta(days=90)):
-        account = finance.do(bank_accounts.propose, found, BANK, by="root")
-        finance.do(bank_accounts.confirm, account, by="second")
+        account = finance.do(agreements.propose, found, BANK, by="root")
+        finance.do(agreements.confirm, account, by="second")
     state(finance, found, AUGUST, "Approved", "Sent")
     return found
 
@@ -139,7 +139,7 @@ def carried_over(finance: Finance) -> set[tuple[str, str | None, bool, bool]]:
 
     def show() -> list[Any]:
         shown = finance.read(payment_reading.list_payments, Paging(1, 20))
-        rows = finance.read(bank_rows.list_rows)
+        rows = finance.read(paid_lines.list_rows)
         return [shown, rows, finance.read(journal.list_entries, NOW.date().replace(day=1))]
 
     before = show()

@@ -22,13 +22,11 @@ from core.services.exports import exports
 from core.services.exports.exports import Tally, get_kind
 from core.services.finance import ageing
 from core.services.finance.credit_notes import deciding
-from core.services.finance.credit_notes import pdf as credit_note_pdf
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.reading import CreditNoteFilter, CreditNoteRow
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances
-from core.services.finance.statements import preparing as statements
-from core.services.finance.statements import states as statement_states
+from core.services.finance.statements import statements
 from core.services.lists.paging import Paging
 from core.services.policies import changes
 from core.services.renewals import renewals
@@ -216,10 +214,10 @@ def test_its_pdf_has_everything_and_the_customers_copy_no_commission(
     finance.do(deciding.approve, note.id, ACCOUNT, by="funmi")
     finance.do(deciding.pay, note.id, PAID, by="femi")
     note = one(finance, note.id)
-    assert credit_note_pdf.render(note, "insurer") == credit_note_pdf.render(note, "insurer")
+    assert credit_note_reading.render(note, "insurer") == credit_note_reading.render(note, "insurer")
     shares = [note.parts.provider_share_minor, note.parts.mca_profit_minor, note.parts.distributor_profit_minor]
     assert sum(shares) == note.total_minor
-    for copy in credit_note_pdf.COPIES:
+    for copy in credit_note_reading.COPIES:
         text = printed(note, copy, tmp_path)
         for shown in (note.number, note.customer, note.provider, note.policy_number, note.product, "TRF 1/a"):
             assert str(shown) in text
@@ -235,7 +233,7 @@ def test_its_pdf_has_everything_and_the_customers_copy_no_commission(
 
 def printed(note: CreditNoteRow, copy: str, folder: Path) -> str:
     path = folder / "note.pdf"
-    path.write_bytes(credit_note_pdf.render(note, copy))
+    path.write_bytes(credit_note_reading.render(note, copy))
     return subprocess.run(["pdftotext", "-layout", path, "-"], check=True, capture_output=True, text=True).stdout
 
 
@@ -310,7 +308,7 @@ def test_ages_are_the_balances_and_what_waits_for_customers(finance: Finance, pa
     for month in (date(2026, 8, 1), date(2026, 9, 1)):
         made = finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
         for state in ("Approved", "Sent"):
-            finance.do(statement_states.move, made, state, by="femi")
+            finance.do(statements.move, made, state, by="femi")
     balance = finance.read(balances.get_balance, party)
     unpaid = finance.read(credit_note_reading.list_unpaid, clock.now())
     assert unpaid

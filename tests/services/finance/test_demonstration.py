@@ -13,15 +13,14 @@ from sqlmodel import SQLModel, col
 from core import clock, demo
 from core.services.admin import store_check
 from core.services.closing import demonstration as month_close
-from core.services.finance import demonstration, months, parties, past_months
-from core.services.finance.bordereaux import issuing
-from core.services.finance.bordereaux import overview as bordereau_overview
+from core.services.finance import demonstration, months, parties
+from core.services.finance.bordereaux import bordereaux as bordereau_overview
 from core.services.finance.payments import batches, transitions
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.reconciling import file_rows, matching, table_files
+from core.services.finance.reconciling import matching, table_files
 from core.services.finance.reconciling.matching import Entry
-from core.services.finance.statements import preparing, states
 from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import statements
 from core.services.lists.windows import Window
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -104,9 +103,9 @@ def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> 
     with store.reading(LIVE) as session:
         closed = [month for month in over if months.state_of(session, month) == MonthState.CLOSED]
         assert closed == over[:-2], "one waits for approval, and one has a statement in dispute"
-        states = Counter(row.paper.state for row in statement_reading.list_statements(session))
-        assert states["Disputed"] == 1
-        assert states["Prepared"] > 0
+        statements = Counter(row.paper.state for row in statement_reading.list_statements(session))
+        assert statements["Disputed"] == 1
+        assert statements["Prepared"] > 0
     with store.reading(Scope.system()) as session:
         assert store_check.list_faults(session) == []
 
@@ -140,27 +139,29 @@ def write_by_the_services(session: ScopedSession, month: date) -> None:
         staff.get_by_email(session, f"{name}@coverdesk.example") for name in ("finance", "second.finance")
     )
     last = clock.add_months(clock.today().replace(day=1), -1)
-    with past_months.in_time(month, past_months.STATED_ON):
-        due = [party for party, _ in parties.list_parties(session) if preparing.find_due_month(session, party) == month]
-        made = [preparing.prepare(session, party, month, by=maker, without_withholding=True) for party in due]
+    with demonstration.in_time(month, demonstration.STATED_ON):
+        due = [
+            party for party, _ in parties.list_parties(session) if statements.find_due_month(session, party) == month
+        ]
+        made = [statements.prepare(session, party, month, by=maker, without_withholding=True) for party in due]
         for statement_id in made if month < last else ():
-            states.move(session, statement_id, "Approved", by=checker)
-            states.move(session, statement_id, "Sent", by=maker)
+            statements.move(session, statement_id, "Approved", by=checker)
+            statements.move(session, statement_id, "Sent", by=maker)
         if made and clock.add_months(month, 1) == last:
             note = "Two policies of the month are said to be missing"
-            states.move(session, made[0], "Disputed", by=maker, note=note)
+            statements.move(session, made[0], "Disputed", by=maker, note=note)
     if clock.add_months(month, 1) < last:
         pay(session, month, maker, checker)
-    with past_months.in_time(month, past_months.STATED_ON):
+    with demonstration.in_time(month, demonstration.STATED_ON):
         for provider_id, _, kind in bordereau_overview.list_due(session, month) if month < last else ():
-            issued = issuing.issue(session, provider_id, kind, month, by=maker)
-            issuing.move(session, issued, "Sent", by=maker)
-            issuing.move(session, issued, "Acknowledged", by=maker)
+            issued = bordereau_overview.issue(session, provider_id, kind, month, by=maker)
+            bordereau_overview.move(session, issued, "Sent", by=maker)
+            bordereau_overview.move(session, issued, "Acknowledged", by=maker)
 
 
 def pay(session: ScopedSession, month: date, maker: Person, checker: Person) -> None:
     """Pay what is due, each payment confirmed with its reference."""
-    with past_months.in_time(month, past_months.PAID_ON):
+    with demonstration.in_time(month, demonstration.PAID_ON):
         due = {balance.party: None for balance in batches.list_payable(session)}
         if not due:
             return
@@ -200,7 +201,7 @@ def test_the_file_of_the_demonstration_has_every_kind_of_difference() -> None:
     assert content is not None
     file = table_files.read("a.csv", content)
     columns = {"policy_number": "Policy No", "amount": "Net", "date": "Date", "rate": "Rate %"}
-    theirs = file_rows.read_entries(file, "insurer", columns)
+    theirs = table_files.read_entries(file, "insurer", columns)
     found = matching.match(ours, theirs, window=SEPTEMBER, tolerance_minor=100, timing_days=5)
     assert {each.result for each in found} == {
         *("matched", "amount differs", "rate differs", "only ours", "only theirs", "timing", "not checked")

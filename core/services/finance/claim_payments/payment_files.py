@@ -21,9 +21,8 @@ from core.services.audit import log as audit
 from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow.paying import HandOver
 from core.services.claims.workflow.payments import Source
-from core.services.finance.reconciling import file_rows, table_files
-from core.services.finance.reconciling.file_rows import RowFault
-from core.services.finance.reconciling.table_files import TableFile
+from core.services.finance.reconciling import table_files
+from core.services.finance.reconciling.table_files import RowFault, TableFile
 from core.services.lists.spreadsheets.formula_escaping import csv_field
 from core.services.people.staff import Person
 from core.services.transfers import LONGEST_REFERENCE, find_fault, reference_key
@@ -75,7 +74,7 @@ def read(name: str, content: bytes) -> TableFile:
 
 def match(file: TableFile, columns: Mapping[str, str], waiting: Sequence[HandOver]) -> list[PaymentLine]:
     """Return the lines of a file with their claims; InvalidInput names a column that is not mapped rightly."""
-    places = file_rows.find_columns(file, MEANINGS, columns)
+    places = table_files.find_columns(file, MEANINGS, columns)
     named = _by_name(waiting)
     lines = [
         _read_line(number, {meaning: cells[place] for meaning, place in places.items()}, named)
@@ -110,7 +109,7 @@ def _read_line(number: int, texts: Mapping[str, str], named: Mapping[str, Sequen
             line,
             amount_minor=_read_amount(texts["amount"]),
             reference=_read_reference(texts["reference"]),
-            value_on=file_rows.read_day(texts["date"]) if texts.get("date") else clock.today(),
+            value_on=table_files.read_day(texts["date"]) if texts.get("date") else clock.today(),
         )
     except RowFault as fault:
         return line.refuse(str(fault))
@@ -124,7 +123,7 @@ def _read_line(number: int, texts: Mapping[str, str], named: Mapping[str, Sequen
 
 
 def _read_amount(text: str) -> int:
-    amount_minor = file_rows.read_amount(text)
+    amount_minor = table_files.read_amount(text)
     if amount_minor <= 0:
         raise RowFault("has an amount that is not above 0")
     return amount_minor

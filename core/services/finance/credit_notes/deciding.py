@@ -19,7 +19,7 @@ from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.credit_notes import givers
-from core.services.finance.credit_notes.numbering import number_of
+from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.payments.transitions import BankAnswer, ReturnInput
 from core.services.people import approvals, four_eyes, staff
 from core.services.people.approvals import Subject

@@ -10,12 +10,18 @@ from sqlmodel import col
 from core import clock
 from core.services.finance import agreements
 from core.services.finance.parties import Party
-from core.services.finance.statements import preparing
 from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import statements
 from core.states.finance import CreditNoteState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Agreement, CreditNote, Distributor, Refund, Statement
 from core.store.schema.tables import StatementLine as Line
+
+
+def number_of(number: int) -> str:
+    """Return the number within its insurer, such as CN-0003."""
+    return f"CN-{number:04d}"
+
 
 HOLDER: Final = "distributor"
 _S = CreditNoteState
@@ -80,7 +86,7 @@ def _build_query() -> AnySelect:
 def _holds(session: ScopedSession, distributor_id: UUID, month: date) -> bool:
     """True where the terms say so on the last day of the month whose statement a refund of a month comes on."""
     party = Party(HOLDER, distributor_id)
-    due = preparing.find_due_month(session, party)
+    due = statements.find_due_month(session, party)
     last = clock.add_days(clock.add_months(max(month, due or month), 1), -1)
     terms = agreements.get_in_force(session, party, last)
     return terms is not None and terms.collects == HOLDER

@@ -9,7 +9,7 @@ from sqlmodel import col
 from core import money
 from core.services.audit import log as audit
 from core.services.finance.credit_notes import deciding, givers
-from core.services.finance.credit_notes.numbering import number_of
+from core.services.finance.credit_notes.givers import number_of
 from core.services.people import approvals, four_eyes
 from core.states.finance import CreditNoteState
 from core.store.access import AnySelect, ScopedSession

@@ -12,9 +12,8 @@ from core import clock, money
 from core.errors import CoverdeskError, InvalidInput, StateForbids, TooLarge
 from core.services.finance.payments import reading, transitions
 from core.services.finance.payments.reading import BatchRow, PaymentRow
-from core.services.finance.reconciling import file_rows, table_files
-from core.services.finance.reconciling.file_rows import CONFIRMED, RETURNED, RowFault
-from core.services.finance.reconciling.table_files import TableFile
+from core.services.finance.reconciling import table_files
+from core.services.finance.reconciling.table_files import CONFIRMED, RETURNED, RowFault, TableFile
 from core.services.people.staff import Person
 from core.services.transfers import LONGEST_REFERENCE, find_fault, reference_key
 from core.states.finance import PaymentState
@@ -69,7 +68,7 @@ def read(name: str, content: bytes) -> TableFile:
 
 def match(session: ScopedSession, file: TableFile, columns: Mapping[str, str], batch: BatchRow) -> list[AnswerLine]:
     """Return the rows of a file with the payments of a payout that they name; InvalidInput names a wrong column."""
-    places = file_rows.find_columns(file, MEANINGS, columns)
+    places = table_files.find_columns(file, MEANINGS, columns)
     if "narration" not in places and "account" not in places:
         raise InvalidInput.for_field("narration", "or the account number must be mapped to a column")
     payments = reading.list_of_batch(session, batch.id)
@@ -124,10 +123,10 @@ def _read_line(
     try:
         line = replace(
             line,
-            amount_minor=abs(file_rows.read_amount(texts["amount"])),
-            answer=file_rows.read_status(texts["status"]) if texts.get("status") else CONFIRMED,
+            amount_minor=abs(table_files.read_amount(texts["amount"])),
+            answer=table_files.read_status(texts["status"]) if texts.get("status") else CONFIRMED,
             reference=_read_reference(texts.get("reference", "")),
-            on=file_rows.read_day(texts["date"]) if texts.get("date") else clock.today(),
+            on=table_files.read_day(texts["date"]) if texts.get("date") else clock.today(),
             reason=texts.get("reason", "").strip()[:500],
         )
     except RowFault as fault:

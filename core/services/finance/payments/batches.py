@@ -13,11 +13,11 @@ from core import clock, ids, money
 from core.errors import InvalidInput, NotFound, StateForbids
 from core.services import transfers
 from core.services.audit import log as audit
-from core.services.finance import bank_accounts, parties
+from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, transitions
-from core.services.finance.payments.allocation import Balance
-from core.services.finance.statements import states as statement_states
+from core.services.finance.payments.balances import Balance
+from core.services.finance.statements import statements as statement_states
 from core.services.lists.spreadsheets.formula_escaping import csv_field
 from core.services.people import approvals
 from core.services.people.approvals import Subject
@@ -54,7 +54,7 @@ def hindrance_of(session: ScopedSession, balance: Balance) -> str | None:
         balances.refuse_under_way(session, balance.party)
     except StateForbids:
         return "A payment is under way"
-    if bank_accounts.get_usable(session, balance.party) is None:
+    if agreements.get_usable(session, balance.party) is None:
         return "There is no bank account that can be paid to"
     return None
 
@@ -83,7 +83,7 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
     )
     session.insert(batch)
     for balance, amount in found:
-        account = bank_accounts.get_usable(session, balance.party)
+        account = agreements.get_usable(session, balance.party)
         assert account is not None  # noqa: S101 - it was required above
         paid = balance.amount_minor if amount is None else amount
         more = {"batch_id": batch.id, "bank_account_id": account.id}
@@ -269,7 +269,7 @@ def _require_payee(session: ScopedSession, party: Party, by: Person) -> Balance:
 
 def _require_unchanged(session: ScopedSession, payment: Payment) -> None:
     party = parties.party_of(payment)
-    balance, account = balances.get_balance(session, party), bank_accounts.get_usable(session, party)
+    balance, account = balances.get_balance(session, party), agreements.get_usable(session, party)
     if balance.hindrance:
         raise StateForbids(f"{balance.name}: {balance.hindrance}. Give the batch up and prepare another")
     if account is None or account.id != payment.bank_account_id:

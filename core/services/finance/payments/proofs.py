@@ -13,7 +13,7 @@ from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import states as statement_states
+from core.services.finance.statements import statements as statement_states
 from core.services.people import approvals
 from core.states.finance import IN_FORCE, BatchState, PaymentState
 from core.store.access import AnySelect, ScopedSession

@@ -12,8 +12,8 @@ from sqlmodel import col
 from core.errors import NotFound
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import bank_rows
 from core.services.finance.payments import batches as payout_batches
+from core.services.finance.payments import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.paging import Paging
 from core.states.finance import BatchState, PaymentState
@@ -215,7 +215,7 @@ def _query() -> AnySelect:
         sa.select(
             *(Payment, Statement, PayoutBatch, BankAccount),
             *(col(preparer.name).label("preparer"), col(approver.name).label("approver")),
-            *(shown.label(name) for name, shown in bank_rows.SHOWN.items()),
+            *(shown.label(name) for name, shown in paid_lines.SHOWN.items()),
         )
         .join(Statement, col(Statement.id) == col(Payment.statement_id))
         .outerjoin(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
@@ -223,7 +223,7 @@ def _query() -> AnySelect:
         .join(preparer, col(preparer.id) == col(Payment.prepared_by))
         .outerjoin(approver, col(approver.id) == col(Payment.approved_by))
     )
-    return bank_rows.join_bank(query)
+    return paid_lines.join_bank(query)
 
 
 _COPIED = (
@@ -241,7 +241,7 @@ def _build_row(row: Any, names: dict[Party, str]) -> PaymentRow:
     party, account = parties.party_of(row.Payment), row.BankAccount
     return PaymentRow(
         **{name: getattr(row.Payment, name) for name in _COPIED},
-        **{name: getattr(row, name) for name in bank_rows.SHOWN},
+        **{name: getattr(row, name) for name in paid_lines.SHOWN},
         party=party,
         name=names[party],
         statement=statement_reading.number_of(row.Statement),

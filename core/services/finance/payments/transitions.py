@@ -19,8 +19,8 @@ from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import allocation, balances
-from core.services.finance.payments.allocation import Balance, Due
+from core.services.finance.payments import balances
+from core.services.finance.payments.balances import Balance, Due
 from core.services.people.four_eyes import refuse_own, refuse_same, require_second
 from core.services.people.staff import Person
 from core.services.transfers import Reference, TypedReference
@@ -113,7 +113,7 @@ def build_payment(
     balance: Balance, amount_minor: int, *, by: Person, direction: str, **more: Any
 ) -> tuple[Payment, Sequence[Due]]:
     """Return a prepared payment of an amount, and what it settles of each statement."""
-    parts = allocation.allocate(balance.dues, amount_minor)
+    parts = balances.allocate(balance.dues, amount_minor)
     sums = {name: sum(getattr(part, name) for part in parts) for name in ("net_minor", "vat_minor", "withheld_minor")}
     newest = balance.newest
     assert newest is not None  # noqa: S101 - allocating refuses an empty balance

@@ -18,7 +18,7 @@ from core.money import format_naira, to_minor
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.reconciling import file_rows, matching, our_side, table_files
+from core.services.finance.reconciling import matching, table_files
 from core.services.finance.reconciling.matching import Entry, Found
 from core.services.finance.reconciling.table_files import TableFile
 from core.services.lists.windows import Window
@@ -65,7 +65,7 @@ def run(
     digest = hashlib.sha256(content).hexdigest()
     _refuse_again(session, given, provider_id, digest)
     file = table_files.read(given.file_name, content)
-    theirs = file_rows.read_entries(file, given.kind, given.columns)
+    theirs = table_files.read_entries(file, given.kind, given.columns)
     ours = _ours(session, given, provider_id, window)
     within = [entry for entry in ours if entry.on is None or window.start <= entry.on < window.end]
     if not within:
@@ -150,9 +150,9 @@ def _ours(
         clock.add_days(window.start, -given.timing_days - 1), clock.add_days(window.end, given.timing_days + 1)
     )
     if provider_id is None:
-        return our_side.list_payments(session, wide)
+        return matching.list_payments(session, wide)
     by_transaction = bool(given.columns.get("transaction"))
-    return our_side.list_movements(session, provider_id, wide, amount_is=given.amount_is, by_transaction=by_transaction)
+    return matching.list_movements(session, provider_id, wide, amount_is=given.amount_is, by_transaction=by_transaction)
 
 
 def _build(

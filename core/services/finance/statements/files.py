@@ -12,7 +12,7 @@ from uuid import UUID
 from core import clock, money
 from core.services.files import printing
 from core.services.files.printing import TableColumn
-from core.services.finance.statements.paid_lines import PaidLine
+from core.services.finance.payments.paid_lines import PaidLine
 from core.services.lists.spreadsheets import workbooks
 from core.services.lists.spreadsheets.columns import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, Column
 from core.services.lists.spreadsheets.formula_escaping import csv_field

@@ -1,24 +1,30 @@
-"""Statements as they were frozen: lists, one of them, its lines, and its files."""
+"""Statements as they were frozen: lists, one of them, its lines and files, a month at a glance, answers of the API."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
+from pydantic import WithJsonSchema
 from sqlmodel import col
+from typing_extensions import TypedDict
 
+from core import clock, money
 from core.errors import NotFound
 from core.services.finance import parties
 from core.services.finance.parties import Party
+from core.services.finance.payments import paid_lines
+from core.services.finance.payments.paid_lines import PaidLine
 from core.services.finance.statements import files as statement_files
-from core.services.finance.statements import paid_lines
 from core.services.finance.statements.files import Paper
-from core.services.finance.statements.paid_lines import PaidLine
+from core.services.lists.paging import Page, Paging
+from core.services.lists.shapes import Id, Moment
+from core.services.lists.windows import Window
 from core.states.finance import SEEN, StatementState
 from core.store.access import AnySelect, ScopedSession, WireId
-from core.store.schema.tables import Staff, Statement, StatementLine, StatementStep
+from core.store.schema.tables import Movement, Staff, Statement, StatementLine, StatementStep
 
 _TITLES = {"distributor": "Commission statement", "provider": "Account current"}
 _SERIES = {"distributor": "CS", "provider": "AC"}
@@ -241,3 +247,181 @@ def _build(session: ScopedSession, found: Any) -> StatementRow:
         sent_at=row.sent_at,
         reverses_id=row.reverses_id,
     )
+
+
+DRAFT = "Draft"
+_ACCOUNT_NAMES = {"distributor": "Distributor", "provider": "Insurer"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StatementSummary:
+    """One account of a month; a draft has no number, and its figures move until it is prepared, without taxes."""
+
+    party: Party
+    name: str
+    month: date
+    state: str
+    lines: int
+    change_minor: int
+    statement_id: UUID | None = None
+    number: str | None = None
+    opening_minor: int | None = None
+    closing_minor: int | None = None
+    is_reversal: bool = False
+
+    @property
+    def key(self) -> str:
+        """Key in the page address: of the statement, or of the party if there is none yet."""
+        return (
+            str(self.statement_id) if self.statement_id else f"{self.party.account}.{self.party.id}.{self.month:%Y-%m}"
+        )
+
+    @property
+    def account_name(self) -> str:
+        """The kind of account as people read it."""
+        return _ACCOUNT_NAMES[self.party.account]
+
+
+def list_month(session: ScopedSession, month: date) -> list[StatementSummary]:
+    """List every statement of a month, and a draft for each party with movements that has none."""
+    found = list_statements(session, month=month)
+    stated = {row.party for row in found if row.paper.state != StatementState.VOID and row.reverses_id is None}
+    names = dict(parties.list_parties(session))
+    drafts = [
+        StatementSummary(party=party, name=names[party], month=month, state=DRAFT, lines=lines, change_minor=minor)
+        for party, (lines, minor) in _sum_movements(session, month).items()
+        if party not in stated
+    ]
+    rows = [*map(_summarise, found), *drafts]
+    return sorted(rows, key=lambda row: (row.party.account, row.name.lower(), row.number or ""))
+
+
+def list_months(session: ScopedSession) -> list[date]:
+    """List the months from the first movement to this one, the newest first."""
+    first = session.execute(sa.select(sa.func.min(col(Movement.created_at)))).scalar()
+    month, months = clock.today().replace(day=1), []
+    oldest = clock.to_lagos_day(first).replace(day=1) if first else month
+    while month >= oldest:
+        months.append(month)
+        month = clock.add_months(month, -1)
+    return months
+
+
+def _summarise(row: StatementRow) -> StatementSummary:
+    paper = row.paper
+    return StatementSummary(
+        party=row.party,
+        name=paper.party,
+        month=paper.month,
+        state=paper.state,
+        lines=paper.lines,
+        change_minor=paper.closing_minor - paper.opening_minor,
+        statement_id=row.id,
+        number=paper.number,
+        opening_minor=paper.opening_minor,
+        closing_minor=paper.closing_minor,
+        is_reversal=row.reverses_id is not None,
+    )
+
+
+def _sum_movements(session: ScopedSession, month: date) -> Mapping[Party, tuple[int, int]]:
+    """The number of movements of each party in a month, and its commission or share of them, before taxes."""
+    span = Window(month, clock.add_months(month, 1)).span
+    found: dict[Party, tuple[int, int]] = {}
+    for account, amount in (("distributor", "distributor_profit_minor"), ("provider", "provider_share_minor")):
+        owner: Any = col(getattr(Movement, f"{account}_id"))
+        query = (
+            sa.select(owner, sa.func.count(), sa.func.sum(col(getattr(Movement, amount))))
+            .where(*span.on(col(Movement.created_at)))
+            .group_by(owner)
+        )
+        for party_id, lines, minor in session.execute(query):
+            found[Party(account, party_id)] = (lines, int(minor))  # type: ignore[arg-type]
+    return found
+
+
+class StatementRecord(TypedDict):
+    """One statement: what a month brought, and the balances before and after; negative is owed to the platform."""
+
+    id: Id
+    number: str
+    month: str
+    timezone: Literal["Africa/Lagos"]
+    state: Annotated[str, WithJsonSchema({"type": "string", "enum": list(SEEN)})]
+    opening_balance: str
+    premium: str
+    commission_earned: str
+    clawbacks: str
+    adjustments: str
+    vat: str
+    withholding_tax: str
+    payments: str
+    closing_balance: str
+    lines: int
+    sha256: str
+    reverses: str | None
+    sent_at: Moment | None
+
+
+def list_records(session: ScopedSession, paging: Paging) -> Page[StatementRecord]:
+    """Return a page of the caller's statements, the newest month first."""
+    found = list_statements(session)
+    return Page([build(row) for row in found[paging.offset : paging.offset + paging.limit]], len(found))
+
+
+def get_record(session: ScopedSession, statement_id: UUID) -> StatementRecord:
+    """Return one of the caller's statements; NotFound for any other."""
+    return build(get_statement(session, statement_id))
+
+
+def build(row: StatementRow) -> StatementRecord:
+    """Return the record of a statement."""
+    return _build_record(str(row.id), row.paper, sent_at=clock.to_wire(row.sent_at))
+
+
+def build_example() -> StatementRecord:
+    """Return a statement for the documentation, whose amounts add up."""
+    paper = Paper(
+        title="Commission statement",
+        number="CS-0007",
+        account="distributor",
+        party="Swift Lenders",
+        month=date(2026, 10, 1),
+        opening_minor=0,
+        premium_minor=0,
+        earned_minor=1_250_000,
+        clawback_minor=-50_000,
+        adjusted_minor=0,
+        vat_minor=0,
+        withheld_minor=60_000,
+        paid_minor=0,
+        closing_minor=1_140_000,
+        lines=214,
+        sha256="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        state=StatementState.SENT,
+        facts={},
+    )
+    return _build_record("01a1f7c0-3c00-7000-8000-0000000000b1", paper, sent_at="2026-11-03T09:15:00.000Z")
+
+
+def _build_record(statement_id: str, paper: Paper, *, sent_at: str | None) -> StatementRecord:
+    return {
+        "id": statement_id,
+        "number": paper.number,
+        "month": f"{paper.month:%Y-%m}",
+        "timezone": "Africa/Lagos",
+        "state": paper.state,
+        "opening_balance": money.to_wire(paper.opening_minor),
+        "premium": money.to_wire(paper.premium_minor),
+        "commission_earned": money.to_wire(paper.earned_minor),
+        "clawbacks": money.to_wire(paper.clawback_minor),
+        "adjustments": money.to_wire(paper.adjusted_minor),
+        "vat": money.to_wire(paper.vat_minor),
+        "withholding_tax": money.to_wire(paper.withheld_minor),
+        "payments": money.to_wire(paper.paid_minor),
+        "closing_balance": money.to_wire(paper.closing_minor),
+        "lines": paper.lines,
+        "sha256": paper.sha256,
+        "reverses": paper.reverses,
+        "sent_at": sent_at,
+    }

@@ -7,11 +7,11 @@ from typing import Any, Final
 from core import clock, ids
 from core.services.catalogue import rate_changes, share_changes
 from core.services.closing import closing
-from core.services.finance import adjustments, agreements, bank_accounts
+from core.services.finance import adjustments, agreements
 from core.services.finance.credit_notes import deciding
 from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.reconciling import differences, running
-from core.services.finance.statements import preparing, states
+from core.services.finance.statements import statements
 from core.services.people import account_changes, invitations, role_grants, staff
 from core.services.policies import changes
 from core.store.schema.tables import Staff
@@ -117,11 +117,11 @@ def prepare_statement(office: Office, dice: Random) -> None:
     """The statement of a month of a party."""
     party = dice.choice(office.parties)
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
-        due = preparing.find_due_month(session, party)
+        due = statements.find_due_month(session, party)
         if due is None or due >= clock.today().replace(day=1):
             raise Idle
         month = clock.add_months(due, dice.choice((0, 0, 0, 0, 0, 0, 0, 0, 1, -1)))
-        preparing.prepare(session, party, month, by=person, without_withholding=dice.random() < 0.9)
+        statements.prepare(session, party, month, by=person, without_withholding=dice.random() < 0.9)
 
 
 def move_statement(office: Office, dice: Random) -> None:
@@ -131,14 +131,14 @@ def move_statement(office: Office, dice: Random) -> None:
     usual = {"Prepared": "Approved", "Approved": "Sent", "Sent": "Disputed", "Disputed": "Sent"}
     to = usual.get(row.state, "Void") if dice.random() < 0.9 else dice.choice(("Approved", "Sent", "Paid", "Void"))
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
-        states.move(session, as_id(row.id), to, by=person, note="As they said on the phone")
+        statements.move(session, as_id(row.id), to, by=person, note="As they said on the phone")
 
 
 def reverse_statement(office: Office, dice: Random) -> None:
     """A statement is reversed."""
     row = _pick(office, dice, "SELECT id FROM statement ORDER BY prepared_at, id")
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
-        preparing.reverse(session, as_id(row.id), reason="It was of the wrong month", by=person)
+        statements.reverse(session, as_id(row.id), reason="It was of the wrong month", by=person)
 
 
 def prepare_payout(office: Office, dice: Random) -> None:
@@ -264,16 +264,14 @@ def propose_account(office: Office, dice: Random) -> None:
     details = {"bank_name": "Access Bank", "account_name": "A friend"}
     details["account_number"] = dice.choice(("0999999999", "0123456780", "12"))
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
-        bank_accounts.propose(session, dice.choice(office.parties), details, by=person)
+        agreements.propose(session, dice.choice(office.parties), details, by=person)
 
 
 def decide_account(office: Office, dice: Random) -> None:
     """A proposed bank account is confirmed, refused or taken back."""
     row = _pick(office, dice, _OPEN.format("bank_account"))
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
-        verb = dice.choice(
-            (bank_accounts.confirm, bank_accounts.confirm, bank_accounts.refuse, bank_accounts.take_back)
-        )
+        verb = dice.choice((agreements.confirm, agreements.confirm, agreements.refuse, agreements.take_back))
         verb(session, as_id(row.id), by=person)
 
 

@@ -22,9 +22,9 @@ from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
-from core.services.finance import agreements, bank_accounts
+from core.services.finance import agreements
 from core.services.finance.parties import Party
-from core.services.finance.statements import preparing, states
+from core.services.finance.statements import statements
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, Store
@@ -224,8 +224,8 @@ def _agree(store: Store, people: list[UUID], parties: list[Party]) -> None:
         for party in parties:
             agreements.add(session, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by=root)
             details = {"bank_name": "First Bank", "account_name": "The firm", "account_number": "0123456780"}
-            account = bank_accounts.propose(session, party, details, by=root)
-            bank_accounts.confirm(session, account, by=second)
+            account = agreements.propose(session, party, details, by=root)
+            agreements.confirm(session, account, by=second)
 
 
 def _state(store: Store, people: list[UUID], parties: list[Party]) -> None:
@@ -235,10 +235,10 @@ def _state(store: Store, people: list[UUID], parties: list[Party]) -> None:
         assert funmi
         assert uche
         for party in parties:
-            while (month := preparing.find_due_month(session, party)) and month < date(2026, 10, 1):
-                made = preparing.prepare(session, party, month, by=funmi, without_withholding=True)
+            while (month := statements.find_due_month(session, party)) and month < date(2026, 10, 1):
+                made = statements.prepare(session, party, month, by=funmi, without_withholding=True)
                 for state in ("Approved", "Sent"):
-                    states.move(session, made, state, by=uche)
+                    statements.move(session, made, state, by=uche)
 
 
 def _sell(
