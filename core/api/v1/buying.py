@@ -11,7 +11,7 @@ from core.api.http.posts import StrictRoute, run_once_async
 from core.covers.cover import Cover, ResponseShape
 from core.covers.registry import COVERS
 from core.services.idempotency import WireResponse
-from core.services.lists.shapes import PolicyRecord
+from core.services.lists.records import PolicyRecord
 from core.services.selling import buying
 
 router = APIRouter(route_class=StrictRoute, tags=["Buy"])
