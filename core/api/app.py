@@ -32,7 +32,6 @@ from core.api.v1 import (
     files,
     lookups,
     policies,
-    pricing,
     products,
     purchases,
     renewals,
@@ -64,25 +63,25 @@ api = FastAPI(
 api.router.route_class = StrictRoute
 middleware.answer_errors(api)
 # What is asked most comes first, and `/products/{id}` last, so that no lookup under /products is taken for an id.
-for room in (
-    buying,
-    purchases,
-    policies,
-    renewals,
-    customers,
-    pricing,
-    claims,
-    files,
-    events,
-    webhooks,
-    own_statements,
-    own_loan_books,
-    lookups,
-    products,
+for router in (
+    buying.router,
+    purchases.router,
+    policies.router,
+    renewals.router,
+    customers.router,
+    buying.prices_router,
+    claims.router,
+    files.router,
+    events.router,
+    webhooks.router,
+    own_statements.router,
+    own_loan_books.router,
+    lookups.router,
+    products.router,
+    claims.answers_router,
+    claims.documents_router,
 ):
     # Not included as routers: those are searched twice for each request, which cost more than the search itself.
-    api.router.routes.extend(room.router.routes)
-for router in (claims.answers_router, claims.documents_router):
     api.router.routes.extend(router.routes)
 api.mount("/docs/files", _WholeFiles(directory=SWAGGER_FILES), name="docs-files")
 api.openapi = lambda: openapi.document(api)  # type: ignore[method-assign]

@@ -5,7 +5,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from core.store.access import Scope
-from core.ui.frame import frame, page_links
+from core.ui.frame import page_links
 from core.ui.kit.actions import Action, Field, Text
 
 ROLE = "admin"
@@ -37,7 +37,7 @@ def agreement_link(account: str, party_id: UUID) -> None:
         "admin/agreement.py",
         label="Agreement",
         icon=":material/contract:",
-        query_params={"party": account, "id": str(party_id), **frame.mode_query()},
+        query_params={"party": account, "id": str(party_id)},
     )
 
 
@@ -47,5 +47,5 @@ def log_link(kind: str, record_id: UUID) -> None:
         "admin/audit_log.py",
         label="In the audit log",
         icon=":material/history:",
-        query_params={"kind": kind, "id": str(record_id), **frame.mode_query()},
+        query_params={"kind": kind, "id": str(record_id)},
     )

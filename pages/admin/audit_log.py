@@ -148,19 +148,19 @@ def ways(entry: Entry) -> None:
                 screen.path,
                 label=f"Open the {noun}",
                 icon=f":material/{screen.icon}:",
-                query_params={"id": entry.record_id, **frame.mode_query()},
+                query_params={"id": entry.record_id},
             )
         page_links.link(
             "admin/audit_log.py",
             label=f"All entries of this {noun}",
             icon=":material/history:",
-            query_params={"kind": entry.kind, "id": entry.record_id, **frame.mode_query()},
+            query_params={"kind": entry.kind, "id": entry.record_id},
         )
         page_links.link(
             "admin/audit_log.py",
             label="All entries of this actor",
             icon=":material/person_search:",
-            query_params={"who": entry.actor, **frame.mode_query()},
+            query_params={"who": entry.actor},
         )
 
 

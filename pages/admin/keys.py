@@ -188,5 +188,5 @@ def draw_key() -> None:
         "admin/audit_log.py",
         label="Everything about this key",
         icon=":material/history:",
-        query_params={"kind": "key", "id": str(key.id), **frame.mode_query()},
+        query_params={"kind": "key", "id": str(key.id)},
     )

@@ -191,7 +191,7 @@ def withheld(of: DistributorDetail) -> None:
             "admin/product.py",
             label=words.plain(name),
             icon=":material/inventory_2:",
-            query_params={"id": str(product_id), **frame.mode_query()},
+            query_params={"id": str(product_id)},
         )
 
 
@@ -210,7 +210,7 @@ def webhooks(of: DistributorDetail) -> None:
         "admin/webhooks.py",
         label="Register an endpoint",
         icon=":material/webhook:",
-        query_params={"distributor": str(of.row.id), **frame.mode_query()},
+        query_params={"distributor": str(of.row.id)},
     )
 
 
@@ -231,7 +231,7 @@ def draw_distributor() -> None:
             facts.line("E-mail", row.email or "–")
             facts.line("Since", words.day(row.created_at))
             facts.line("Open keys of this mode", words.count(row.keys))
-            page_links.link("admin/keys.py", label="API keys", icon=":material/key:", query_params=frame.mode_query())
+            page_links.link("admin/keys.py", label="API keys", icon=":material/key:")
         with st.container(border=True, height="stretch"):
             facts.line("Premium of 12 months", words.naira(row.premium_minor))
             facts.line("Policies", words.count(row.policies))
@@ -240,7 +240,7 @@ def draw_distributor() -> None:
                 "sales/purchases.py",
                 label="Its purchases",
                 icon=":material/receipt_long:",
-                query_params={"distributor": str(row.id), **frame.mode_query()},
+                query_params={"distributor": str(row.id)},
             )
     withheld(found)
     webhooks(found)
@@ -282,12 +282,7 @@ def connection(of: InsurerRow) -> None:
         facts.line("Last answer", words.moment(health.last_success_at))
         if health.last_error:
             st.caption(words.plain(health.last_error))
-        page_links.link(
-            "policies/awaiting.py",
-            label="What waits for insurers",
-            icon=":material/hourglass_top:",
-            query_params=frame.mode_query(),
-        )
+        page_links.link("policies/awaiting.py", label="What waits for insurers", icon=":material/hourglass_top:")
 
 
 def business(of: InsurerRow) -> None:
@@ -302,7 +297,7 @@ def business(of: InsurerRow) -> None:
             "admin/products.py",
             label="Its products",
             icon=":material/inventory_2:",
-            query_params={"provider": str(of.id), **frame.mode_query()},
+            query_params={"provider": str(of.id)},
         )
 
 

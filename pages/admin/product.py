@@ -261,7 +261,7 @@ def buttons(of: ProductDetail) -> None:
         "admin/audit_log.py",
         label="In the audit log",
         icon=":material/history:",
-        query_params={"kind": "product", "id": str(of.id), **frame.mode_query()},
+        query_params={"kind": "product", "id": str(of.id)},
     )
 
 

@@ -248,11 +248,6 @@ def read_now(product_id: UUID) -> ProductDetail:
         return product_detail.get_product(session, product_id)
 
 
-def query_of(product: ProductDetail) -> dict[str, str]:
-    """Return the query parameters of the product's page."""
-    return {"id": str(product.id), **frame.mode_query()}
-
-
 def show_untouched(meta: Mapping[str, Any]) -> None:
     """Show the product's other parameters, which the form does not change."""
     if meta:
@@ -323,7 +318,7 @@ def draw() -> None:
             "admin/product.py",
             label=f"A change of rates waits for a second admin: {words.plain(name)}",
             icon=":material/fact_check:",
-            query_params={"id": str(product_id), **frame.mode_query()},
+            query_params={"id": str(product_id)},
         )
     wanted = filter_bar.read(ProductFilter)
     filter_bar.draw_chips(

@@ -160,7 +160,7 @@ def way_back(product: ProductDetail) -> None:
         "admin/product.py",
         label="Back without a change",
         icon=":material/arrow_back:",
-        query_params=products.query_of(product),
+        query_params={"id": str(product.id)},
     )
 
 

@@ -177,7 +177,7 @@ def draw_waiting() -> None:
             "admin/staff.py#person",
             label=f"{words.plain(grant.person)}: {words.plain(grant.text)} waits for a second admin",
             icon=":material/how_to_reg:",
-            query_params={"id": str(grant.staff_id), **frame.mode_query()},
+            query_params={"id": str(grant.staff_id)},
         )
 
 
@@ -477,7 +477,7 @@ def draw_person() -> None:
     with st.expander("What was done to this account", icon=":material/history:"):
         facts.log(events)
     with st.container(horizontal=True):
-        about = {"kind": "staff", "id": str(person.id), **frame.mode_query()}
+        about = {"kind": "staff", "id": str(person.id)}
         page_links.link(LOG, label="Everything about this account", icon=":material/history:", query_params=about)
-        done = {"who": f"staff {person.email}", **frame.mode_query()}
+        done = {"who": f"staff {person.email}"}
         page_links.link(LOG, label="Everything this person did", icon=":material/manage_search:", query_params=done)

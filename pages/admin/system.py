@@ -120,9 +120,7 @@ def outbox(queues: Sequence[QueueHealth], endpoints: Mapping[str, int], letters:
         if broken := {state: endpoints[state] for state in ("failing", "disabled") if endpoints.get(state)}:
             counts = " and ".join(f"{words.count(count)} {state}" for state, count in broken.items())
             st.badge(f"Webhook endpoints: {counts}", icon=":material/warning:", color="orange")
-            page_links.link(
-                "admin/webhooks.py", label="Webhooks", icon=":material/webhook:", query_params=frame.mode_query()
-            )
+            page_links.link("admin/webhooks.py", label="Webhooks", icon=":material/webhook:")
         for letter in letters:
             state = {"queued": "Waiting", "sent": "Accepted", "dead": "Given up"}[letter.state]
             st.caption(f"{words.moment(letter.created_at)} · {words.plain(letter.subject)} {words.badge(state)}")

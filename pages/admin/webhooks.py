@@ -135,12 +135,11 @@ def outcome() -> None:
             st.markdown(":material/key: **Copy this secret now: it is shown once.**")
             st.code(secret, language=None, wrap_lines=True)
             if endpoint_id:
-                query = {"id": str(endpoint_id), **frame.mode_query()}
                 page_links.link(
                     "admin/webhooks.py#webhook",
                     label="Open it to ping",
                     icon=":material/network_ping:",
-                    query_params=query,
+                    query_params={"id": str(endpoint_id)},
                 )
     if pinged := st.session_state.pop(PING, None):
         last = pinged.tries[-1]
@@ -455,5 +454,5 @@ def draw_delivery() -> None:
         "admin/webhooks.py#webhook",
         label="Its endpoint",
         icon=":material/webhook:",
-        query_params={"id": str(of.endpoint_id), **frame.mode_query()},
+        query_params={"id": str(of.endpoint_id)},
     )

@@ -230,7 +230,7 @@ def _refuse(error: StateForbids) -> None:
             "policies/policy.py",
             label=f"Open policy {words.plain(earlier)}" if earlier else "Open the policy that is in the way",
             icon=":material/policy:",
-            query_params={"id": str(policy_id), **frame.mode_query()},
+            query_params={"id": str(policy_id)},
         )
 
 

@@ -136,11 +136,7 @@ def _draw_recent() -> None:
         st.markdown("**Recently sold here**")
         for row in rows:
             with st.container(gap=None):
-                page_links.link(
-                    PURCHASE,
-                    label=words.plain(row["customer"]),
-                    query_params={"id": str(row.id), **frame.mode_query()},
-                )
+                page_links.link(PURCHASE, label=words.plain(row["customer"]), query_params={"id": str(row.id)})
                 st.caption(f"{words.plain(row['product'])} · {words.moment(row['sold'])}")
         if not rows:
             st.caption(f"Nothing in the last {_RECENT_DAYS} days.")

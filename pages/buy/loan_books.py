@@ -230,10 +230,7 @@ def draw() -> None:
     actions.run()
     if made := st.session_state.get(_MADE):
         page_links.link(
-            RECORD,
-            label="Open the book that is being read",
-            icon=":material/menu_book:",
-            query_params={"id": made, **frame.mode_query()},
+            RECORD, label="Open the book that is being read", icon=":material/menu_book:", query_params={"id": made}
         )
     with reading(frame.scope()) as session:
         sellers = distributors.list_active(session)

@@ -94,7 +94,7 @@ def _draw_standing(review: ClaimReview, officers: list[Officer], person: Person)
             POLICY,
             label=f"Policy {words.plain(review.policy_number or 'awaiting its number')}",
             icon=":material/policy:",
-            query_params={"id": str(review.policy_id), **frame.mode_query()},
+            query_params={"id": str(review.policy_id)},
         )
         _assignee(review, officers, person)
 

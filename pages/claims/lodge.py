@@ -373,7 +373,7 @@ def draw_draft(draft: Draft, person: Person) -> None:
             "claims/lodge.py",
             label="Continue",
             icon=":material/edit:",
-            query_params={"policy": number, sale_drafts.DRAFT: str(draft.id), **frame.mode_query()},
+            query_params={"policy": number, sale_drafts.DRAFT: str(draft.id)},
         )
         st.button("Discard", key=f"discard {draft.id}", type="tertiary", on_click=_discard, args=(draft.id, person))
 

@@ -377,6 +377,6 @@ def draw_credit_note() -> None:
             "policies/policy.py",
             label="Open the policy",
             icon=":material/policy:",
-            query_params={"id": str(row.policy_id), **frame.mode_query()},
+            query_params={"id": str(row.policy_id)},
         )
     st.caption(f"Credit note {row.id}")

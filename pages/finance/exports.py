@@ -265,8 +265,7 @@ def _describe_change(by: int, below: str, what: str) -> str:
 
 def link_receipt(receipt_id: object, label: str) -> None:
     """Draw the link to another receipt."""
-    query = {"id": str(receipt_id), **frame.mode_query()}
-    page_links.link(ONE, label=label, icon=":material/receipt_long:", query_params=query)
+    page_links.link(ONE, label=label, icon=":material/receipt_long:", query_params={"id": str(receipt_id)})
 
 
 def draw_export() -> None:

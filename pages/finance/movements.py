@@ -34,7 +34,7 @@ def draw_waiting(proposals: Sequence[Proposal]) -> None:
                 label=f"{words.naira(proposal.parts.total_minor)} by {words.plain(proposal.proposer)},"
                 f" {words.moment(proposal.proposed_at)}",
                 icon=":material/edit_note:",
-                query_params={"id": str(proposal.corrects_id), **frame.mode_query()},
+                query_params={"id": str(proposal.corrects_id)},
             )
 
 
@@ -268,7 +268,7 @@ def sale(row: MovementRow) -> None:
             "sales/purchases.py#purchase",
             label="Open the purchase",
             icon=":material/receipt:",
-            query_params={"id": str(row.purchase_id), **frame.mode_query()},
+            query_params={"id": str(row.purchase_id)},
         )
 
 

@@ -407,7 +407,7 @@ def settles(parts: list[Settled]) -> None:
             "finance/statements.py#statement",
             label=f"Open {part.number}",
             icon=":material/request_quote:",
-            query_params={"id": str(part.statement_id), **frame.mode_query()},
+            query_params={"id": str(part.statement_id)},
         )
 
 
@@ -436,6 +436,6 @@ def draw_payment() -> None:
             "finance/payout.py",
             label=f"Open {row.batch}",
             icon=":material/payments:",
-            query_params={"id": str(row.batch_id), **frame.mode_query()},
+            query_params={"id": str(row.batch_id)},
         )
     st.caption(f"Payment {row.id}")

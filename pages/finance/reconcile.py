@@ -229,10 +229,7 @@ def draw() -> None:
     made = st.session_state.pop(f"{PLACE}.made", None)
     if made:
         page_links.link(
-            "finance/reconciliation.py",
-            label="Open the result",
-            icon=":material/balance:",
-            query_params={"id": made, **frame.mode_query()},
+            "finance/reconciliation.py", label="Open the result", icon=":material/balance:", query_params={"id": made}
         )
     if is_first or st.session_state.get(_OPEN):
         with st.container(border=True):

@@ -351,6 +351,6 @@ def draw_difference() -> None:
             "finance/movements.py#movement",
             label=f"Open our movement {number} of {len(subjects)}" if len(subjects) > 1 else "Open our movement",
             icon=":material/swap_vert:",
-            query_params={"id": movement, **frame.mode_query()},
+            query_params={"id": movement},
         )
     st.caption(f"Difference {row.id}")

@@ -340,12 +340,7 @@ def draft(account: str, given: str, month: date) -> None:
         "finance/movements.py",
         label="Its movements of the month",
         icon=":material/swap_vert:",
-        query_params={
-            account: given,
-            "from": str(month),
-            "to": str(clock.add_days(clock.add_months(month, 1), -1)),
-            **frame.mode_query(),
-        },
+        query_params={account: given, "from": str(month), "to": str(clock.add_days(clock.add_months(month, 1), -1))},
     )
     preparing(party, month).button("Prepare it", type="primary")
 
@@ -381,7 +376,7 @@ def payments(row: StatementRow) -> None:
             "finance/payments.py#payment",
             label=f"{payment.state}: {words.naira(payment.net_minor)}, {payment.bank_reference or payment.batch or ''}",
             icon=":material/payments:",
-            query_params={"id": str(payment.id), **frame.mode_query()},
+            query_params={"id": str(payment.id)},
         )
 
 

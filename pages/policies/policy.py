@@ -101,13 +101,13 @@ def draw_holder(policy: PolicyDetail) -> None:
                 "sales/customers.py#customer",
                 label="Open the customer",
                 icon=":material/person:",
-                query_params={"id": str(policy.sale.customer_id), **frame.mode_query()},
+                query_params={"id": str(policy.sale.customer_id)},
             )
             page_links.link(
                 "policies/search.py",
                 label="All policies",
                 icon=":material/person_search:",
-                query_params={"find": policy.sale.email, **frame.mode_query()},
+                query_params={"find": policy.sale.email},
             )
 
 
@@ -128,14 +128,14 @@ def draw_sale(policy: PolicyDetail, person: Person) -> None:
                 "buy/loan_book.py",
                 label=f"Line {words.count(line.line)} of {words.plain(line.file_name)}, {line.month:%B %Y}",
                 icon=":material/menu_book:",
-                query_params={"id": str(line.book_id), **frame.mode_query()},
+                query_params={"id": str(line.book_id)},
             )
         if person.has_role("operations", "finance"):
             page_links.link(
                 "sales/purchases.py#purchase",
                 label="Open the purchase",
                 icon=":material/receipt:",
-                query_params={"id": str(policy.sale.id), **frame.mode_query()},
+                query_params={"id": str(policy.sale.id)},
             )
 
 
@@ -367,8 +367,7 @@ def draw_papers(policy_id: UUID, person: Person) -> None:
 
 def _paper(label: str, page: str, paper_id: UUID, person: Person) -> None:
     if person.has_role("finance"):
-        query = {"id": str(paper_id), **frame.mode_query()}
-        page_links.link(page, label=label, icon=":material/request_quote:", query_params=query)
+        page_links.link(page, label=label, icon=":material/request_quote:", query_params={"id": str(paper_id)})
     else:
         st.markdown(f":material/request_quote: {label}")
 
@@ -389,7 +388,7 @@ def draw_header(policy: PolicyDetail, person: Person) -> None:
                 "claims/lodge.py",
                 label="Lodge a claim",
                 icon=":material/note_add:",
-                query_params={"policy": policy.sale.policy_number, **frame.mode_query()},
+                query_params={"policy": policy.sale.policy_number},
             )
         if person.has_role("operations"):
             policy_actions.buttons(policy)
@@ -402,7 +401,7 @@ def draw_header(policy: PolicyDetail, person: Person) -> None:
             "policies/policy.py",
             label="Open the earlier policy",
             icon=":material/policy:",
-            query_params={"id": str(policy.possible_duplicate_of), **frame.mode_query()},
+            query_params={"id": str(policy.possible_duplicate_of)},
         )
 
 

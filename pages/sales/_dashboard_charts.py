@@ -26,7 +26,7 @@ from core.services.sales.breakdowns import (
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import SalesTotals
-from core.ui.frame import frame, page_links
+from core.ui.frame import page_links
 from core.ui.kit import charts, figure_cache, url_state, words
 from core.ui.kit.charts import Chart
 from core.ui.kit.figure_cache import StoreState
@@ -262,7 +262,7 @@ def has_open_premium() -> bool:
 
 def link_to_sales(selection: SalesFilter, purchases: int, renewals: int) -> None:
     """Draw the links to the purchases and renewals of a selection, with their numbers."""
-    query = _query(selection)
+    query = selection.address()
     for path, number, noun in ((PURCHASES, purchases, "purchase"), (RENEWALS, renewals, "renewal")):
         those = f"this {noun}" if number == 1 else f"these {words.count(number)} {noun}s"
         # Renewals that failed wrote no premium.
@@ -292,12 +292,8 @@ def _link_to_movements(selection: SalesFilter, number: int) -> None:
         icon=":material/arrow_forward:",
         icon_position="right",
         disabled=not number,
-        query_params=_query(selection),
+        query_params=selection.address(),
     )
-
-
-def _query(selection: SalesFilter) -> dict[str, list[str]]:
-    return {**selection.address(), **{name: [value] for name, value in frame.mode_query().items()}}
 
 
 def _narrow(selection: SalesFilter, drill: Drill, names: Choices) -> SalesFilter:

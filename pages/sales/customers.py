@@ -158,7 +158,7 @@ def _offer_to_lodge(customer: CustomerDetail) -> None:
             page_links.link(
                 "claims/lodge.py",
                 label=f"{words.plain(number)}, {words.plain(row['product'])} ({row['state'].lower()})",
-                query_params={"policy": number, **frame.mode_query()},
+                query_params={"policy": number},
             )
 
 
@@ -214,7 +214,7 @@ def draw_contact(customer: CustomerDetail) -> None:
                 "sales/customers.py#customer",
                 label=f"Also a customer of {words.plain(other.distributor)}",
                 icon=":material/group:",
-                query_params={"id": str(other.id), **frame.mode_query()},
+                query_params={"id": str(other.id)},
             )
 
 
@@ -331,8 +331,7 @@ def _describe_contact(record: OtherRecord) -> str:
 
 
 def _link(customer_id: UUID, label: str) -> None:
-    query = {"id": str(customer_id), **frame.mode_query()}
-    page_links.link(_PAGE, label=label, icon=":material/person:", query_params=query)
+    page_links.link(_PAGE, label=label, icon=":material/person:", query_params={"id": str(customer_id)})
 
 
 def _merging(customer: CustomerDetail, record: OtherRecord) -> Action:

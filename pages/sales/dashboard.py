@@ -152,11 +152,7 @@ def _draw_stuck(item: BacklogItem, person: Person) -> None:
     screen = menu.screen_of(kind.path)
     if person.has_role(*screen.roles):
         page_links.link(
-            kind.path,
-            label=label,
-            icon=f":material/{kind.icon}:",
-            width="content",
-            query_params={**kind.query, **frame.mode_query()},
+            kind.path, label=label, icon=f":material/{kind.icon}:", width="content", query_params=kind.query
         )
     else:
         # As small as the links beside it.
@@ -178,7 +174,7 @@ def _draw_silent(distributor: SilentDistributor) -> None:
             "sales/purchases.py",
             label="Its purchases",
             width="content",
-            query_params={"distributor": str(distributor.id), "period": "all", **frame.mode_query()},
+            query_params={"distributor": str(distributor.id), "period": "all"},
         )
 
 

@@ -127,10 +127,7 @@ def policy(sale: SaleDetail, person: Person) -> None:
         )
         if person.has_role("operations", "claims"):
             page_links.link(
-                POLICY,
-                label="Open the policy",
-                icon=":material/policy:",
-                query_params={"id": str(sale.policy_id), **frame.mode_query()},
+                POLICY, label="Open the policy", icon=":material/policy:", query_params={"id": str(sale.policy_id)}
             )
         if sale.certificate_url:
             st.link_button("Open the certificate", sale.certificate_url, icon=":material/verified:")
@@ -154,13 +151,13 @@ def customer(sale: SaleDetail, person: Person) -> None:
                 CUSTOMER,
                 label="Open the customer",
                 icon=":material/person:",
-                query_params={"id": str(sale.customer_id), **frame.mode_query()},
+                query_params={"id": str(sale.customer_id)},
             )
         page_links.link(
             PAGE,
             label="All purchases of this customer",
             icon=":material/person_search:",
-            query_params={"email": sale.email, **frame.mode_query()},
+            query_params={"email": sale.email},
         )
 
 

@@ -1,18 +1,26 @@
-"""The buy endpoints: one route per cover, generated from its declaration (contract S1)."""
+"""The buy endpoints: one route per cover, generated from its declaration (contract S1).
+
+Below them prices without a sale, computed by the functions that sell.
+"""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
+from pydantic import WithJsonSchema
 
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
 from core.api.http.posts import StrictRoute, run_once_async
-from core.covers.cover import Cover, ResponseShape
+from core.covers import credit_life
+from core.covers.cover import Cover, Price, ResponseShape
+from core.covers.insurers import insurer_c
 from core.covers.registry import COVERS
+from core.services.catalogue import products
 from core.services.idempotency import WireResponse
 from core.services.lists.records import PolicyRecord
 from core.services.selling import buying
+from core.store.access import ScopedSession
 
 router = APIRouter(route_class=StrictRoute, tags=["Buy"])
 _SOLD = "Purchase Successful"
@@ -71,3 +79,64 @@ for _cover in COVERS:
         ),
         openapi_extra=openapi.body_example(_cover.request),
     )
+
+
+prices_router = APIRouter(route_class=StrictRoute, tags=["Prices"], prefix="/products")
+_COMPUTED = "Price computed successfully"
+
+
+class PriceStep(openapi.Shape):
+    """One step of a calculation."""
+
+    step: str
+    working: str
+    amount: str
+
+
+class ComputedPrice(openapi.Shape):
+    """A price in naira, and how it was computed."""
+
+    price: Annotated[float, WithJsonSchema({"type": "number", "format": "double"})]
+    explain: list[PriceStep]
+
+
+@prices_router.post(
+    "/credit-life-price",
+    status_code=200,
+    summary="Price of credit life",
+    responses=openapi.answers(ComputedPrice, _COMPUTED, posted=True),
+    openapi_extra=openapi.body_example(credit_life.CreditLifePriceRequest),
+)
+async def compute_credit_life_price(
+    request: Request, caller: Signed, body: credit_life.CreditLifePriceRequest
+) -> Response:
+    """Price a credit life policy; without benefits, with all that the product offers."""
+
+    def work(session: ScopedSession) -> WireResponse:
+        product = products.get_for_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
+        price = credit_life.compute_price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
+        return price_response(buying.above_zero(credit_life.CREDIT_LIFE, price))
+
+    return await run_once_async(request, caller, body, work)
+
+
+@prices_router.post(
+    "/insurer-c/compute-travel-premium",
+    status_code=200,
+    summary="Price of a trip",
+    responses=openapi.answers(ComputedPrice, _COMPUTED, posted=True),
+    openapi_extra=openapi.body_example(insurer_c.TravelPriceRequest),
+)
+async def compute_travel_premium(request: Request, caller: Signed, body: insurer_c.TravelPriceRequest) -> Response:
+    """Price a trip; the traveller's details are optional (contract S6)."""
+
+    def work(session: ScopedSession) -> WireResponse:
+        return price_response(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
+
+    return await run_once_async(request, caller, body, work)
+
+
+def price_response(price: Price) -> WireResponse:
+    """A computed price as a response: the amount and the steps of its calculation."""
+    data = {"price": float(price.total), "explain": price.explain}
+    return envelope.answer(data, _COMPUTED, status=200)

@@ -3,8 +3,16 @@
 The rest of Coverdesk imports from here; the modules of this package belong to it alone.
 """
 
-from core.store.access.compiled_query import PendingRows, Query, QueryCache, read_batches
-from core.store.access.db_errors import ConstraintRefused, gave_way
+from core.store.access.compiled_query import (
+    PendingRows,
+    Query,
+    QueryCache,
+    WireId,
+    WireInstant,
+    WireMode,
+    WireNaira,
+    read_batches,
+)
 from core.store.access.engine import (
     Store,
     reading,
@@ -17,8 +25,7 @@ from core.store.access.engine import (
 from core.store.access.replica import ReplicaStatus
 from core.store.access.scope import AnyRow, AnySelect, Scope, ScopedSession, ScopeViolation
 from core.store.access.sqlite import JOINS_IN_ORDER, wal_is_safe
-from core.store.access.statements import Row
-from core.store.access.wire_types import WireId, WireInstant, WireMode, WireNaira
+from core.store.access.statements import ConstraintRefused, Row, gave_way
 
 __all__ = [
     "JOINS_IN_ORDER",

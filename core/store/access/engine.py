@@ -18,7 +18,6 @@ from sqlalchemy import event
 from core.errors import CoverdeskError
 from core.settings import settings
 from core.store.access import sqlite, statements
-from core.store.access.db_errors import gave_way, translate_db_errors
 from core.store.access.group_commit import GroupCommitWriter
 from core.store.access.replica import Replica
 from core.store.access.scope import COUNTER_ENGINE, Scope, ScopedSession, use_connection
@@ -27,7 +26,9 @@ from core.store.access.statements import (
     PAGE_COST,
     WRITTEN,
     driver_connection,
+    gave_way,
     install_transaction_events,
+    translate_db_errors,
 )
 from core.store.operations import secret_mark
 

@@ -18,9 +18,8 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from core.errors import StoreUnavailable
-from core.store.access.db_errors import translate_db_errors
 from core.store.access.scope import Scope, ScopedSession, use_connection
-from core.store.access.statements import driver_connection, execute
+from core.store.access.statements import driver_connection, execute, translate_db_errors
 from core.store.operations import local_files
 
 WAIT_SECONDS = 10.0

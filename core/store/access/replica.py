@@ -13,9 +13,8 @@ from sqlalchemy.exc import DBAPIError
 
 from core import clock
 from core.errors import StoreUnavailable
-from core.store.access.db_errors import RETRIED_SQLSTATES, translate_db_errors
 from core.store.access.scope import REPLICA_STATUS, Scope, ScopedSession
-from core.store.access.statements import PAGE_COST, install_transaction_events
+from core.store.access.statements import PAGE_COST, RETRIED_SQLSTATES, install_transaction_events, translate_db_errors
 
 AWAY, BEHIND, ANOTHER = "away", "behind", "no replica of this store"
 _LOOKS_EVERY_SECONDS: Final = 0.02

@@ -5,18 +5,24 @@ every write and savepoints use this.
 
 On PostgreSQL each statement would be a round trip. Statements are queued until a result is read, SQLAlchemy executes
 something, or the transaction ends; then they are sent as one pipeline.
+
+Errors of the driver are translated: an unavailable or busy database is StoreUnavailable, anything else is a defect.
 """
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine.interfaces import ExceptionContext
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from core import telemetry
+from core.errors import StoreUnavailable
+from core.store.operations import local_files
 
 SLOW_SECONDS: Final = 0.25
 # A page of a store in use lies in memory, or on a disk without moving parts. By the 4.0 of other disks PostgreSQL reads
@@ -257,3 +263,29 @@ def _translate(connection: sa.Connection, cursor: Any, sql: str, error: Any) -> 
         sql, None, error, driver.Error, hide_parameters=True, connection_invalidated=gone, dialect=connection.dialect
     )
     return translated
+
+
+# A row that a constraint of the store refuses, for who answers it and knows no SQLAlchemy.
+ConstraintRefused = IntegrityError
+RETRIED_SQLSTATES = {"40001", "40P01"}
+
+
+def gave_way(error: Exception) -> bool:
+    """Return True for a transaction that PostgreSQL has ended for another one's sake: it may be tried again."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in RETRIED_SQLSTATES
+
+
+@contextmanager
+def translate_db_errors() -> Iterator[None]:
+    """Raise StoreUnavailable for driver errors that mean the database is unavailable, busy or full."""
+    try:
+        yield
+    except DBAPIError as error:
+        state = getattr(error.orig, "sqlstate", None) or ""
+        local_files.notice(error)
+        is_unavailable = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
+        if is_unavailable or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED_SQLSTATES):
+            raise StoreUnavailable from error
+        raise
+    except sa.exc.TimeoutError as error:
+        raise StoreUnavailable from error

@@ -13,7 +13,7 @@ import streamlit as st
 from core.services.views.sale import SaleDetail
 from core.ui.buying import known_customer
 from core.ui.buying.selling import Receipt
-from core.ui.frame import frame, page_links
+from core.ui.frame import page_links
 from core.ui.kit import actions, words
 from core.ui.policies import policy_actions
 
@@ -56,7 +56,7 @@ def draw(sale: SaleDetail) -> None:
                 "policies/policy.py",
                 label="Open the earlier policy",
                 icon=":material/policy:",
-                query_params={"id": str(sale.possible_duplicate_of), **frame.mode_query()},
+                query_params={"id": str(sale.possible_duplicate_of)},
             )
         if sale.certificate_url:
             _sending(sale, sale.certificate_url)

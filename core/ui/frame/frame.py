@@ -131,7 +131,7 @@ def address_of(path: str) -> str:
 
 
 def mode_query() -> dict[str, str]:
-    """Return the query parameters of the mode, for `page_links.link(..., query_params=...)`; empty when live."""
+    """Return the query parameters of the mode; empty when live."""
     return {} if mode() else {"mode": "test"}
 
 

@@ -194,13 +194,9 @@ def draw(screen: Screen) -> None:
     path, why = _INSTEAD.get(screen.path, ("", ""))
     if any(each.path == path for each in mine):
         instead = menu.screen_of(path)
-        page_links.link(
-            path, label=f"{instead.title}: {why}", icon=f":material/{instead.icon}:", query_params=frame.mode_query()
-        )
+        page_links.link(path, label=f"{instead.title}: {why}", icon=f":material/{instead.icon}:")
     if home := next((each for each in mine if not each.hidden), None):
-        page_links.link(
-            home.path, label=f"Go to {home.title}", icon=f":material/{home.icon}:", query_params=frame.mode_query()
-        )
+        page_links.link(home.path, label=f"Go to {home.title}", icon=f":material/{home.icon}:")
 
 
 # URL path of the first page. It never shows, because Streamlit serves the first page at the root; chosen so that
@@ -313,9 +309,7 @@ def _not_found(requested: str, home: Screen | None) -> None:
         icon=":material/explore_off:",
     )
     if home:
-        page_links.link(
-            home.path, label=f"Go to {home.title}", icon=f":material/{home.icon}:", query_params=frame.mode_query()
-        )
+        page_links.link(home.path, label=f"Go to {home.title}", icon=f":material/{home.icon}:")
 
 
 def _nothing_yet() -> None:

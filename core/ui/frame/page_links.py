@@ -57,7 +57,10 @@ def link(
     width: Literal["content", "stretch"] = "content",
     query_params: Mapping[str, str | Sequence[str]] | None = None,
 ) -> None:
-    """Draw a link to a page file of the person's menu, as `st.page_link` does; KeyError if they may not open it."""
+    """Draw a link to a page of the person's menu in the current mode, as `st.page_link` does.
+
+    KeyError if they may not open it.
+    """
     st.page_link(
         st.session_state[_PAGES][path],
         label=label,
@@ -66,7 +69,7 @@ def link(
         help=help,
         disabled=disabled,
         width=width,
-        query_params=query_params,
+        query_params={**(query_params or {}), **frame.mode_query()},
     )
 
 

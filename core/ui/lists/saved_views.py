@@ -132,9 +132,8 @@ def draw(path: str, person: Person) -> None:
 
 def _line(path: str, view: View, person: Person, *, is_current: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        query = {**view.parameters, **frame.mode_query()}
         icon = ":material/check:" if is_current else ":material/bookmark:"
-        page_links.link(path, label=words.plain(view.name), icon=icon, query_params=query)
+        page_links.link(path, label=words.plain(view.name), icon=icon, query_params=view.parameters)
         if view.shared_role:
             st.caption(f"{view.shared_role}, by {words.plain(view.owner)}", width="content")
         name = words.plain(view.name)

@@ -179,7 +179,7 @@ def back_link(name: str, path: str, label: str) -> None:
     origin = st.session_state.get(_ORIGINS, {}).get(st.query_params.get("id"))
     if origin:
         name, path, label = origin
-    query = st.session_state.get(_back_key(name), frame.mode_query())
+    query = st.session_state.get(_back_key(name))
     page_links.link(path, label=label, icon=":material/arrow_back:", query_params=query)
 
 
