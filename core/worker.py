@@ -16,7 +16,7 @@ from core.dispatch.lines import SLOW_LOOK_SECONDS, DispatchLines, Wakeups
 from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavailable
 from core.insurers.answers import InsurerAnswer, InsurerFault
 from core.insurers.client import CallLimits, InsurerClient
-from core.services.admin import readiness
+from core.services.admin import status
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers import sending
 from core.services.insurers.connections import Insurer
@@ -190,11 +190,11 @@ class Worker:
 
     async def _beat(self, stopped: asyncio.Event) -> None:
         """Say every half minute that this worker is at work, until it is stopped."""
-        name, stop = readiness.worker_name(), asyncio.create_task(stopped.wait())
+        name, stop = status.worker_name(), asyncio.create_task(stopped.wait())
         while not stopped.is_set():
-            await self._keep_beat(lambda session: readiness.record(session, name))
-            await asyncio.wait({stop}, timeout=readiness.INTERVAL.total_seconds())
-        await self._keep_beat(lambda session: readiness.forget(session, name))
+            await self._keep_beat(lambda session: status.record(session, name))
+            await asyncio.wait({stop}, timeout=status.INTERVAL.total_seconds())
+        await self._keep_beat(lambda session: status.forget(session, name))
 
     async def _keep_beat(self, work: Callable[[ScopedSession], None]) -> None:
         try:

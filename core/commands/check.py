@@ -4,7 +4,7 @@ import typer
 from rich.console import Console
 
 from core import telemetry
-from core.services.admin import readiness, store_check
+from core.services.admin import status, store_check
 from core.store.access import Scope, reading
 
 out, err = Console(), Console(stderr=True)
@@ -20,7 +20,7 @@ def check() -> None:
         faults, strays = store_check.list_faults(session), store_check.list_stray_files(session)
     if strays:
         err.print(f"{len(strays):,} files that no record names: {_STRAY_FILES_HINT}", highlight=False, soft_wrap=True)
-    if (replica := readiness.describe_replica()) not in {None, "in use"}:
+    if (replica := status.describe_replica()) not in {None, "in use"}:
         err.print(f"Figures and exports are read from the primary: the replica is {replica}.", highlight=False)
     for fault in faults:
         err.print(f"[red]✗[/] {fault}", highlight=False, soft_wrap=True)

@@ -16,11 +16,11 @@ from typer.main import get_command
 from core import money
 from core.commands import ACTOR
 from core.errors import InvalidInput
-from core.services.exports import arrangement, runs
+from core.services.exports import exports, runs
 from core.services.exports.exports import TITLES, Tally, get_kind
 from core.services.exports.receipts import ExportOrder
 from core.services.lists.dimensions import Choices, load_choices
-from core.services.lists.filters.field import Parameter
+from core.services.lists.filters.fields import Parameter
 from core.services.lists.listing import Listing
 from core.store.access import Scope, ScopedSession, reading
 from core.store.operations import local_files
@@ -28,9 +28,9 @@ from core.store.operations import local_files
 err = Console(stderr=True)
 _ID_PATTERN = "-".join("?" * length for length in (8, 4, 4, 4, 12))
 _ARRANGING_OPTIONS = {
-    arrangement.COLUMNS: "Columns of the file in their sequence, with commas between; every one without it.",
-    arrangement.ORDER: "Order of the rows: {orders}.",
-    arrangement.FORM: "machines, or people: with the labels and words of the screen, in the time of Lagos.",
+    exports.COLUMNS: "Columns of the file in their sequence, with commas between; every one without it.",
+    exports.ORDER: "Order of the rows: {orders}.",
+    exports.FORM: "machines, or people: with the labels and words of the screen, in the time of Lagos.",
 }
 _COMMON_OPTIONS = {
     "mode": ("live", "live or test."),
@@ -51,7 +51,7 @@ def _build_command(kind: Listing[Any]) -> Callable[..., None]:
     options = [_build_option(parameter) for parameter in kind.parameters]
     options += [
         _build_text_option(name, "", _ARRANGING_OPTIONS[name].format(orders=", ".join(kind.orders)))
-        for name in arrangement.list_parameters(kind)
+        for name in exports.list_parameters(kind)
     ]
     options += [_build_text_option(name, default, says) for name, (default, says) in _COMMON_OPTIONS.items()]
     # Typer derives a command's options from its signature.
@@ -86,7 +86,7 @@ def _to_list(value: str | list[str]) -> list[str]:
 
 
 def _run_export(kind: Listing[Any], parameters: Mapping[str, list[str]], settings: Mapping[str, str]) -> None:
-    arranged = {name: parameters[name] for name in arrangement.list_parameters(kind)}
+    arranged = {name: parameters[name] for name in exports.list_parameters(kind)}
     address = {**_build_query(kind, parameters), **arranged, "mode": [settings["mode"]]}
     order = runs.create_order(kind.name, settings["format"], address, by=ACTOR)
     tally = _write(order, settings["out"])

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from core import demo
 from core.services.catalogue import shipped
-from core.services.people import invitations
+from core.services.people import accounts
 from core.settings import settings
 from core.store.access import Scope, reading, store, writing
 from core.store.schema import migrating, versions
@@ -34,7 +34,7 @@ def prepare_store() -> str:
 def print_first_steps() -> bool:
     """Until there is an admin, the link that makes the first one; False when there is one."""
     with reading(Scope.system()) as session:
-        link = invitations.create_set_up_link(session)
+        link = accounts.create_set_up_link(session)
     if link:
         out.print("Nobody can administer this store yet. Once it is served, open this link to become its admin:")
         sys.stdout.write(f"{link}\n")

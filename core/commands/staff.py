@@ -8,7 +8,7 @@ from rich.console import Console
 
 from core.commands import ACTOR
 from core.errors import StateForbids
-from core.services.people import invitations, staff
+from core.services.people import accounts, staff
 from core.store.access import Scope, ScopedSession, reading, transact, writing
 
 app = typer.Typer(help="People who sign in.", no_args_is_help=True)
@@ -67,7 +67,7 @@ def set_details(
 def print_set_up_link() -> None:
     """Print a link that makes the first admin; good once and for a day, and only while there is no admin."""
     with reading(Scope.system()) as session:
-        link = invitations.create_set_up_link(session)
+        link = accounts.create_set_up_link(session)
     if link is None:
         raise StateForbids("An admin can sign in already and invites everybody else, under Admin > Staff")
     sys.stdout.write(link + "\n")

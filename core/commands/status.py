@@ -9,7 +9,6 @@ import typer
 from rich.console import Console
 
 from core import clock
-from core.services.admin import readiness
 from core.services.admin import status as service
 from core.services.admin.status import QueueStatus, Status
 from core.services.compliance import remembering
@@ -47,7 +46,7 @@ def status(
 def _print_worker() -> None:
     """For the health check of a container, whose name is that of its machine."""
     with reading(Scope.system()) as session:
-        beats = [beat for beat in readiness.list_beats(session) if beat.is_fresh and beat.is_here]
+        beats = [beat for beat in service.list_beats(session) if beat.is_fresh and beat.is_here]
     if not beats:
         out.print("No worker of this machine was heard of for two minutes.")
         raise typer.Exit(1)

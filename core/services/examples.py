@@ -21,7 +21,7 @@ from core.services.events.appending import VERSION, object_path
 from core.services.events.catalogue import EventType
 from core.services.files.files import FileRecord
 from core.services.lists import records
-from core.services.lists.shapes import (
+from core.services.lists.records import (
     CategoryRecord,
     CountedCategoryRecord,
     CustomerRecord,

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.services.admin import mail_texts
 from core.services.admin.mail_texts import TextInUse
-from core.services.mail.templates import MailTemplate
+from core.services.mail.mail import MailTemplate
 from core.store.access import Scope, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, words

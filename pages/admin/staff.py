@@ -8,7 +8,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import ids, money
-from core.services.people import account_changes, invitations, role_grants, staff, staff_sessions
+from core.services.people import accounts, role_grants, staff, staff_sessions
 from core.services.people.role_grants import OpenGrant
 from core.services.people.staff import ROLES, Person, StaffFilter, StaffRow
 from core.services.people.staff_sessions import SessionFacts
@@ -185,8 +185,8 @@ def adding(person_id: UUID) -> Action:
     """Return the action that makes an account, one however often it is submitted."""
 
     def add(session: ScopedSession, typed: Values, by: Person) -> str:
-        account_changes.add_person(session, person_id, dict(typed), by=by)
-        return (invitations.create_password_link(session, person_id, by=by) if settings().passwords else None) or ""
+        accounts.add_person(session, person_id, dict(typed), by=by)
+        return (accounts.create_password_link(session, person_id, by=by) if settings().passwords else None) or ""
 
     return action(
         title="Add",
@@ -272,7 +272,7 @@ def _changing_details(person: StaffRow) -> Action:
             Text("account_number", "Bank account, ten digits", longest=10),
         ],
         confirm="Keep them",
-        work=lambda session, typed, by: account_changes.set_own_details(session, person.id, typed, by=by),
+        work=lambda session, typed, by: accounts.set_own_details(session, person.id, typed, by=by),
         done="Saved. This person decides on nothing that has this phone or account.",
         then=lambda _: forget(),
     )
@@ -283,7 +283,7 @@ def _buttons(person: StaffRow, by: Person) -> None:
         _button(
             "Enable",
             "lock_open",
-            lambda session, _, by: account_changes.enable_person(session, person.id, by=by),
+            lambda session, _, by: accounts.enable_person(session, person.id, by=by),
             "Enabled; where the account can move money, another admin confirms it first.",
         )
         return
@@ -304,7 +304,7 @@ def _buttons(person: StaffRow, by: Person) -> None:
         )
         disable = action(
             title="Disable the account",
-            work=lambda session, _, by: account_changes.disable_person(session, person.id, by=by),
+            work=lambda session, _, by: accounts.disable_person(session, person.id, by=by),
             done="Proposed: another admin confirms it." if "admin" in person.roles else "Disabled.",
             then=lambda _: forget(),
         )
@@ -320,7 +320,7 @@ def sessions(person: StaffRow, opened: list[SessionFacts]) -> None:
             _button(
                 "End all sessions",
                 "logout",
-                lambda session, _, by: account_changes.end_sessions(session, person.id, by=by),
+                lambda session, _, by: accounts.end_sessions(session, person.id, by=by),
                 "All sessions are ended.",
             )
     if not opened:
@@ -344,7 +344,7 @@ def _open_session(person: StaffRow, one: SessionFacts) -> None:
         _button(
             "End",
             "logout",
-            lambda session, _, by: account_changes.end_sessions(session, person.id, by=by, handle=one.handle),
+            lambda session, _, by: accounts.end_sessions(session, person.id, by=by, handle=one.handle),
             "The session is ended.",
             key=f"person.end {one.handle[:12]}",
         )
@@ -372,7 +372,7 @@ def _button(label: str, icon: str, work: Work, done: str, *, key: str | None = N
 def _making_link(person: StaffRow) -> Action:
     return action(
         title="Make a password link",
-        work=lambda session, _, by: invitations.create_password_link(session, person.id, by=by) or "",
+        work=lambda session, _, by: accounts.create_password_link(session, person.id, by=by) or "",
         done=lambda link: "The link is made." if link else "Proposed: another admin confirms it, and gets the link.",
         then=keep_link,
     )
@@ -402,7 +402,7 @@ def draw_grant(grant: OpenGrant | None, by: Person) -> None:
 def _confirming(grant: OpenGrant) -> Action:
     return action(
         title="Confirm it",
-        work=lambda session, _, by: invitations.confirm_change(session, grant.id, by=by) or "",
+        work=lambda session, _, by: accounts.confirm_change(session, grant.id, by=by) or "",
         done="Confirmed. It holds from the person's next click; a higher limit in 24 hours.",
         then=_show_confirmed,
     )
@@ -432,7 +432,7 @@ def saving(shown: Shown) -> Action:
         title="Save",
         icon="save",
         fields=list_fields(shown.person),
-        work=lambda session, typed, by: account_changes.change_person(
+        work=lambda session, typed, by: accounts.change_person(
             session, shown.person.id, typed, seen_at=shown.seen_at, by=by
         ),
         done="Saved. A name holds at once; other roles or another limit, once a second admin has confirmed them.",

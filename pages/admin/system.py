@@ -7,10 +7,9 @@ import streamlit as st
 
 from core import clock
 from core.outbound.mail import folder as mail_folder
-from core.services.admin import automations, readiness, system
-from core.services.admin.automations import AutomationState
+from core.services.admin import status, system
 from core.services.admin.store_check import Finding
-from core.services.admin.system import FilesFacts, QueueLine, Setting, StoreFacts, SystemFacts
+from core.services.admin.system import AutomationState, FilesFacts, QueueLine, Setting, StoreFacts, SystemFacts
 from core.services.finance import agreements
 from core.services.mail.mail import MailLine
 from core.services.outbox.queue import QueueHealth
@@ -237,7 +236,7 @@ def size(count: int) -> str:
 
 
 _SAYS = {
-    automations.RENEWAL_REMINDERS: "An e-mail to every customer whose cover ends in 60, 30, 7 and 1 days, each once,"
+    system.RENEWAL_REMINDERS: "An e-mail to every customer whose cover ends in 60, 30, 7 and 1 days, each once,"
     " between 8 and 20 o'clock. Whoever wants no reminders gets none.",
 }
 
@@ -245,7 +244,7 @@ _SAYS = {
 def draw_automations() -> None:
     """Draw each job with its state and its button."""
     with reading(Scope.system()) as session:
-        states = automations.list_states(session)
+        states = system.list_states(session)
     st.subheader("Automatic tasks", anchor=False)
     for state in states:
         with st.container(border=True):
@@ -278,7 +277,7 @@ def _switching(state: AutomationState) -> Action:
         icon="mail",
         says=_consequence(state),
         confirm=f"Switch {verb}",
-        work=lambda session, _, by: automations.switch(session, state.name, on=not state.is_on, by=by),
+        work=lambda session, _, by: system.switch(session, state.name, on=not state.is_on, by=by),
         done=f"{words.title(state.name)}: switched {verb}.",
     )
 
@@ -311,8 +310,8 @@ def looked(_of_store: str) -> tuple[datetime, system.SystemFacts, str | None]:
     with reading(Scope.system()) as session:
         found = system.get_system_facts(session)
     try:
-        fault = readiness.find_fault()
-    except readiness.UNANSWERED:
+        fault = status.find_fault()
+    except status.UNANSWERED:
         fault = "the store takes no writes"
     return clock.now(), found, fault
 

@@ -14,7 +14,7 @@ from core.services.finance.bordereaux.bordereaux import DRAFT, KIND_NAMES, Borde
 from core.services.finance.bordereaux.columns import OF
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_overview
-from core.services.lists.spreadsheets.columns import MONEY, SIGNED_MONEY
+from core.services.lists.spreadsheets import MONEY, SIGNED_MONEY
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
 from core.store.access import reading, store

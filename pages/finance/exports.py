@@ -10,11 +10,11 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.claims.review import officers as claim_officers
-from core.services.exports import arrangement, exports, receipts
-from core.services.exports.formats import get_format
+from core.services.exports import exports, receipts
+from core.services.exports.exports import get_format
 from core.services.exports.receipts import Receipt, ReceiptFilter
 from core.services.lists.dimensions import Choices, load_choices
-from core.services.lists.filters.field import Parameter
+from core.services.lists.filters.fields import Parameter
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Page
 from core.services.people.staff import Person
@@ -72,9 +72,9 @@ def draw() -> None:
 
 def describe_arrangement(kind: Listing[Any], address: Mapping[str, list[str]]) -> dict[str, str]:
     """Return the columns and the order of a file in words, those that its address names."""
-    columns, order = address.get(arrangement.COLUMNS), next(iter(address.get(arrangement.ORDER, ())), None)
+    columns, order = address.get(exports.COLUMNS), next(iter(address.get(exports.ORDER, ())), None)
     label = kind.orders[order].label if order and order in kind.orders else order
-    form = {"Form": "As shown"} if address.get(arrangement.FORM) == ["people"] else {}
+    form = {"Form": "As shown"} if address.get(exports.FORM) == ["people"] else {}
     return form | ({"Columns": ", ".join(columns)} if columns else {}) | ({"Order": label} if label else {})
 
 

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from core.money import Split
+from core.services.lists.columns import SOURCES
 from core.services.lists.dimensions import load_choices
-from core.services.lists.sale_columns import SOURCES
 from core.services.people.staff import Person
 from core.services.sales import table as sales_table
 from core.services.sales.filter import PurchaseFilter

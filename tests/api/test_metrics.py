@@ -10,7 +10,7 @@ import pytest
 from core import clock, telemetry
 from core.api.outside import health
 from core.errors import InvalidSetting
-from core.services.admin import gauges, readiness
+from core.services.admin import gauges, status
 from core.services.audit import log as audit
 from core.settings import Settings, settings
 from core.store.access import Scope, Store
@@ -87,8 +87,8 @@ def test_the_state_of_the_store_is_read_at_each_scrape(counting: Client, store: 
     assert before["coverdesk_workers"] == 0
     assert "coverdesk_backup_age_seconds" not in before
     with store.writing(Scope.system()) as session:
-        readiness.record(session, "here:1")
-        audit.write(session, actor="tests", action=readiness.BACKED_UP, subject="backup x")
+        status.record(session, "here:1")
+        audit.write(session, actor="tests", action=status.BACKED_UP, subject="backup x")
     after = scraped(counting)
     assert after["coverdesk_workers"] == 1
     assert 0 <= after["coverdesk_backup_age_seconds"] < 600
@@ -99,23 +99,23 @@ def test_the_state_of_the_store_is_read_at_each_scrape(counting: Client, store: 
 
 def test_a_worker_that_is_silent_is_no_longer_counted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with store.writing(Scope.system()) as session:
-        readiness.record(session, "here:1")
-    later = clock.now() + readiness.FRESH * 2
+        status.record(session, "here:1")
+    later = clock.now() + status.FRESH * 2
     monkeypatch.setattr(clock, "now", lambda: later)
     with store.reading(Scope.system()) as session:
         found = {gauge.name: gauge.value for gauge in gauges.list_gauges(session)}
     assert found["workers"] == 0
-    assert found["worker_beat_age_seconds"] >= readiness.FRESH.total_seconds()
+    assert found["worker_beat_age_seconds"] >= status.FRESH.total_seconds()
 
 
 def test_a_worker_that_ended_is_forgotten(store: Store) -> None:
     with store.writing(Scope.system()) as session:
-        readiness.record(session, "here:1")
-        readiness.record(session, "here:2")
-        readiness.record(session, "here:1")
+        status.record(session, "here:1")
+        status.record(session, "here:2")
+        status.record(session, "here:1")
     with store.writing(Scope.system()) as session:
-        readiness.forget(session, "here:1")
-        assert [beat.name for beat in readiness.list_beats(session)] == ["here:2"]
+        status.forget(session, "here:1")
+        assert [beat.name for beat in status.list_beats(session)] == ["here:2"]
 
 
 def test_counters_are_told_when_the_store_does_not_answer(counting: Client, monkeypatch: pytest.MonkeyPatch) -> None:

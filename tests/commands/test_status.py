@@ -7,7 +7,6 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, demo
-from core.services.admin import readiness
 from core.services.admin import status as service
 from core.services.audit import log as audit
 from core.services.policies import changes
@@ -22,7 +21,7 @@ from tests.portfolio import NOW, sales_at
 
 def backed_up(store: Store) -> None:
     with store.writing(Scope.system()) as session:
-        audit.write(session, actor="tests", action=readiness.BACKED_UP, subject="backup x")
+        audit.write(session, actor="tests", action=service.BACKED_UP, subject="backup x")
 
 
 def test_a_store_without_a_backup_needs_somebody(store: Store) -> None:
@@ -36,7 +35,7 @@ def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(service, "_free_bytes", lambda: 1 << 40)
     backed_up(store)
     with store.writing(Scope.system()) as session:
-        readiness.record(session, "here:1")
+        service.record(session, "here:1")
     told = coverdesk("status")
     assert told.returncode == 0, told.stdout
     assert f"Workers           here:1 ({VERSION})" in told.stdout
@@ -56,7 +55,7 @@ def test_a_fresh_demonstration_needs_nobody(store: Store, monkeypatch: pytest.Mo
 def test_a_policy_of_an_insurer_without_a_connection_is_the_desks_to_tell_it_of(store: Store, partner: Partner) -> None:
     backed_up(store)
     with store.writing(Scope.system()) as session:
-        readiness.record(session, "here:1")
+        service.record(session, "here:1")
         sales_at(session, partner.id, NOW)
         policy = session.execute(sa.select(Policy)).scalar_one()
         policy.submitted_to_provider = policy.activated = False
@@ -75,12 +74,12 @@ def test_a_policy_of_an_insurer_without_a_connection_is_the_desks_to_tell_it_of(
 @pytest.mark.both_databases
 def test_the_health_check_of_a_worker_sees_those_of_its_own_machine(store: Store) -> None:
     with store.writing(Scope.system()) as session:
-        readiness.record(session, "elsewhere:1")
+        service.record(session, "elsewhere:1")
     assert coverdesk("status", "--worker").returncode == 1
     with store.writing(Scope.system()) as session:
-        readiness.record(session, readiness.worker_name())
+        service.record(session, service.worker_name())
     assert coverdesk("status", "--worker").returncode == 0
-    late = clock.now() + readiness.FRESH + timedelta(seconds=1)
+    late = clock.now() + service.FRESH + timedelta(seconds=1)
     with clock.freeze(late):
         assert coverdesk("status", "--worker").returncode == 1
 

@@ -12,8 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from core import clock, ids, money
 from core.services.catalogue import keys
 from core.services.exports import receipts
-from core.services.exports.exports import Tally, get_kind
-from core.services.exports.formats import CSV
+from core.services.exports.exports import CSV, Tally, get_kind
 from core.services.exports.receipts import ExportOrder
 from core.services.finance import parties
 from core.services.finance.parties import Party

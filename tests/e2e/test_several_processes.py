@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from sqlmodel import col
 
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
-from core.services.admin import readiness
+from core.services.admin import status
 from core.services.audit import log as audit
 from core.services.catalogue import keys
 from core.store.access import Scope, Store
@@ -64,7 +64,7 @@ def test_what_one_process_sells_the_other_knows_and_the_worker_sends(
     assert found["data"]
     _wait_until_sent(store)
     with store.reading(Scope.system()) as session:
-        assert [beat.is_fresh for beat in readiness.list_beats(session)] == [True]
+        assert [beat.is_fresh for beat in status.list_beats(session)] == [True]
         # Every process writes to the one chain.
         assert audit.find_broken_links(session) == []
 

@@ -16,7 +16,7 @@ from core import settings
 from core.errors import InvalidInput
 from core.outbound import mail as smtp
 from core.services.mail import mail
-from core.services.mail.templates import TEMPLATES
+from core.services.mail.mail import TEMPLATES
 from core.services.outbox import queue
 from core.store.access import Scope
 from core.store.schema.tables import Mail

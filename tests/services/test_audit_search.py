@@ -15,7 +15,7 @@ from core.services.audit import log as audit
 from core.services.audit import search
 from core.services.audit.search import AUDIT, AuditFilter, SearchResult
 from core.services.exports import runs
-from core.services.exports.formats import CSV
+from core.services.exports.exports import CSV
 from core.services.exports.receipts import ExportOrder
 from core.services.lists.paging import Paging
 from core.services.lists.windows import Span, open_days

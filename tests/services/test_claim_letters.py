@@ -15,7 +15,7 @@ from core.services.claims.letters.letters import KINDS, Composed, KeptLetter
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.mail import mail
-from core.services.mail.templates import CLAIM_LETTERS
+from core.services.mail.mail import CLAIM_LETTERS
 from core.store.access import Scope
 from core.store.operations import blob_storage
 from core.store.schema.tables import Claim, Policy, UploadedFile

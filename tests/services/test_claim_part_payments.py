@@ -19,8 +19,7 @@ from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import paying as claim_paying
 from core.services.exports import runs
-from core.services.exports.exports import get_kind
-from core.services.exports.formats import CSV
+from core.services.exports.exports import CSV, get_kind
 from core.services.exports.runs import ExportOrder
 from core.store.access import Scope
 from core.store.schema.tables import ClaimPayment, PaymentPayee

@@ -6,7 +6,7 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.services.lists.spreadsheets.formula_escaping import csv_field, escape_formula
+from core.services.lists.spreadsheets import csv_field, escape_formula
 from tests.every_case import every_case
 
 FORMULAS = [

@@ -14,7 +14,7 @@ from core import clock, ids
 from core.covers.insurers import insurer_f
 from core.errors import InvalidInput
 from core.services.audit import log as audit
-from core.services.exports import arrangement, receipts, runs
+from core.services.exports import exports, receipts, runs
 from core.services.exports.exports import list_kinds
 from core.services.exports.receipts import ExportOrder, Receipt
 from core.services.lists.dimensions import load_choices
@@ -167,8 +167,8 @@ def test_a_personal_number_stays_masked_when_it_is_asked_for_alone(sold: Store) 
 def test_a_view_that_names_what_its_list_no_longer_has_gives_what_is_left() -> None:
     kind = next(kind for kind in list_kinds() if kind.name == "claims")
     people = {"form": ["people"]}
-    assert arrangement.follow_list(kind, ["signals", "gone", "left"], "gone") == {"columns": ["days_left"], **people}
-    assert arrangement.follow_list(kind, ["why"], "urgent") == {"order": ["urgent"], **people}
+    assert exports.follow_list(kind, ["signals", "gone", "left"], "gone") == {"columns": ["days_left"], **people}
+    assert exports.follow_list(kind, ["why"], "urgent") == {"order": ["urgent"], **people}
 
 
 def test_a_file_as_shown_has_labels_units_and_the_time_of_lagos_and_its_name_says_the_selection(

@@ -23,15 +23,14 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
 from core.services.exports import receipts, runs
-from core.services.exports.exports import TITLES, get_kind, list_kinds
-from core.services.exports.formats import CSV, EXCEL_CSV, FORMATS, XLSX, Format
+from core.services.exports.exports import CSV, EXCEL_CSV, FORMATS, TITLES, XLSX, Format, get_kind, list_kinds
 from core.services.exports.receipts import ExportOrder
 from core.services.finance import movements
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
-from core.services.lists.spreadsheets.columns import DATE, DAY, INSTANT, TEXT
+from core.services.lists.spreadsheets import DATE, DAY, INSTANT, TEXT
 from core.services.policies import policies
 from core.services.renewals.records import compute_total
 from core.services.sales import table

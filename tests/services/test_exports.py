@@ -12,8 +12,7 @@ import sqlalchemy as sa
 from core import clock, ids, money
 from core.services.audit import log as audit
 from core.services.exports import exports, receipts, runs
-from core.services.exports.exports import Tally
-from core.services.exports.formats import CSV
+from core.services.exports.exports import CSV, Tally
 from core.services.exports.receipts import ExportOrder
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging

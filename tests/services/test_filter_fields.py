@@ -18,7 +18,7 @@ from core.services.customers.customers import CustomerFilter
 from core.services.exports.receipts import ReceiptFilter
 from core.services.lists.filters import fields
 from core.services.lists.filters.declaration import Filter, of, parameterise
-from core.services.lists.filters.field import Field
+from core.services.lists.filters.fields import Field
 from core.services.lists.windows import Span
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals.records import DueFilter, RenewalFilter

@@ -7,7 +7,7 @@ import pytest
 
 from core import clock
 from core.errors import InvalidInput, Unauthorized
-from core.services.people import invitations, passwords, staff
+from core.services.people import accounts, passwords, staff
 from core.store.access import Scope, Store
 from tests.services.sign_in_links import PASSWORD, ticket_of
 
@@ -16,14 +16,14 @@ SYSTEM = Scope.system()
 
 def ticket(store: Store) -> str | None:
     with store.reading(SYSTEM) as session:
-        link = invitations.create_set_up_link(session)
+        link = accounts.create_set_up_link(session)
     return None if link is None else ticket_of(link)
 
 
 def set_up(store: Store, with_: str, *, email: str = "ada@x.example", password: str | None = PASSWORD) -> bool:
     try:
         with store.writing(SYSTEM) as session:
-            invitations.set_up_admin(session, with_, email=email, name="Ada", password=password)
+            accounts.set_up_admin(session, with_, email=email, name="Ada", password=password)
     except Unauthorized:
         return False
     return True
@@ -34,13 +34,13 @@ def test_a_link_makes_the_first_admin_once_and_is_void_from_then_on(store: Store
     assert first
     assert second
     with store.reading(SYSTEM) as session:
-        assert invitations.open_invitation(session, first).kind == "set-up"
+        assert accounts.open_invitation(session, first).kind == "set-up"
     assert set_up(store, first)
     with store.reading(SYSTEM) as session:
         assert staff.get_by_email(session, "ada@x.example").roles == ("admin",)
         assert passwords.verify_password(session, "ada@x.example", PASSWORD)
         with pytest.raises(Unauthorized):
-            invitations.open_invitation(session, second)
+            accounts.open_invitation(session, second)
     assert not set_up(store, first)
     assert not set_up(store, second, email="eve@x.example")
     assert ticket(store) is None

@@ -12,7 +12,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateF
 from core.services.admin import mail_texts
 from core.services.audit import log as audit
 from core.services.mail import mail
-from core.services.mail.templates import TEMPLATES
+from core.services.mail.mail import TEMPLATES
 from core.services.people.staff import Person
 from core.services.policies import certificates
 from core.services.renewals import reminders

@@ -16,7 +16,7 @@ from core.services.finance.credit_notes.reading import CreditNoteRow
 from core.services.finance.payments.paid_lines import PaidLine
 from core.services.finance.statements import files
 from core.services.finance.statements.files import Paper
-from core.services.mail.templates import CLAIM_LETTERS
+from core.services.mail.mail import CLAIM_LETTERS
 from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts
 from tests.every_case import every_case

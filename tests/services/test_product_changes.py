@@ -23,7 +23,7 @@ from core.services.catalogue import cache, changes, product_detail, product_list
 from core.services.catalogue.product_detail import ProductDetail
 from core.services.catalogue.product_list import ProductFilter
 from core.services.lists.paging import Paging
-from core.services.people import invitations, passwords, role_grants, staff
+from core.services.people import accounts, passwords, role_grants, staff
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.sales import purchases
@@ -289,14 +289,14 @@ def test_who_had_a_password_reset_confirms_nothing_for_a_day(store: Store) -> No
     with store.writing(Scope.system()) as session:
         session.get_one(Staff, SECOND.id).password_hash = passwords.hash_password("a password of theirs before")
         session.add(Staff(email="third@x.example", name="Third", roles=["admin"], password_hash="x"))
-        assert invitations.create_password_link(session, SECOND.id, by=ADMIN) is None
+        assert accounts.create_password_link(session, SECOND.id, by=ADMIN) is None
     with store.writing(Scope.system()) as session:
         (waits,) = role_grants.list_open(session)
-        link = invitations.confirm_change(session, waits.id, by=staff.get_by_email(session, "third@x.example"))
+        link = accounts.confirm_change(session, waits.id, by=staff.get_by_email(session, "third@x.example"))
     assert link
     ticket = parse_qs(urlsplit(link).query)["t"][0]
     with store.writing(Scope.system()) as session:
-        invitations.choose_password(session, ticket, "a new password of theirs")
+        accounts.choose_password(session, ticket, "a new password of theirs")
     with store.reading(Scope.system()) as session:
         taken_over = staff.get_by_email(session, SECOND.email)
     with pytest.raises(NotAllowed, match="21 Nov 2026, 08:08"):

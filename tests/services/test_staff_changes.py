@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids, Unauthorized
 from core.services.lists.paging import Paging
-from core.services.people import account_changes, invitations, passwords, role_grants, staff, staff_sessions
+from core.services.people import accounts, passwords, role_grants, staff, staff_sessions
 from core.services.people.staff import Person, StaffFilter, StaffRow
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import AuditEntry, RoleGrant, Staff
@@ -46,13 +46,13 @@ class Office:
 
     def add(self, **changed: Any) -> UUID:
         key = ids.new()
-        self.do(account_changes.add_person, key, {**BOLA, **changed}, by=self.ada)
+        self.do(accounts.add_person, key, {**BOLA, **changed}, by=self.ada)
         self.confirm(key)
         return key
 
     def confirm(self, key: UUID, *, by: Person | None = None) -> str | None:
         """Confirm what waits for this person."""
-        link: str | None = self.do(invitations.confirm_change, _waiting(self, key).id, by=by or self.ife)
+        link: str | None = self.do(accounts.confirm_change, _waiting(self, key).id, by=by or self.ife)
         return link
 
     def row(self, key: UUID) -> StaffRow:
@@ -63,14 +63,14 @@ class Office:
         row = self.row(key)
         limit = None if row.claim_limit_minor is None else str(row.claim_limit_minor / 100)
         said = {"name": row.name, "roles": list(row.roles), "claim_limit": limit, **changed}
-        self.do(account_changes.change_person, key, said, seen_at=row.updated_at, by=by or self.ada)
+        self.do(accounts.change_person, key, said, seen_at=row.updated_at, by=by or self.ada)
         with self.store.reading(SYSTEM) as session:
             waits = role_grants.get_open(session, key) is not None
         if waits:
             self.confirm(key)
 
     def link(self, key: UUID) -> str:
-        assert self.do(invitations.create_password_link, key, by=self.ada) is None
+        assert self.do(accounts.create_password_link, key, by=self.ada) is None
         return ticket_of(self.confirm(key) or "")
 
     def log(self) -> list[AuditEntry]:
@@ -92,17 +92,17 @@ def test_somebody_new_chooses_a_password_by_a_link_and_nobody_else_learns_it(off
     assert office.row(bola).claim_limit_minor == 25_000_050
     ticket = office.link(bola)
     with office.store.reading(SYSTEM) as session:
-        invitation = invitations.open_invitation(session, ticket)
+        invitation = accounts.open_invitation(session, ticket)
         with pytest.raises(Unauthorized):
             passwords.verify_password(session, BOLA["email"], "")
     assert (invitation.kind, invitation.email) == ("password", "bola@x.example")
-    assert office.do(invitations.choose_password, ticket, CHOSEN) == bola
+    assert office.do(accounts.choose_password, ticket, CHOSEN) == bola
     with office.store.reading(SYSTEM) as session:
         assert passwords.verify_password(session, BOLA["email"], CHOSEN) == bola
     assert office.person("bola").may_approve, "an invitation resets no password"
     with pytest.raises(Unauthorized, match="used"):
-        office.do(invitations.choose_password, ticket, CHOSEN)
-    office.do(invitations.choose_password, office.link(bola), f"{CHOSEN} anew")
+        office.do(accounts.choose_password, ticket, CHOSEN)
+    office.do(accounts.choose_password, office.link(bola), f"{CHOSEN} anew")
     assert not office.person("bola").may_approve, "a link of another admin in place of a password is a reset"
     log = str([entry.model_dump() for entry in office.log()])
     assert CHOSEN not in log
@@ -114,7 +114,7 @@ def test_somebody_new_chooses_a_password_by_a_link_and_nobody_else_learns_it(off
 def test_asking_twice_adds_one_account_and_an_email_belongs_to_one(office: Office) -> None:
     key = ids.new()
     for _ in range(2):
-        office.do(account_changes.add_person, key, BOLA, by=office.ada)
+        office.do(accounts.add_person, key, BOLA, by=office.ada)
     with pytest.raises(InvalidInput) as refusal:
         office.add(email="BOLA@x.example")
     assert [fault.field for fault in refusal.value.faults] == ["email"]
@@ -159,19 +159,19 @@ def test_an_account_that_somebody_else_changed_is_not_overwritten(office: Office
         office.change(bola, by=office.eze, name="Bola Ade")
     said = {"name": "Bola", "roles": ["finance"]}
     with pytest.raises(StaleVersion):
-        office.do(account_changes.change_person, bola, said, seen_at=seen, by=office.ada)
+        office.do(accounts.change_person, bola, said, seen_at=seen, by=office.ada)
     assert office.row(bola).roles == ("claims",)
     unchanged = {"name": "Bola Ade", "roles": ["claims"], "claim_limit": "250000.50"}
-    office.do(account_changes.change_person, bola, unchanged, seen_at=seen, by=office.ada)
+    office.do(accounts.change_person, bola, unchanged, seen_at=seen, by=office.ada)
     assert [entry.action for entry in office.log()].count("staff changed") == 1
 
 
 def test_nobody_takes_away_their_own_access_nor_that_of_the_last_admin(office: Office) -> None:
     with pytest.raises(StateForbids, match="your own"):
-        office.do(account_changes.disable_person, office.ada.id, by=office.ada)
+        office.do(accounts.disable_person, office.ada.id, by=office.ada)
     with pytest.raises(StateForbids, match="your own"):
         office.change(office.ada.id, roles=["finance"])
-    office.do(account_changes.disable_person, office.eze.id, by=office.ada)
+    office.do(accounts.disable_person, office.eze.id, by=office.ada)
     assert office.row(office.eze.id).state == "Enabled", "it waits"
     office.confirm(office.eze.id)
     with office.store.writing(SYSTEM) as session:
@@ -215,17 +215,17 @@ def test_disabling_ends_sessions_and_link_and_enabling_brings_neither_back(offic
     bola = office.add()
     ticket, token = office.link(bola), office.do(staff_sessions.open_session, bola)
     for _ in range(2):
-        office.do(account_changes.disable_person, bola, by=office.ada)
+        office.do(accounts.disable_person, bola, by=office.ada)
     assert (office.row(bola).state, office.row(bola).open_sessions) == ("Disabled", 0)
     with pytest.raises(StateForbids, match="enable it first"):
         office.link(bola)
-    office.do(account_changes.enable_person, bola, by=office.ada)
+    office.do(accounts.enable_person, bola, by=office.ada)
     office.confirm(bola)
-    office.do(account_changes.enable_person, bola, by=office.ada)
+    office.do(accounts.enable_person, bola, by=office.ada)
     with office.store.reading(SYSTEM) as session:
         assert staff.get_by_token(session, token) is None
         with pytest.raises(Unauthorized):
-            invitations.open_invitation(session, ticket)
+            accounts.open_invitation(session, ticket)
     actions = [entry.action for entry in office.log()]
     assert [each for each in actions if each in ("staff disabled", "staff enabled")] == [
         "staff disabled",
@@ -240,11 +240,11 @@ def test_one_session_or_all_of_them_are_ended(office: Office) -> None:
         latest = staff_sessions.list_latest(session, office.eze.id)
     assert [one.is_open for one in latest] == [True] * 3
     handle = staff_sessions.hash_token(tokens[0])
-    assert office.do(account_changes.end_sessions, office.eze.id, by=office.ada, handle=handle) == 1
+    assert office.do(accounts.end_sessions, office.eze.id, by=office.ada, handle=handle) == 1
     with office.store.reading(SYSTEM) as session:
         assert [staff.get_by_token(session, token) is None for token in tokens] == [True, False, False]
-    assert office.do(account_changes.end_sessions, office.eze.id, by=office.ada) == 2
-    assert office.do(account_changes.end_sessions, office.eze.id, by=office.ada) == 0
+    assert office.do(accounts.end_sessions, office.eze.id, by=office.ada) == 2
+    assert office.do(accounts.end_sessions, office.eze.id, by=office.ada) == 0
     assert office.row(office.eze.id).open_sessions == 0
     assert [entry.after for entry in office.log() if entry.action == "sessions ended"] == [
         {"sessions": 1},
@@ -258,14 +258,14 @@ def test_a_link_lasts_a_day_is_replaced_by_a_newer_one_and_survives_a_weak_passw
     with clock.freeze(clock.now() + timedelta(seconds=1)):
         second = office.link(bola)
     with pytest.raises(Unauthorized):
-        office.do(invitations.choose_password, first, CHOSEN)
+        office.do(accounts.choose_password, first, CHOSEN)
     for weak in ("short", "bola@x.example"):
         with pytest.raises(InvalidInput):
-            office.do(invitations.choose_password, second, weak)
+            office.do(accounts.choose_password, second, weak)
     with clock.freeze(clock.now() + timedelta(hours=24, minutes=1)), pytest.raises(Unauthorized):
-        office.do(invitations.choose_password, second, CHOSEN)
+        office.do(accounts.choose_password, second, CHOSEN)
     token = office.do(staff_sessions.open_session, bola)
-    office.do(invitations.choose_password, second, CHOSEN)
+    office.do(accounts.choose_password, second, CHOSEN)
     with office.store.reading(SYSTEM) as session:
         assert staff.get_by_token(session, token) is None, "whoever was in with the old password is out"
 
@@ -274,17 +274,17 @@ def test_only_an_admin_may_do_any_of_this(office: Office) -> None:
     bola = office.add()
     supervisor = Person(id=bola, email="b@x.example", name="B", roles=("supervisor",), claim_limit_minor=None)
     verbs: list[Callable[[ScopedSession], object]] = [
-        lambda session: account_changes.add_person(session, ids.new(), BOLA, by=supervisor),
-        lambda session: account_changes.change_person(session, bola, {}, seen_at=clock.now(), by=supervisor),
-        lambda session: account_changes.disable_person(session, bola, by=supervisor),
-        lambda session: account_changes.enable_person(session, bola, by=supervisor),
-        lambda session: account_changes.end_sessions(session, bola, by=supervisor),
-        lambda session: invitations.create_password_link(session, bola, by=supervisor),
+        lambda session: accounts.add_person(session, ids.new(), BOLA, by=supervisor),
+        lambda session: accounts.change_person(session, bola, {}, seen_at=clock.now(), by=supervisor),
+        lambda session: accounts.disable_person(session, bola, by=supervisor),
+        lambda session: accounts.enable_person(session, bola, by=supervisor),
+        lambda session: accounts.end_sessions(session, bola, by=supervisor),
+        lambda session: accounts.create_password_link(session, bola, by=supervisor),
     ]
     for verb in verbs:
         with pytest.raises(NotAllowed):
             office.do(verb)
-    verbs_by_id = (account_changes.disable_person, account_changes.enable_person, invitations.create_password_link)
+    verbs_by_id = (accounts.disable_person, accounts.enable_person, accounts.create_password_link)
     for verb in verbs_by_id:
         with pytest.raises(NotFound):
             office.do(verb, ids.new(), by=office.ada)
@@ -292,7 +292,7 @@ def test_only_an_admin_may_do_any_of_this(office: Office) -> None:
 
 @pytest.mark.both_databases
 def test_people_are_found_by_name_role_and_state(office: Office) -> None:
-    office.do(account_changes.disable_person, office.add(), by=office.ada)
+    office.do(accounts.disable_person, office.add(), by=office.ada)
 
     def found(**wanted: Any) -> list[str]:
         with office.store.reading(SYSTEM) as session:
@@ -315,7 +315,7 @@ def test_what_waits_is_replaced_taken_back_or_refused_and_the_store_takes_it_fro
     def ask(*roles: str, by: Person = office.ada) -> None:
         row = office.row(bola)
         said = {"name": row.name, "roles": list(roles), "claim_limit": "250000.50"}
-        office.do(account_changes.change_person, bola, said, seen_at=row.updated_at, by=by)
+        office.do(accounts.change_person, bola, said, seen_at=row.updated_at, by=by)
 
     ask("claims", "finance")
     first = _waiting(office, bola)

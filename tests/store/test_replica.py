@@ -17,8 +17,7 @@ from core import clock, ids
 from core.api.outside import health
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.exports import receipts, runs
-from core.services.exports.exports import Tally
-from core.services.exports.formats import CSV
+from core.services.exports.exports import CSV, Tally
 from core.services.exports.receipts import ExportOrder
 from core.services.lists.windows import Window
 from core.services.sales import figures

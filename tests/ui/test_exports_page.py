@@ -11,8 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
 from core.services.exports import runs
-from core.services.exports.exports import get_kind
-from core.services.exports.formats import CSV, XLSX, Format
+from core.services.exports.exports import CSV, XLSX, Format, get_kind
 from core.services.exports.receipts import ExportOrder
 from core.services.policies.policies import PolicyFilter
 from core.store.access import Scope, Store

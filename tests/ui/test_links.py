@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import ids
-from core.services.people import account_changes, invitations, passwords, sign_in, staff
+from core.services.people import accounts, passwords, sign_in, staff
 from core.services.people.staff import Person
 from core.settings import settings
 from core.store.access import Scope, Store
@@ -22,7 +22,7 @@ def ticket_of(link: str | None) -> str:
 @pytest.fixture
 def first(store: Store) -> str:
     with store.reading(Scope.system()) as session:
-        return ticket_of(invitations.create_set_up_link(session))
+        return ticket_of(accounts.create_set_up_link(session))
 
 
 def html(at: AppTest) -> str:
@@ -58,10 +58,8 @@ def test_a_colleague_chooses_a_password(screen: Screen, store: Store) -> None:
     admin = Person(id=ids.new(), email="ada@x.example", name="Ada", roles=("admin",), claim_limit_minor=None)
     bola = ids.new()
     with store.writing(Scope.system()) as session:
-        account_changes.add_person(
-            session, bola, {"email": "b@x.example", "name": "B*", "roles": ["operations"]}, by=admin
-        )
-        link = ticket_of(invitations.create_password_link(session, bola, by=admin) or "")
+        accounts.add_person(session, bola, {"email": "b@x.example", "name": "B*", "roles": ["operations"]}, by=admin)
+        link = ticket_of(accounts.create_password_link(session, bola, by=admin) or "")
     at = screen(t=link)
     assert "b@x.example" in texts(at)
     assert sign_in.COMPLETE in html(answer(at, PASSWORD, PASSWORD))

@@ -17,7 +17,7 @@ from core.services.exports.exports import get_kind, list_kinds
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
-from core.services.lists.spreadsheets.columns import WORD
+from core.services.lists.spreadsheets import WORD
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.store.access import Scope, Store

@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import ids
 from core.services.exports import runs
-from core.services.exports.exports import Tally
-from core.services.exports.formats import CSV
+from core.services.exports.exports import CSV, Tally
 from core.services.exports.receipts import ExportOrder
 from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core.services.lists.paging import Paging
-from core.services.people import invitations, staff, staff_sessions
+from core.services.people import accounts, staff, staff_sessions
 from core.services.people.staff import Person, StaffFilter, StaffRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
@@ -97,7 +97,7 @@ def test_somebody_new_gets_a_link_that_is_shown_once_to_who_confirms(
     press(at, "Confirm it")
     link = at.code[0].value
     with store.reading(Scope.system()) as session:
-        invitation = invitations.open_invitation(session, link.partition("t=")[2])
+        invitation = accounts.open_invitation(session, link.partition("t=")[2])
     assert invitation.email == "new@x.example"
     assert row(store, "new@x.example").claim_limit_minor == 100_050
     assert link not in str(at.query_params)

@@ -15,7 +15,7 @@ from core.covers.request import Request, has_control_characters, refuse_unless
 from core.errors import InvalidInput
 from core.services.lists.filters import fields
 from core.services.lists.filters.declaration import F, Filter
-from core.services.lists.filters.field import Field as FilterField
+from core.services.lists.filters.fields import Field as FilterField
 from core.services.lists.paging import Paging
 from core.services.lists.windows import EARLIEST, LATEST, Span
 

@@ -35,8 +35,8 @@ from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementRow
-from core.services.lists.spreadsheets import workbooks
-from core.services.lists.spreadsheets.columns import Column
+from core.services.lists import spreadsheets
+from core.services.lists.spreadsheets import Column
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
 from core.services.selling.loan_books import books, report
@@ -172,7 +172,7 @@ def file_of(
     with TemporaryDirectory(prefix="coverdesk-finance-") as folder:
         path = Path(folder, "file.xlsx")
         path.touch(mode=0o600)
-        for _ in workbooks.write_workbook(
+        for _ in spreadsheets.write_workbook(
             path, chunks, columns, title=title, facts=lambda: facts, created_at=created_at
         ):
             pass

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from core import telemetry
 from core.errors import StateForbids
-from core.services.admin import readiness
+from core.services.admin import status
 from core.settings import settings
 from core.store.access import Scope, reading
 
@@ -35,10 +35,10 @@ def readyz(_: Request) -> Response:
     Where a replica is configured the answer says how that stands, which decides nothing: the primary can do its work.
     """
     try:
-        fault, replica = readiness.find_fault(), readiness.describe_replica()
+        fault, replica = status.find_fault(), status.describe_replica()
     except StateForbids as refused:
         fault, replica = str(refused), None
-    except readiness.UNANSWERED:
+    except status.UNANSWERED:
         fault, replica = "the store does not answer", None
     if fault:
         return JSONResponse({"status": "not ready", "reason": fault}, 503, {"Retry-After": "2"})

@@ -18,7 +18,7 @@ from core.covers.insurers import insurer_c
 from core.covers.registry import COVERS
 from core.services.catalogue import products
 from core.services.idempotency import WireResponse
-from core.services.lists.shapes import PolicyRecord
+from core.services.lists.records import PolicyRecord
 from core.services.selling import buying
 from core.store.access import ScopedSession
 

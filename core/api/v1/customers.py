@@ -21,7 +21,7 @@ from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
 from core.services.lists.filters.declaration import F
 from core.services.lists.paging import Page
-from core.services.lists.shapes import CustomerRecord
+from core.services.lists.records import CustomerRecord
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records

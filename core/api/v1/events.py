@@ -20,7 +20,7 @@ from core.dispatch import webhooks
 from core.services import examples
 from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter, FeedPage
-from core.services.lists.shapes import Mode, Moment
+from core.services.lists.records import Mode, Moment
 from core.store.access import Scope, reading, store
 
 router = APIRouter(route_class=ReadRoute, tags=["Events"])

@@ -15,7 +15,7 @@ from core.api.http.queries import Id, QueryString
 from core.api.http.reads import ReadRoute
 from core.covers import fields
 from core.errors import NotFound
-from core.services.lists import shapes
+from core.services.lists import records
 
 Feature = Annotated[str, fields.one_of(*reference.FEATURE_LISTS)]
 # Every insurer gets the common list, so one word stands for all of them (contract L2).
@@ -79,7 +79,7 @@ class StateWithLgas(BaseModel):
 class VehicleMake(BaseModel):
     """A vehicle manufacturer."""
 
-    id: shapes.Id
+    id: records.Id
     name: str
 
 

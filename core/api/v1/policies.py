@@ -10,7 +10,7 @@ from core.api.http.envelope import list_response, success
 from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.services.lists.paging import Page
-from core.services.lists.shapes import FullPolicyRecord, ListedPolicyRecord
+from core.services.lists.records import FullPolicyRecord, ListedPolicyRecord
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.store.access import reading, reading_autocommit

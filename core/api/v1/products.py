@@ -12,7 +12,7 @@ from core.api.http.queries import CatalogueQuery
 from core.api.http.reads import ReadRoute
 from core.services.catalogue import products
 from core.services.catalogue.products import ProductFilter
-from core.services.lists.shapes import CountedCategoryRecord, ProductRecord
+from core.services.lists.records import CountedCategoryRecord, ProductRecord
 from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/products", tags=["Products"])

@@ -12,7 +12,7 @@ from core.api.http.reads import ReadRoute
 from core.api.http.run_inline import run_inline
 from core.services.catalogue.keys import Caller
 from core.services.lists.paging import Paging
-from core.services.lists.shapes import PurchaseRecord
+from core.services.lists.records import PurchaseRecord
 from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.store.access import reading, reading_autocommit

@@ -17,7 +17,7 @@ from core.covers.fields import ProductId
 from core.covers.insurers import insurer_a
 from core.services.idempotency import WireResponse
 from core.services.lists.paging import Page
-from core.services.lists.shapes import RenewalRecord
+from core.services.lists.records import RenewalRecord
 from core.services.renewals import records, renewals
 from core.services.renewals.records import RenewalFilter
 from core.services.selling.buying import Seller

@@ -32,7 +32,7 @@ from core.services.events.webhooks.requests import (
 )
 from core.services.events.webhooks.sending import DeliveryJob
 from core.services.idempotency import WireResponse
-from core.services.lists.shapes import Mode, Moment
+from core.services.lists.records import Mode, Moment
 from core.store.access import ScopedSession, reading, reading_autocommit, store, transact
 
 

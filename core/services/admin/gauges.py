@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.admin import readiness
+from core.services.admin import status as readiness
 from core.services.claims.reports import figures
 from core.services.outbox.queue import list_queues
 from core.services.people import staff_sessions

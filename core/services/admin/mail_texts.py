@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import clock
 from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StaleVersion
 from core.services.audit import log as audit
-from core.services.mail.templates import TEMPLATES, MailTemplate
+from core.services.mail.mail import TEMPLATES, MailTemplate
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import MailText

@@ -21,11 +21,10 @@ from core.services.lists.columns import Column
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters import expressions
 from core.services.lists.filters.declaration import Filter, of
-from core.services.lists.filters.field import Condition
-from core.services.lists.filters.fields import Days, Text, Texts
+from core.services.lists.filters.fields import Condition, Days, Text, Texts
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
-from core.services.lists.spreadsheets.columns import COUNT, DAY, ID, INSTANT, TEXT
+from core.services.lists.spreadsheets import COUNT, DAY, ID, INSTANT, TEXT
 from core.services.lists.windows import EARLIEST, Span
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import matches

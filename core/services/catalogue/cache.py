@@ -14,7 +14,7 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 
 from core import clock
 from core.services.catalogue import products
-from core.services.lists.shapes import ProductRecord
+from core.services.lists.records import ProductRecord
 from core.store.access import PendingRows, Query, ScopedSession
 from core.store.schema.tables import Product, ProductVersion, Provider
 

@@ -16,7 +16,7 @@ from core.covers.request import Request
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import distributors
-from core.services.people.account_changes import require_admin
+from core.services.people.accounts import require_admin
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor, Product, ProductBlock, Provider

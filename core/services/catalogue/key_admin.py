@@ -16,7 +16,7 @@ from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import distributors, keys
 from core.services.lists.paging import Page, Paging
-from core.services.people.account_changes import require_admin
+from core.services.people.accounts import require_admin
 from core.services.people.staff import Person
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import ApiKey, Distributor

@@ -15,10 +15,8 @@ from core import clock
 from core.covers.tariff import Tariff
 from core.services.catalogue import product_detail, products
 from core.services.lists.filters import expressions
-from core.services.lists.filters.catalogue import members_of
 from core.services.lists.filters.declaration import Filter, Ids, of
-from core.services.lists.filters.field import Condition
-from core.services.lists.filters.fields import Flag, Text
+from core.services.lists.filters.fields import Condition, Flag, Text, members_of
 from core.services.lists.paging import Page, Paging
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider, RateProposal

@@ -26,7 +26,7 @@ from core.services.catalogue.shares import (
 from core.services.lists import records
 from core.services.lists.filters import expressions
 from core.services.lists.paging import Page, Paging
-from core.services.lists.shapes import CategoryRecord, CountedCategoryRecord, ProductRecord, ProviderRecord
+from core.services.lists.records import CategoryRecord, CountedCategoryRecord, ProductRecord, ProviderRecord
 from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
 

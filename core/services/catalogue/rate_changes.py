@@ -24,7 +24,7 @@ from core.services.catalogue.product_detail import ProductDetail, Proposal, Rate
 from core.services.catalogue.shares import find_excess, load_confirmed
 from core.services.catalogue.shipped import build_first_id
 from core.services.people import approvals
-from core.services.people.account_changes import require_admin
+from core.services.people.accounts import require_admin
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person

@@ -22,7 +22,7 @@ from core.services.audit import log as audit
 from core.services.catalogue import rate_changes
 from core.services.catalogue.shares import Share, find_excess, find_newest, load_confirmed
 from core.services.people import approvals
-from core.services.people.account_changes import require_admin
+from core.services.people.accounts import require_admin
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person

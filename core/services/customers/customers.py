@@ -15,12 +15,10 @@ from core.covers.request_parts import Policyholder
 from core.errors import NotFound
 from core.services.lists import records
 from core.services.lists.filters import expressions
-from core.services.lists.filters.catalogue import members_of
 from core.services.lists.filters.declaration import Filter, Ids, of
-from core.services.lists.filters.field import Condition
-from core.services.lists.filters.fields import Days, Flag, Text
+from core.services.lists.filters.fields import Condition, Days, Flag, Text, members_of
 from core.services.lists.paging import Page, Paging, fetch_newest
-from core.services.lists.shapes import CustomerRecord
+from core.services.lists.records import CustomerRecord
 from core.services.lists.windows import Span
 from core.services.people.personal import list_spellings
 from core.store.access import AnySelect, Query, ScopedSession

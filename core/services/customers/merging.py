@@ -18,7 +18,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
-from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Condition
 from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
 from core.store.access import ScopedSession

@@ -11,14 +11,12 @@ from sqlmodel import col
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
 from core.services.lists import listing
-from core.services.lists.column_parts import concatenate
-from core.services.lists.columns import Column, Derived, Order, mode_column
+from core.services.lists.columns import Column, Derived, Order, by_time, concatenate, mode_column
 from core.services.lists.dimensions import UNKNOWN, Choices
 from core.services.lists.filters import expressions
 from core.services.lists.listing import Listing, Row
 from core.services.lists.paging import Page, Paging, find_page
-from core.services.lists.sale_columns import by_time
-from core.services.lists.spreadsheets.columns import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY, PHONE, TEXT, WORD
+from core.services.lists.spreadsheets import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY, PHONE, TEXT, WORD
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase, Renewal
 

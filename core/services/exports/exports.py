@@ -1,25 +1,136 @@
-"""The lists that can be exported, and their rows as CSV chunks (RFC 4180, UTF-8), counted and hashed as they pass.
+"""The lists that can be exported, how a file of one is arranged, and its rows as CSV (RFC 4180, UTF-8; contract A4).
 
-Other formats are made of these lines. A list and all that it needs is imported when it is asked for first.
+An address names columns, their sequence, the order and the form (`columns`, `order`, `form`); left out, the file has
+every column for machines, and the usual order of its list: for most, the newest row first. Workbooks are made of the
+lines of CSV. A list and all that it needs is imported when it is asked for first.
 """
 
+import codecs
+import csv
 import hashlib
-from collections.abc import Generator, Mapping, Sequence
+import io
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Final
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Literal
 
-from core.errors import NotFound
-from core.services.exports.arrangement import USUAL, Arrangement
-from core.services.lists.column_parts import build_parts
-from core.services.lists.columns import Context
+from core.covers.request import suggestion
+from core.errors import FieldFault, InvalidInput, NotFound, TooLarge
+from core.services.lists import spreadsheets
+from core.services.lists.columns import Context, FileColumn, build_parts
 from core.services.lists.dimensions import load_choices
+from core.services.lists.filters import fields
 from core.services.lists.filters.declaration import F
+from core.services.lists.filters.fields import Address
 from core.services.lists.listing import Listing
 from core.services.lists.records import format_mode
-from core.services.lists.spreadsheets.formula_escaping import csv_field
+from core.services.lists.spreadsheets import TEXTS, Cell, Column, csv_field
 from core.store.access import AnySelect, ScopedSession, read_batches
+
+COLUMNS, ORDER, FORM = "columns", "order", "form"
+Form = Literal["machines", "people"]
+_FORMS: Final = ("machines", "people")
+_MOST_COMPARED: Final = 10
+_LONGEST: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """Arrangement of one file; columns by their names in files, every one for machines when none is named."""
+
+    columns: tuple[str, ...] = ()
+    order: str | None = None
+    form: str = "machines"
+
+    @property
+    def is_for_people(self) -> bool:
+        """True for a file as a screen shows it: its labels and words, and the time of Lagos."""
+        return self.form == "people"
+
+    def of(self, listing: Listing[Any]) -> list[FileColumn]:
+        """Return the columns of the file of a list."""
+        every = listing.in_files
+        return [self._build(name, every[name]) for name in self.columns or listing.for_machines]
+
+    def _build(self, name: str, column: Any) -> FileColumn:
+        if not self.is_for_people:
+            return FileColumn(name, column.type, column)
+        type_ = column.type.shown or column.type
+        heading = f"{column.label} ({type_.unit})" if type_.unit else column.label
+        return FileColumn(heading, type_, column, is_for_people=True)
+
+    def keys(self, listing: Listing[Any]) -> tuple[Any, ...]:
+        """Return the sort keys of the file; none for a list that sorts by itself."""
+        return listing.orders[self.order or listing.usual_order].keys if listing.orders else ()
+
+    def address(self, listing: Listing[Any]) -> dict[str, list[str]]:
+        """Return the parameters that arrange a file like this again; none for what is usual."""
+        order = self.order if self.order != listing.usual_order else None
+        return (
+            ({COLUMNS: list(self.columns)} if self.columns else {})
+            | ({ORDER: [order]} if order else {})
+            | ({FORM: [self.form]} if self.is_for_people else {})
+        )
+
+    def describe(self, listing: Listing[Any]) -> Mapping[str, Any]:
+        """Return columns, order and form as the audit log keeps them."""
+        form = {FORM: self.form} if self.is_for_people else {}
+        return {COLUMNS: list(self.columns) or "all", ORDER: self.order or listing.usual_order, **form}
+
+
+USUAL: Final = Arrangement()
+
+
+def list_parameters(listing: Listing[Any]) -> tuple[str, ...]:
+    """Return the parameters that arrange files of this list; one with a single order takes none for it."""
+    return (COLUMNS, ORDER, FORM) if listing.orders else (COLUMNS, FORM)
+
+
+def read(listing: Listing[Any], address: Address) -> Arrangement:
+    """Return the arrangement of an address; InvalidInput names each column and order that the list does not have."""
+    faults: list[FieldFault] = []
+    columns = fields.collect(faults, _parse_columns, listing, address)
+    order = fields.collect(faults, lambda: fields.word(address, ORDER, tuple(listing.orders)))
+    form = fields.collect(faults, lambda: fields.word(address, FORM, _FORMS))
+    if faults:
+        raise InvalidInput(faults)
+    return Arrangement(columns or (), order, form or "machines")
+
+
+def follow_list(listing: Listing[Any], shown: Sequence[str], order: str | None) -> dict[str, list[str]]:
+    """Return the parameters of a file that is as a list shows it: its columns in their sequence, its order and words.
+
+    A name that the list no longer has, and a column that is only worked out on the screen, is left out.
+    """
+    declared = ((name, listing.columns.get(name)) for name in shown)
+    columns = list(dict.fromkeys(column.machine or name for name, column in declared if column and column.is_in_files))
+    return (
+        ({COLUMNS: columns} if columns else {})
+        | ({ORDER: [order]} if order and order in listing.orders else {})
+        | {FORM: ["people"]}
+    )
+
+
+def _parse_columns(listing: Listing[Any], address: Address) -> tuple[str, ...]:
+    given = [name.strip() for value in address.get(COLUMNS, ()) for name in value.split(",")]
+    names = [name for name in given if name]
+    known = list(listing.in_files)
+    unknown = list(dict.fromkeys(name for name in names if name not in known))[:_MOST_COMPARED]
+    if unknown:
+        raise InvalidInput([FieldFault(COLUMNS, _refuse(name, known)) for name in unknown])
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice:
+        raise InvalidInput.for_field(COLUMNS, f"must name {twice} once")
+    return tuple(names)
+
+
+def _refuse(name: str, known: Sequence[str]) -> str:
+    printed, meant = ascii(name[:_LONGEST])[1:-1], suggestion(name, known)
+    return f"has no {printed}, did you mean {meant}?" if meant else f"has no {printed}, use {', '.join(known)}"
+
 
 # Each with its title, and where it is declared.
 _LISTS: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -118,3 +229,102 @@ def build_query(
     query = listing.rows(values, selection, context.names)
     keys = arrangement.keys(listing)
     return query.order_by(*keys) if keys else query
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sheet:
+    """Title and columns of a file, and whether it is for people."""
+
+    title: str
+    columns: Sequence[Column]
+    is_for_people: bool
+
+
+ReceiptFacts = Callable[[], Sequence[tuple[str, Cell]]]
+_PIECE_BYTES = 1 << 18
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Format:
+    """One format: its name, how its files end, how many rows they hold, and how lines of CSV become one.
+
+    The conversion calls the receipt facts after all lines have passed. It may yield empty pieces while it works, so
+    that a cancelled download can stop it.
+    """
+
+    name: str
+    ending: str
+    title: str
+    media_type: str
+    convert: Callable[[Iterator[bytes], Sheet, ReceiptFacts, Tally], Iterator[bytes]]
+    max_rows: int | None = None
+
+    def refuse_too_many(self, rows: int) -> None:
+        """Raise TooLarge for more rows than a file of this format can hold."""
+        if self.max_rows is not None and rows > self.max_rows:
+            text = f"A workbook holds {self.max_rows:,} rows and this selection has {rows:,}: take it as CSV"
+            raise TooLarge(text)
+
+
+def _pass_csv(lines: Iterator[bytes], _sheet: Sheet, _facts: ReceiptFacts, _tally: Tally) -> Iterator[bytes]:
+    return lines
+
+
+def _as_lines_for_excel(lines: Iterator[bytes], sheet: Sheet, _facts: ReceiptFacts, tally: Tally) -> Iterator[bytes]:
+    """The same lines with the mark by which Excel knows UTF-8, and with its digits left in what is text."""
+    tally.file = hashlib.sha256()
+    texts = [place for place, column in enumerate(sheet.columns) if column.column_type in TEXTS]
+    mark = codecs.BOM_UTF8
+    for chunk in lines:
+        out = io.StringIO(newline="")
+        writer = csv.writer(out, lineterminator="\r\n")
+        for row in csv.reader(io.StringIO(chunk.decode(), newline="")):
+            for place in texts:
+                row[place] = spreadsheets.kept_as_text(row[place])
+            writer.writerow(row)
+        piece, mark = mark + out.getvalue().encode(), b""
+        tally.file.update(piece)
+        yield piece
+
+
+def _make_workbook(lines: Iterator[bytes], sheet: Sheet, facts: ReceiptFacts, tally: Tally) -> Iterator[bytes]:
+    tally.file = hashlib.sha256()
+    # A private temporary folder, removed when the file has been sent or the download is cancelled.
+    with TemporaryDirectory(prefix="coverdesk-export-") as folder:
+        path = Path(folder, "export.xlsx")
+        path.touch(mode=0o600)
+        for _ in spreadsheets.write_workbook(
+            path, lines, sheet.columns, title=sheet.title, facts=facts, is_for_people=sheet.is_for_people
+        ):
+            yield b""
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE_BYTES):
+                tally.file.update(piece)
+                yield piece
+
+
+CSV = Format(name="csv", ending="csv", title="CSV", media_type="text/csv; charset=utf-8", convert=_pass_csv)
+EXCEL_CSV = Format(
+    name="excel-csv",
+    ending="csv",
+    title="CSV for Excel",
+    media_type="text/csv; charset=utf-8",
+    convert=_as_lines_for_excel,
+)
+XLSX = Format(
+    name="xlsx",
+    ending="xlsx",
+    title="XLSX",
+    media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    convert=_make_workbook,
+    max_rows=spreadsheets.MAX_ROWS,
+)
+FORMATS = {format_.name: format_ for format_ in (CSV, EXCEL_CSV, XLSX)}
+
+
+def get_format(name: str) -> Format:
+    """Return the format of this name; NotFound for any other."""
+    found = FORMATS.get(name)
+    if found is None:
+        raise NotFound(f"An export is made as {' or '.join(FORMATS)}")
+    return found

@@ -15,7 +15,7 @@ from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import Filter, of
 from core.services.lists.filters.fields import Days
 from core.services.lists.listing import Listing
-from core.services.lists.spreadsheets.columns import COUNT, MONEY, TEXT
+from core.services.lists.spreadsheets import COUNT, MONEY, TEXT
 from core.services.lists.windows import EARLIEST, Span, Window
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Distributor, Product, Purchase

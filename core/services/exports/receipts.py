@@ -12,16 +12,13 @@ from sqlmodel import col
 from core import clock, money
 from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
-from core.services.exports.arrangement import USUAL, Arrangement
-from core.services.exports.exports import TITLES, Tally
-from core.services.exports.formats import Format, Sheet
+from core.services.exports.exports import TITLES, USUAL, Arrangement, Format, Sheet, Tally
 from core.services.lists.filters.declaration import Filter, of
-from core.services.lists.filters.field import Condition
-from core.services.lists.filters.fields import Days, Flag, Member, Words
+from core.services.lists.filters.fields import Condition, Days, Flag, Member, Words
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Page, Paging
 from core.services.lists.records import format_mode
-from core.services.lists.spreadsheets.columns import Cell, Column
+from core.services.lists.spreadsheets import Cell, Column
 from core.services.lists.windows import Span
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import ExportReceipt, Staff

@@ -14,13 +14,12 @@ from uuid import UUID
 from core import ids, telemetry
 from core.covers.request import suggestion
 from core.errors import FieldFault, InvalidInput
-from core.services.exports import arrangement, exports, receipts
-from core.services.exports.exports import Tally, get_kind
-from core.services.exports.formats import get_format
+from core.services.exports import exports, receipts
+from core.services.exports.exports import Tally, get_format, get_kind
 from core.services.exports.receipts import ExportOrder
 from core.services.lists.dimensions import load_choices
 from core.services.lists.filters.declaration import Filter
-from core.services.lists.filters.parsing import Address
+from core.services.lists.filters.fields import Address
 from core.services.lists.listing import Listing
 from core.store.access import Scope, reading, reading_replica, writing
 
@@ -44,7 +43,7 @@ def create_order(kind_name: str, format_name: str, address: Address, *, by: "Per
         kind.require_role(by)
     _refuse_unknown(kind, address)
     given = {name: address[name][-1] for name in _OF_EVERY_KIND if address.get(name)}
-    arranged, selection = arrangement.read(kind, address), kind.read(address)
+    arranged, selection = exports.read(kind, address), kind.read(address)
     is_live = given.get("mode") != "test"
     return ExportOrder(
         id=_choose_id(given.get("receipt")),
@@ -151,7 +150,7 @@ def _choose_id(wanted: str | None) -> UUID:
 def _refuse_unknown(kind: Listing[Any], address: Address) -> None:
     """Refuse what does not narrow this export: a filter that is passed over makes a file of everybody."""
     narrowing = (parameter.name for parameter in kind.parameters)
-    known = [*_OF_EVERY_KIND, *narrowing, *arrangement.list_parameters(kind)]
+    known = [*_OF_EVERY_KIND, *narrowing, *exports.list_parameters(kind)]
     faults = []
     for name in [name for name in address if name not in known][:_MOST_COMPARED]:
         meant = suggestion(name, known)

@@ -21,14 +21,14 @@ from core.covers.request import Request
 from core.errors import CoverdeskError, InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.claims.lists.filter import ClaimFilter
-from core.services.exports import arrangement, exports
+from core.services.exports import exports
 from core.services.lists.dimensions import load_choices
 from core.services.lists.filters.declaration import Filter
 from core.services.lists.listing import Listing
 from core.services.lists.records import format_mode
 from core.services.lists.windows import named_window
 from core.services.mail import mail
-from core.services.mail.templates import TEMPLATES
+from core.services.mail.mail import TEMPLATES
 from core.services.people import saved_views, staff
 from core.services.people.staff import Person
 from core.settings import settings
@@ -329,7 +329,7 @@ def _links(row: ViewWatch, subject: Subject) -> dict[str, str]:
     base, mode = settings().base_url.rstrip("/"), {} if row.is_live else {"mode": [format_mode(row.is_live)]}
     page = subject.view.screen.rpartition("/")[2].removesuffix(".py")
     order = next(iter(subject.view.parameters.get("order", ())), None)
-    shown = arrangement.follow_list(subject.kind, subject.view.parameters.get("show", ()), order)
+    shown = exports.follow_list(subject.kind, subject.view.parameters.get("show", ()), order)
     selection = {**subject.selection.address(), **shown, **mode}
     return {
         "link": f"{base}/{page}?{urlencode({**subject.view.parameters, **mode}, doseq=True)}",

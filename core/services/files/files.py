@@ -21,7 +21,7 @@ from core.services.files import inspection, likeness
 from core.services.files import links as file_links
 from core.services.files.likeness import Likeness, find_likeness
 from core.services.files.links import Owner
-from core.services.lists.shapes import Link
+from core.services.lists.records import Link
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.operations import blob_storage

@@ -11,8 +11,7 @@ from sqlmodel import col
 from core import clock, money
 from core.services.finance.credit_notes import givers
 from core.services.finance.payments import balances
-from core.services.lists.spreadsheets.columns import SIGNED_MONEY, TEXT, WORD, Column
-from core.services.lists.spreadsheets.formula_escaping import csv_field
+from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, Column, csv_field
 from core.states.finance import UNPAID
 from core.store.access import ScopedSession
 from core.store.schema.tables import CreditNote, Provider

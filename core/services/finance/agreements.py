@@ -19,7 +19,7 @@ from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.people.account_changes import require_admin
+from core.services.people.accounts import require_admin
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.states.finance import StatementState

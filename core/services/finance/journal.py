@@ -19,7 +19,7 @@ from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import paid_lines
 from core.services.finance.statements import reading as statement_reading
-from core.services.lists.spreadsheets.formula_escaping import csv_field
+from core.services.lists.spreadsheets import csv_field
 from core.services.lists.windows import Window
 from core.states.finance import StatementState
 from core.store.access import ScopedSession

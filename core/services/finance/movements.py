@@ -15,15 +15,22 @@ from sqlmodel import col
 from core import clock
 from core.errors import NotFound
 from core.money import Split
-from core.services.lists.columns import Column, mode_column, sale_names
+from core.services.lists.columns import (
+    SHARES,
+    Column,
+    by_time,
+    customer_columns,
+    mode_column,
+    money_columns,
+    policy_number,
+    sale_names,
+)
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import of
-from core.services.lists.filters.field import Condition
-from core.services.lists.filters.fields import Words
+from core.services.lists.filters.fields import Condition, Words
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
-from core.services.lists.sale_columns import SHARES, by_time, customer_columns, money_columns, policy_number
-from core.services.lists.spreadsheets.columns import DAY, ID, INSTANT, WORD
+from core.services.lists.spreadsheets import DAY, ID, INSTANT, WORD
 from core.services.lists.windows import Span, Window
 from core.services.sales import totals
 from core.services.sales.filter import SalesFilter

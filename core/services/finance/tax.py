@@ -12,8 +12,7 @@ from sqlmodel import col
 
 from core import money
 from core.services.finance.statements import reading as statement_reading
-from core.services.lists.spreadsheets.columns import MONEY, SIGNED_MONEY, TEXT, WORD, Column
-from core.services.lists.spreadsheets.formula_escaping import csv_field
+from core.services.lists.spreadsheets import MONEY, SIGNED_MONEY, TEXT, WORD, Column, csv_field
 from core.states.finance import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Agreement, Statement, TaxRate

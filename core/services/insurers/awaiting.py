@@ -16,10 +16,8 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import connections as insurer_connections
 from core.services.lists.dimensions import Choices, load_choices
-from core.services.lists.filters.catalogue import members_of
 from core.services.lists.filters.declaration import Filter, Ids, of
-from core.services.lists.filters.field import Condition
-from core.services.lists.filters.fields import Flag, Member, Word
+from core.services.lists.filters.fields import Condition, Flag, Member, Word, members_of
 from core.services.lists.paging import Page, Paging
 from core.services.outbox import queue
 from core.services.people import staff

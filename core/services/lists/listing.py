@@ -13,8 +13,7 @@ from core.errors import NotAllowed
 from core.services.lists.columns import Column, Context, Derived, Order
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import F
-from core.services.lists.filters.field import Parameter
-from core.services.lists.filters.parsing import Address
+from core.services.lists.filters.fields import Address, Parameter
 from core.services.lists.paging import Paging
 from core.services.lists.records import format_mode
 from core.store.access import AnySelect, ScopedSession

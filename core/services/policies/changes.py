@@ -19,7 +19,7 @@ from core.errors import InvalidInput, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import products
 from core.services.catalogue.products import ProductForSale
-from core.services.lists.shapes import PolicyRecord
+from core.services.lists.records import PolicyRecord
 from core.services.policies import certificates, policies, refunds
 from core.settings import settings
 from core.states.policies import OPEN, PolicyAction, SubmissionState

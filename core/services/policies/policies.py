@@ -15,16 +15,23 @@ from core.covers.cover import Cover
 from core.errors import NotFound
 from core.services.catalogue import cache
 from core.services.lists import listing, records
-from core.services.lists.columns import Column, Order, mode_column, sale_names
+from core.services.lists.columns import (
+    Column,
+    Order,
+    by_time,
+    customer_columns,
+    mode_column,
+    payment_columns,
+    policy_number,
+    sale_names,
+)
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.filters import expressions
 from core.services.lists.filters.declaration import Ids, of
-from core.services.lists.filters.field import Condition
-from core.services.lists.filters.fields import Flag, Text
+from core.services.lists.filters.fields import Condition, Flag, Text
 from core.services.lists.listing import Listing, Row
 from core.services.lists.paging import Page, Paging, fetch_newest, find_page
-from core.services.lists.sale_columns import by_time, customer_columns, payment_columns, policy_number
-from core.services.lists.shapes import (
+from core.services.lists.records import (
     ChangeRecord,
     EndorsementRecord,
     FullPolicyRecord,
@@ -32,7 +39,7 @@ from core.services.lists.shapes import (
     PolicyRecord,
     ProductRecord,
 )
-from core.services.lists.spreadsheets.columns import DAY, FLAG, ID, INSTANT, MONEY, STATE, TEXT
+from core.services.lists.spreadsheets import DAY, FLAG, ID, INSTANT, MONEY, STATE, TEXT
 from core.services.lists.windows import Span
 from core.services.policies import endorsements
 from core.services.sales import filter as sales_filter

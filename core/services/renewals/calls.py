@@ -16,7 +16,7 @@ from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Condition
 from core.services.lists.windows import Span
 from core.services.people import staff
 from core.services.people.staff import Person

@@ -11,15 +11,13 @@ from sqlmodel import col
 
 from core import clock, money
 from core.errors import NotRenewable
-from core.services.lists.columns import Column, Order, sale_names
+from core.services.lists.columns import Column, Order, customer_columns, policy_number, sale_names
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import of
-from core.services.lists.filters.field import Condition
-from core.services.lists.filters.fields import Word
+from core.services.lists.filters.fields import Condition, Word
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
-from core.services.lists.sale_columns import customer_columns, policy_number
-from core.services.lists.spreadsheets.columns import COUNT, DATE, DAY, ID, INSTANT, MONEY, TEXT, WORD
+from core.services.lists.spreadsheets import COUNT, DATE, DAY, ID, INSTANT, MONEY, TEXT, WORD
 from core.services.lists.windows import Span
 from core.services.renewals import calls, next_terms, reminders
 from core.services.renewals.calls import Call

@@ -14,24 +14,25 @@ from core.errors import NotFound
 from core.money import Split
 from core.services.catalogue import cache
 from core.services.lists import listing, records
-from core.services.lists.columns import Column, mode_column, sale_names
-from core.services.lists.dimensions import Choices
-from core.services.lists.filters.declaration import Filter, Ids, of
-from core.services.lists.filters.field import Condition
-from core.services.lists.filters.fields import Flag, Member, Text, Word
-from core.services.lists.listing import Listing, Row
-from core.services.lists.paging import Page, Paging, fetch_newest
-from core.services.lists.sale_columns import (
+from core.services.lists.columns import (
+    Column,
     by_amount,
     by_time,
     customer_columns,
+    mode_column,
     money_columns,
     payment_columns,
     policy_number,
     refund_columns,
+    sale_names,
 )
-from core.services.lists.shapes import ProductRecord, RenewalRecord
-from core.services.lists.spreadsheets.columns import DAY, ID, INSTANT, STATE
+from core.services.lists.dimensions import Choices
+from core.services.lists.filters.declaration import Filter, Ids, of
+from core.services.lists.filters.fields import Condition, Flag, Member, Text, Word
+from core.services.lists.listing import Listing, Row
+from core.services.lists.paging import Page, Paging, fetch_newest
+from core.services.lists.records import ProductRecord, RenewalRecord
+from core.services.lists.spreadsheets import DAY, ID, INSTANT, STATE
 from core.services.lists.windows import Span
 from core.services.policies import policies
 from core.services.renewals import calls

@@ -12,8 +12,8 @@ from sqlmodel import col
 
 from core import clock, money
 from core.errors import InvalidInput, NotAllowed, NotRenewable
-from core.services.admin import automations
-from core.services.admin.automations import RENEWAL_REMINDERS
+from core.services.admin import system
+from core.services.admin.system import RENEWAL_REMINDERS
 from core.services.audit import log as audit
 from core.services.customers import merging
 from core.services.lists.windows import Span
@@ -178,7 +178,7 @@ _KEY = col(Policy.id)
 
 def is_due(session: ScopedSession) -> bool:
     """Return True if today's pass is to begin or to go on; takes no locks."""
-    return automations.is_due(session, RENEWAL_REMINDERS)
+    return system.is_due(session, RENEWAL_REMINDERS)
 
 
 def send_batch(session: ScopedSession) -> int | None:
@@ -186,14 +186,14 @@ def send_batch(session: ScopedSession) -> int | None:
 
     The pass is kept with its row, which is locked: a worker that stops leaves the rest to the next one.
     """
-    row = automations.lock_pass(session, RENEWAL_REMINDERS)
+    row = system.lock_pass(session, RENEWAL_REMINDERS)
     if row is None:
         return None
     after = None if row.after_at is None or row.after_id is None else (row.after_at, row.after_id)
     found = list(session.execute(_select_due(after)))
     sent = remind_each(session, [each.id for each in found], actor=ACTOR).queued if found else 0
     is_last = len(found) < AT_ONCE
-    automations.advance(row, after=None if is_last else (found[-1].expiration_at, found[-1].id), done=sent)
+    system.advance(row, after=None if is_last else (found[-1].expiration_at, found[-1].id), done=sent)
     session.flush()
     return sent
 

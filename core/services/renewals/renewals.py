@@ -15,7 +15,7 @@ from core.covers.cover import Cover, Price, Term
 from core.errors import DuplicateRisk, InvalidInput, NotAllowed, NotFound, NotRenewable, StaleVersion
 from core.services.audit import log as audit
 from core.services.catalogue import products
-from core.services.lists.shapes import PolicyRecord
+from core.services.lists.records import PolicyRecord
 from core.services.people.staff import Person
 from core.services.policies import certificates, policies
 from core.services.renewals import next_terms

@@ -13,8 +13,7 @@ from core import clock
 from core.errors import NotFound
 from core.services.lists.filters import expressions
 from core.services.lists.filters.declaration import Filter, of
-from core.services.lists.filters.field import Condition
-from core.services.lists.filters.fields import Flag, Text
+from core.services.lists.filters.fields import Condition, Flag, Text
 from core.services.lists.paging import Page, Paging
 from core.services.lists.windows import Window
 from core.services.sales import totals

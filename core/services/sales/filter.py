@@ -16,12 +16,21 @@ from core import ids
 from core.covers import request_parts
 from core.errors import InvalidInput
 from core.services.customers.customers import PHONE, begins_like_phone, has_words, list_beginnings
+from core.services.lists.columns import SOURCES
 from core.services.lists.filters import expressions
-from core.services.lists.filters.catalogue import members_of
 from core.services.lists.filters.declaration import Filter, Ids, of
-from core.services.lists.filters.field import Condition
-from core.services.lists.filters.fields import Days, Member, Members, Naira, Text, Texts, Word, Words
-from core.services.lists.sale_columns import SOURCES
+from core.services.lists.filters.fields import (
+    Condition,
+    Days,
+    Member,
+    Members,
+    Naira,
+    Text,
+    Texts,
+    Word,
+    Words,
+    members_of,
+)
 from core.services.lists.windows import Span
 from core.services.people.personal import list_spellings
 from core.states.policies import PolicyStage

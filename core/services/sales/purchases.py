@@ -13,8 +13,7 @@ from core.services.catalogue.cache import Catalogue
 from core.services.lists import records
 from core.services.lists.filters.declaration import parameterise
 from core.services.lists.paging import Page, Paging, find_page
-from core.services.lists.records import CUSTOMER_FIELDS, PURCHASE_FIELDS
-from core.services.lists.shapes import PurchaseRecord
+from core.services.lists.records import CUSTOMER_FIELDS, PURCHASE_FIELDS, PurchaseRecord
 from core.services.sales import page_locator
 from core.services.sales.filter import SalesFilter, apply_criteria, resolve_customer
 from core.store.access import JOINS_IN_ORDER, AnySelect, PendingRows, Query, QueryCache, Row, ScopedSession

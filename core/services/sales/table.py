@@ -9,21 +9,23 @@ from sqlmodel import col
 from core.covers.pricing import FREQUENCIES
 from core.money import Split
 from core.services.lists import listing
-from core.services.lists.columns import Column, mode_column, sale_names
-from core.services.lists.dimensions import Choices
-from core.services.lists.filters import expressions
-from core.services.lists.listing import Listing, Row
-from core.services.lists.paging import Paging
-from core.services.lists.sale_columns import (
+from core.services.lists.columns import (
+    Column,
     by_amount,
     by_time,
     customer_columns,
+    mode_column,
     money_columns,
     payment_columns,
     policy_number,
     refund_columns,
+    sale_names,
 )
-from core.services.lists.spreadsheets.columns import DAY, ID, INSTANT, STATE, WORD
+from core.services.lists.dimensions import Choices
+from core.services.lists.filters import expressions
+from core.services.lists.listing import Listing, Row
+from core.services.lists.paging import Paging
+from core.services.lists.spreadsheets import DAY, ID, INSTANT, STATE, WORD
 from core.services.sales import filter as sales_filter
 from core.services.sales import totals
 from core.services.sales.filter import PurchaseFilter, SalesFilter, payment_state

@@ -20,7 +20,7 @@ from core.services.customers import customers
 from core.services.customers.customers import StoredCustomer
 from core.services.files import links as file_links
 from core.services.files.links import Owner
-from core.services.lists.shapes import PolicyRecord
+from core.services.lists.records import PolicyRecord
 from core.services.people import personal
 from core.services.policies import certificates, changes, policies
 from core.services.selling import duplicate_guard

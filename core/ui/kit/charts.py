@@ -20,7 +20,7 @@ import pandas as pd
 import streamlit as st
 
 from core import money
-from core.services.lists.spreadsheets.formula_escaping import escape_formula
+from core.services.lists.spreadsheets import escape_formula
 from core.services.sales.breakdowns import Grain
 from core.ui.frame import page_links
 from core.ui.kit import url_state, words

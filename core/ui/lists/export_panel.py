@@ -15,8 +15,8 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock, ids
-from core.services.exports import arrangement, exports, receipts, runs
-from core.services.exports.formats import CSV, FORMATS, Format
+from core.services.exports import exports, receipts, runs
+from core.services.exports.exports import CSV, FORMATS, Format
 from core.services.exports.receipts import Receipt
 from core.services.lists.listing import Listing
 from core.store.access import Scope, reading
@@ -131,7 +131,7 @@ def offer(
     without the role for this kind sees only `line` and the choices.
     """
     found = exports.get_kind(kind)
-    shown = None if table is None else arrangement.follow_list(found, table.shown_columns, table.order)
+    shown = None if table is None else exports.follow_list(found, table.shown_columns, table.order)
     wanted = Offer(kind=found, address=address, rows=rows, sum_minor=sum_minor, shown=shown)
     person = frame.current()
     allowed = person is not None and person.has_role(*wanted.kind.roles)
@@ -147,7 +147,7 @@ def offer(
 
 def _formats(wanted: Offer, table: Table[Any] | None) -> None:
     """Draw the formats: as the table shows it, and with every column for machines."""
-    if table is None or not (wanted.shown or {}).get(arrangement.COLUMNS):
+    if table is None or not (wanted.shown or {}).get(exports.COLUMNS):
         _buttons(wanted, "Export {}", as_shown=False)
         return
     with st.container(key=f"export_ways_{wanted.kind.name}"):
@@ -169,7 +169,7 @@ def _heading(title: str, says: str) -> None:
 
 def _describe_shown(wanted: Offer, table: Table[Any]) -> str:
     """Return what a file as shown has: "5 columns, largest premium first, times of Lagos"."""
-    number = len((wanted.shown or {})[arrangement.COLUMNS])
+    number = len((wanted.shown or {})[exports.COLUMNS])
     declared = wanted.kind.columns
     missing = [declared[name].label for name in table.shown_columns if not declared[name].is_in_files]
     order = f", {table.orders[table.order].lower()}" if table.orders else ""

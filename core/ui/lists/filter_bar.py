@@ -17,7 +17,7 @@ from core import clock
 from core.errors import FieldFault, InvalidInput
 from core.services.lists.filters import fields
 from core.services.lists.filters.declaration import Filter
-from core.services.lists.filters.field import Field, Place
+from core.services.lists.filters.fields import Field, Place
 from core.services.lists.windows import Span
 from core.ui.kit import url_state, words
 

@@ -12,7 +12,7 @@ import streamlit as st
 from core import clock
 from core.errors import InvalidInput
 from core.services.lists.dimensions import Choices
-from core.services.lists.filters.field import Field
+from core.services.lists.filters.fields import Field
 from core.services.lists.windows import EARLIEST, Window
 from core.services.sales import breakdowns
 from core.services.sales import filter as sales_filter

@@ -13,8 +13,8 @@ from uuid import UUID
 import streamlit as st
 
 from core.errors import FieldFault, InvalidInput, TooManyRequests, Unauthorized
-from core.services.people import invitations, passwords, sign_in, staff
-from core.services.people.invitations import Invitation
+from core.services.people import accounts, passwords, sign_in, staff
+from core.services.people.accounts import Invitation
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, reading, transact, writing
 from core.ui.forms import forms
@@ -42,7 +42,7 @@ def draw_link_form(go_to: Callable[[str], None]) -> None:
     ticket = st.query_params[TICKET]
     try:
         with reading(Scope.system()) as session:
-            invitation = invitations.open_invitation(session, ticket)
+            invitation = accounts.open_invitation(session, ticket)
     except Unauthorized as error:
         _refused(str(error))
         return
@@ -116,8 +116,8 @@ def _accept(session: ScopedSession, invitation: Invitation, ticket: str, typed: 
     password = typed.get("password")
     if invitation.kind == "set-up":
         email, name = typed["email"] or "", typed["name"] or ""
-        return invitations.set_up_admin(session, ticket, email=email, name=name, password=password)
-    return invitations.choose_password(session, ticket, password or "")
+        return accounts.set_up_admin(session, ticket, email=email, name=name, password=password)
+    return accounts.choose_password(session, ticket, password or "")
 
 
 def _refused(why: str) -> None:
@@ -237,7 +237,7 @@ def get_requested_url() -> str:
     path = urlsplit(st.context.url or "/").path or "/"
     left_out = {_AGAIN, TICKET}
     query = {name: st.query_params.get_all(name) for name in st.query_params if name not in left_out}
-    path = "/" if path in invitations.PATHS.values() else path
+    path = "/" if path in accounts.PATHS.values() else path
     return path + (f"?{urlencode(query, doseq=True)}" if query else "")
 
 

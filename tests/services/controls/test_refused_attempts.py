@@ -25,7 +25,7 @@ from core.services.finance.parties import Party
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments import transitions
 from core.services.finance.reconciling import running
-from core.services.people import account_changes
+from core.services.people import accounts
 from core.services.policies import changes
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, CreditNote, Movement
@@ -132,7 +132,7 @@ def on_second_people(finance: Finance, partner: Partner) -> Iterator[Attempt]:
     account = finance.do(agreements.propose, party, BANK, by="root")
     share = finance.do(share_changes.propose, partner.id, {"commission": "7.50", "starts_on": "2026-11-21"}, by="root")
     puppet = {"email": "puppet@x.example", "name": "Puppet", "roles": ["claims"], "claim_limit": "250000"}
-    puppet_by_root = partial(finance.do, account_changes.add_person, ids.new(), puppet, by="root")
+    puppet_by_root = partial(finance.do, accounts.add_person, ids.new(), puppet, by="root")
     # Nobody of this office has a password, and who has none confirms no account.
     yield "K4", "staff root@f.example", puppet_by_root, "No other admin can confirm it now"
     for service, made in ((agreements, account), (share_changes, share)):

@@ -11,7 +11,7 @@ from core import clock, ids
 from core.errors import NotAllowed
 from core.services.admin import store_check
 from core.services.audit import log as audit
-from core.services.people import account_changes, invitations, role_grants, staff
+from core.services.people import accounts, role_grants, staff
 from core.services.people.role_grants import OpenGrant
 from core.services.people.staff import Person, StaffRow
 from core.settings import settings
@@ -45,7 +45,7 @@ class Admins:
 
     def add(self, *, by: str = "ada", **changed: Any) -> UUID:
         key = ids.new()
-        self.do(account_changes.add_person, key, {**PUPPET, **changed}, by=by)
+        self.do(accounts.add_person, key, {**PUPPET, **changed}, by=by)
         return key
 
     def row(self, key: UUID) -> StaffRow:
@@ -59,14 +59,14 @@ class Admins:
         return grant
 
     def confirm(self, key: UUID, *, by: str = "eze") -> str | None:
-        link: str | None = self.do(invitations.confirm_change, self.waiting(key).id, by=by)
+        link: str | None = self.do(accounts.confirm_change, self.waiting(key).id, by=by)
         return link
 
     def change(self, key: UUID, *, by: str = "ada", **changed: Any) -> None:
         row = self.row(key)
         limit = None if row.claim_limit_minor is None else str(row.claim_limit_minor / 100)
         given = {"name": row.name, "roles": list(row.roles), "claim_limit": limit, **changed}
-        self.do(account_changes.change_person, key, given, seen_at=row.updated_at, by=by)
+        self.do(accounts.change_person, key, given, seen_at=row.updated_at, by=by)
 
     def faults(self) -> list[str]:
         with self.store.reading(SYSTEM) as session:
@@ -81,16 +81,16 @@ def admins(store: Store) -> Admins:
 def test_a_puppet_that_one_admin_adds_has_no_role_no_limit_and_no_link(admins: Admins) -> None:
     puppet = admins.add()
     assert (admins.row(puppet).roles, admins.row(puppet).claim_limit_minor) == ((), None)
-    assert admins.do(invitations.create_password_link, puppet, by="ada") is None
+    assert admins.do(accounts.create_password_link, puppet, by="ada") is None
     assert admins.row(puppet).state == "No password"
     with pytest.raises(NotAllowed, match="You proposed this change of an account"):
         admins.confirm(puppet, by="ada")
     link = admins.confirm(puppet)
     assert link is not None
     with admins.store.writing(SYSTEM) as session:
-        assert invitations.choose_password(session, ticket_of(link), "a password of my own") == puppet
+        assert accounts.choose_password(session, ticket_of(link), "a password of my own") == puppet
     assert (admins.row(puppet).roles, admins.row(puppet).claim_limit_minor) == (("claims",), 25_000_000)
-    assert admins.do(invitations.create_password_link, puppet, by="ada") is None, "a new password takes two as well"
+    assert admins.do(accounts.create_password_link, puppet, by="ada") is None, "a new password takes two as well"
     assert admins.waiting(puppet).act == "link"
     assert admins.faults() == []
 
@@ -98,7 +98,7 @@ def test_a_puppet_that_one_admin_adds_has_no_role_no_limit_and_no_link(admins: A
 def test_the_second_admin_is_not_disabled_or_demoted_and_a_puppet_does_not_confirm(admins: Admins) -> None:
     eze = admins.person("eze").id
     for act in (
-        lambda: admins.do(account_changes.disable_person, eze, by="ada"),
+        lambda: admins.do(accounts.disable_person, eze, by="ada"),
         lambda: admins.change(eze, roles=["operations"]),
     ):
         with pytest.raises(NotAllowed, match=r"No other admin can confirm it now.*`coverdesk staff`"):
@@ -108,13 +108,13 @@ def test_the_second_admin_is_not_disabled_or_demoted_and_a_puppet_does_not_confi
     link = admins.confirm(puppet)
     assert link
     with admins.store.writing(SYSTEM) as session:
-        invitations.choose_password(session, ticket_of(link), "a password of my own")
+        accounts.choose_password(session, ticket_of(link), "a password of my own")
     another = admins.add(email="another@x.example")
     for wait in (timedelta(0), DAY):
         with clock.freeze(clock.now() + wait), pytest.raises(NotAllowed, match="made an admin by who proposed this"):
             admins.confirm(another, by="puppet")
     with clock.freeze(clock.now() + DAY):
-        admins.do(account_changes.disable_person, admins.person("ada").id, by="eze")
+        admins.do(accounts.disable_person, admins.person("ada").id, by="eze")
         admins.confirm(admins.person("ada").id, by="puppet")
     assert admins.row(UUID(str(admins.waiting(another).proposed_by))).disabled_at is not None
     assert admins.faults() == []
@@ -168,8 +168,8 @@ def test_with_one_admin_nothing_is_done_on_the_screens_unless_the_firm_says_that
         assert entry == "staff account refused"
     operations: dict[str, Any] = {**PUPPET, "roles": ["operations"]}
     with pytest.raises(NotAllowed, match="No other admin can confirm it now"):
-        admins.do(account_changes.add_person, ids.new(), operations, by="ada")  # it could confirm loan books
-    assert admins.do(account_changes.add_person, ids.new(), {**operations, "claim_limit": None}, by="ada") is None
+        admins.do(accounts.add_person, ids.new(), operations, by="ada")  # it could confirm loan books
+    assert admins.do(accounts.add_person, ids.new(), {**operations, "claim_limit": None}, by="ada") is None
     monkeypatch.setenv("COVERDESK_ONE_ADMIN", "true")
     settings.cache_clear()
     key = admins.add(email="other@x.example")
@@ -177,7 +177,7 @@ def test_with_one_admin_nothing_is_done_on_the_screens_unless_the_firm_says_that
     with store.reading(SYSTEM) as session:
         (said,) = role_grants.list_unconfirmed(session, since=clock.now() - DAY)
     assert said.startswith("other@x.example: account confirmed by ada@x.example, one admin alone on")
-    assert admins.do(invitations.create_password_link, key, by="ada")
+    assert admins.do(accounts.create_password_link, key, by="ada")
     assert admins.faults() == []
 
 

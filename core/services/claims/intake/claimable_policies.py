@@ -19,7 +19,7 @@ from core.services.claims.intake import lodging
 from core.services.claims.intake.new_claims import CreditLifeDeskRequest
 from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import payments as claim_payments
-from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Condition
 from core.services.policies import certificates, policies
 from core.services.sales import filter as sales_filter
 from core.store.access import ScopedSession

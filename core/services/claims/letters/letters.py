@@ -20,7 +20,7 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.files import files, printing
 from core.services.files.files import StoredFile
 from core.services.files.links import Owner
-from core.services.mail import mail, templates
+from core.services.mail import mail
 from core.services.people.staff import Person
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
@@ -132,7 +132,7 @@ def compose(session: ScopedSession, claim_id: UUID, kind: str, *, person: Person
         raise InvalidInput.for_field("letter", f"must be one of {', '.join(KINDS)}")
     claim = claim_changes.get_for_update(session, claim_id)
     _require(claim, kind)
-    subject, body = templates.get_template(session, f"claim {kind}").render(_build_values(session, claim))
+    subject, body = mail.get_template(session, f"claim {kind}").render(_build_values(session, claim))
     owner = f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}"
     content = render(subject=subject, body=body, addressee=owner, at=clock.now(), is_live=claim.is_live)
     return Composed(kind=kind, subject=subject, body=body, content=content)

@@ -19,12 +19,19 @@ from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow.clock import STATUTORY_PERIOD, Clock
-from core.services.lists.column_parts import concatenate
-from core.services.lists.columns import Column, Context, Derived, Order, mode_column, sale_names
+from core.services.lists.columns import (
+    Column,
+    Context,
+    Derived,
+    Order,
+    concatenate,
+    mode_column,
+    policy_number,
+    sale_names,
+)
 from core.services.lists.dimensions import Choices
 from core.services.lists.listing import Listing
-from core.services.lists.sale_columns import policy_number
-from core.services.lists.spreadsheets.columns import (
+from core.services.lists.spreadsheets import (
     COUNT,
     DATE,
     DAY,

@@ -13,11 +13,19 @@ from core.errors import InvalidInput
 from core.services.claims.intake.requirements import CLAIM_STATUSES, CREDIT_LIFE, DECLINE_REASONS
 from core.services.claims.lists import search as claim_search
 from core.services.claims.lists.search import Stage
-from core.services.lists.filters.catalogue import members_of
 from core.services.lists.filters.declaration import Filter, Ids, of
-from core.services.lists.filters.field import Condition
-from core.services.lists.filters.fields import Days, Member, Naira, Text, Texts, Word, Words
-from core.services.lists.filters.parsing import Address
+from core.services.lists.filters.fields import (
+    Address,
+    Condition,
+    Days,
+    Member,
+    Naira,
+    Text,
+    Texts,
+    Word,
+    Words,
+    members_of,
+)
 from core.services.lists.windows import Span
 from core.store.schema.tables import Claim, Customer
 

@@ -24,7 +24,7 @@ from core.services.claims.lists.search import build_search_condition
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow.clock import Clock
-from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Condition
 from core.services.lists.paging import Paging
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import milliseconds_between

@@ -13,7 +13,7 @@ from core import clock, ids
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.customers.customers import has_phone_part, has_words
 from core.services.lists.filters import expressions
-from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Condition
 from core.services.lists.windows import Span
 from core.services.sales import filter as sales_filter
 from core.services.transfers import reference_key

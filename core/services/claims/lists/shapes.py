@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from core.covers.claims.line import CLAIMANT_FIELDS, ClaimLine
 from core.covers.claims.lines import GADGET, INCIDENTS, LINES
 from core.services.claims.intake import requirements
-from core.services.lists.shapes import Day, Id, InspectionRecord, Link, Mode, Moment, PolicyRecord, Times
+from core.services.lists.records import Day, Id, InspectionRecord, Link, Mode, Moment, PolicyRecord, Times
 
 ClaimStatus = Annotated[str, WithJsonSchema({"type": "string", "enum": list(requirements.CLAIM_STATUSES)})]
 Incident = Annotated[str, WithJsonSchema({"type": "string", "enum": list(INCIDENTS)})]

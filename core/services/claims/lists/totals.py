@@ -15,7 +15,7 @@ from core.services.claims.lists.filter import NOBODY, VIEWS, ClaimFilter, View, 
 from core.services.claims.lists.search import Deadline, Stage
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
-from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Condition
 from core.services.people.staff import Person
 from core.states.claims import CLOSED, DECIDED, ClaimStatus
 from core.store.access import Scope, ScopedSession

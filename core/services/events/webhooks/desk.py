@@ -10,7 +10,7 @@ from core.services.events.webhooks import endpoints, log
 from core.services.events.webhooks.endpoints import Endpoint, NewSecret
 from core.services.events.webhooks.log import Delivery
 from core.services.events.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
-from core.services.people.account_changes import require_admin
+from core.services.people.accounts import require_admin
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor

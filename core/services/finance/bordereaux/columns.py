@@ -6,8 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from core import money
-from core.services.lists.spreadsheets.columns import DATE, ID, INSTANT, MONEY, SIGNED_MONEY, TEXT, WORD, Column
-from core.services.lists.spreadsheets.formula_escaping import csv_field
+from core.services.lists.spreadsheets import DATE, ID, INSTANT, MONEY, SIGNED_MONEY, TEXT, WORD, Column, csv_field
 
 _ABOUT: Final = (
     Column("coverholder", TEXT, 24),

@@ -23,7 +23,7 @@ from core.services.claims.workflow.paying import HandOver
 from core.services.claims.workflow.payments import Source
 from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.table_files import RowFault, TableFile
-from core.services.lists.spreadsheets.formula_escaping import csv_field
+from core.services.lists.spreadsheets import csv_field
 from core.services.people.staff import Person
 from core.services.transfers import LONGEST_REFERENCE, find_fault, reference_key
 from core.store.access import AnySelect, ScopedSession

@@ -18,15 +18,24 @@ from core.services.files import printing
 from core.services.files.printing import INK, LEFT
 from core.services.finance.credit_notes import givers
 from core.services.finance.credit_notes.givers import number_of
-from core.services.lists.columns import Column, Derived, Order, mode_column, sale_names
+from core.services.lists.columns import (
+    SHARES,
+    Column,
+    Derived,
+    Order,
+    by_time,
+    customer_columns,
+    mode_column,
+    money_columns,
+    policy_number,
+    sale_names,
+)
 from core.services.lists.dimensions import Choices
-from core.services.lists.filters.catalogue import members_of
 from core.services.lists.filters.declaration import Filter, Ids, of
-from core.services.lists.filters.fields import Days, Words
+from core.services.lists.filters.fields import Days, Words, members_of
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
-from core.services.lists.sale_columns import SHARES, by_time, customer_columns, money_columns, policy_number
-from core.services.lists.spreadsheets.columns import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
+from core.services.lists.spreadsheets import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
 from core.services.lists.windows import Span
 from core.states.finance import UNPAID, CreditNoteState
 from core.store.access import AnySelect, ScopedSession

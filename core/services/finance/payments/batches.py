@@ -18,7 +18,7 @@ from core.services.finance.parties import Party
 from core.services.finance.payments import balances, transitions
 from core.services.finance.payments.balances import Balance
 from core.services.finance.statements import statements as statement_states
-from core.services.lists.spreadsheets.formula_escaping import csv_field
+from core.services.lists.spreadsheets import csv_field
 from core.services.people import approvals
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import refuse_same, require_second

@@ -12,8 +12,7 @@ from sqlmodel import col
 from core import clock, money
 from core.errors import NotFound
 from core.services.lists.paging import Paging
-from core.services.lists.spreadsheets.columns import SIGNED_MONEY, TEXT, WORD, Column
-from core.services.lists.spreadsheets.formula_escaping import csv_field
+from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, Column, csv_field
 from core.states.finance import UNEXPLAINED
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Difference, Provider, Reconciliation, Staff

@@ -13,9 +13,8 @@ from core import clock, money
 from core.services.files import printing
 from core.services.files.printing import TableColumn
 from core.services.finance.payments.paid_lines import PaidLine
-from core.services.lists.spreadsheets import workbooks
-from core.services.lists.spreadsheets.columns import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, Column
-from core.services.lists.spreadsheets.formula_escaping import csv_field
+from core.services.lists import spreadsheets
+from core.services.lists.spreadsheets import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, Column, csv_field
 from core.states.finance import StatementState
 
 COLUMNS = (
@@ -179,7 +178,7 @@ def write_workbook(path: Path, paper: Paper, chunks: Iterator[bytes]) -> None:
         Column(paper.other_heading if each.name == "other" else each.name, each.column_type, each.width)
         for each in COLUMNS
     ]
-    for _ in workbooks.write_workbook(
+    for _ in spreadsheets.write_workbook(
         path, chunks, columns, title="Statement", facts=lambda: facts_of(paper), created_at=paper.dated_at
     ):
         pass

@@ -20,7 +20,7 @@ from core.services.finance.payments.paid_lines import PaidLine
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements.files import Paper
 from core.services.lists.paging import Page, Paging
-from core.services.lists.shapes import Id, Moment
+from core.services.lists.records import Id, Moment
 from core.services.lists.windows import Window
 from core.states.finance import SEEN, StatementState
 from core.store.access import AnySelect, ScopedSession, WireId

@@ -18,9 +18,8 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transf
 from uuid import UUID
 
 from core.errors import FieldFault, InvalidInput
-from core.services.lists.filters import parsing
-from core.services.lists.filters.field import Condition, Field, Parameter
-from core.services.lists.filters.parsing import Address
+from core.services.lists.filters import fields as parsing
+from core.services.lists.filters.fields import Address, Condition, Field, Parameter
 from core.services.lists.windows import Span
 
 Ids = tuple[UUID, ...]

@@ -1,10 +1,15 @@
-"""Kinds of filter fields: how each is read from an address, written to it, compared with a column and bound."""
+"""Fields of filters: how each kind is read from an address, written to it, compared with a column and bound.
 
-from collections.abc import Callable, Mapping
+`column` is the name of a column of the record, a column of a table that queries join (`Policy.expiration_at`), or a
+function of the table and the value that returns a condition; None leaves the condition to the list's own query.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -13,13 +18,203 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 
 from core import clock, ids, money
 from core.errors import FieldFault, InvalidInput
-from core.services.lists.filters import parsing
-from core.services.lists.filters.field import Condition, Field, Parameter
-from core.services.lists.filters.parsing import Address
-from core.services.lists.windows import Span, open_dates, open_days
+from core.services.lists.dimensions import Dimension
+from core.services.lists.windows import EARLIEST, LATEST, Span, open_dates, open_days
+
+T = TypeVar("T")
+Address = Mapping[str, Sequence[str]]
+LONGEST = 200
+_AMOUNT = re.compile(r"[0-9]{1,13}(\.[0-9]{1,2})?")
+
+
+def collect(faults: list[FieldFault], parse: Callable[..., T], *given: Any) -> T | None:
+    """Return what a parser makes of its arguments; its faults are added to the list, and the result is then None."""
+    try:
+        return parse(*given)
+    except InvalidInput as error:
+        faults.extend(error.faults)
+        return None
+
+
+def texts(address: Address, name: str) -> tuple[str, ...]:
+    """Return every different value of a parameter, without blank ones."""
+    given = [value.strip() for value in address.get(name, ())]
+    if any(len(value) > LONGEST or not value.isprintable() for value in given):
+        raise InvalidInput.for_field(name, f"must be plain text of at most {LONGEST} characters")
+    return tuple(dict.fromkeys(value for value in given if value))
+
+
+def text(address: Address, name: str, what: str = "text") -> str | None:
+    """Return the one value of a parameter."""
+    given = texts(address, name)
+    if len(given) > 1:
+        raise InvalidInput.for_field(name, f"must be one {what}")
+    return given[0] if given else None
+
+
+def day(address: Address, name: str) -> date | None:
+    """Return a day, given as YYYY-MM-DD."""
+    given = texts(address, name)
+    try:
+        found = date.fromisoformat(given[0]) if given else None
+        if len(given) > 1 or (found and (str(found) != given[0] or not EARLIEST <= found < LATEST)):
+            raise ValueError
+    except ValueError:
+        raise InvalidInput.for_field(name, "must be one day that exists, as YYYY-MM-DD") from None
+    return found
+
+
+def days(address: Address, first: str, last: str) -> tuple[date | None, date | None]:
+    """Return two days that both count; either may be left open."""
+    faults: list[FieldFault] = []
+    start, end = (collect(faults, day, address, name) for name in (first, last))
+    if start and end and end < start:
+        faults.append(FieldFault(last, f"must not be before {first}"))
+    if faults:
+        raise InvalidInput(faults)
+    return start, end
+
+
+def words(address: Address, name: str, known: Collection[str]) -> tuple[str, ...]:
+    """Return words out of a list, in its own spelling and order; case does not matter."""
+    given = {value.casefold() for value in texts(address, name)}
+    if given - {word.casefold() for word in known}:
+        raise InvalidInput.for_field(name, f"must be one of {', '.join(known)}")
+    return tuple(word for word in known if word.casefold() in given)
+
+
+def word(address: Address, name: str, known: Collection[str]) -> str | None:
+    """Return one word out of a list."""
+    found = words(address, name, known)
+    if len(found) > 1:
+        raise InvalidInput.for_field(name, f"must be one of {', '.join(known)}")
+    return found[0] if found else None
+
+
+def naira(address: Address, name: str) -> Decimal | None:
+    """Return an amount in naira: thousands may be marked, two decimals at most."""
+    given = (text(address, name, "amount") or "").replace(",", "").removeprefix("₦")
+    if given and not _AMOUNT.fullmatch(given):
+        raise InvalidInput.for_field(name, "must be an amount in naira, such as 75000 or 75,000.50")
+    return Decimal(given) if given else None
+
+
+Condition = sa.ColumnElement[bool]
+Place = Literal["grid", "search", "more", "none"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an address, a command and a receipt.
+
+    `names` says which records its ids refer to, `words` maps values to display texts: "true" -> "took effect".
+    """
+
+    name: str
+    title: str
+    help: str = ""
+    many: bool = False
+    names: str | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """One filter of a list.
+
+    `address` is its name in links, exports and commands, `api` its query parameter; without a name it is not offered
+    there. `label` stands in receipts and, unless `screen` differs, beside its widget at `place`. `joins` is the table
+    that a condition function reads beside the record's.
+    """
+
+    default: ClassVar[Any] = None
+    many: ClassVar[bool] = False
+
+    label: str = ""
+    column: Any = None
+    address: str = ""
+    api: str = ""
+    help: str = ""
+    screen: str = ""
+    anything: str = "All"
+    place: Place = "grid"
+    joins: Any = None
+    bound_as: Any = None
+    names: str | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the address."""
+        one = Parameter(self.address, self.label, self.help, many=self.many, names=self.names, words=self.words)
+        return (one,) if self.address else ()
+
+    @property
+    def api_names(self) -> tuple[str, ...]:
+        """The parameters of the API."""
+        return (self.api,) if self.api else ()
+
+    @property
+    def beside_widget(self) -> str:
+        """The label beside its widget."""
+        return self.screen or self.label
+
+    @property
+    def scans(self) -> bool:
+        """True when many rows may be looked at for one value, as no index has what is compared."""
+        return False
+
+    @property
+    def join(self) -> Any:
+        """The table that a query has to join for this field, None where it reads the record alone."""
+        return self.joins or getattr(self.column, "class_", None)
+
+    def parse(self, address: Address) -> Any:
+        """Return the value that an address gives; InvalidInput names every parameter that is invalid."""
+        raise NotImplementedError
+
+    def write(self, value: Any) -> dict[str, list[str]]:
+        """Return the parameters of a value that is in use."""
+        return {self.address: [str(each) for each in (value if self.many else (value,))]}
+
+    def from_api(self, value: Any) -> Any:
+        """Return the value of the API's parameter, which never holds several."""
+        return (value,) if self.many else value
+
+    def conditions(self, table: Any, value: Any) -> list[Condition]:
+        """Return the conditions of a value that is in use, on a table of records."""
+        if isinstance(self.column, str):
+            return self.compare(col(getattr(table, self.column)), value)
+        if hasattr(self.column, "class_"):
+            return self.compare(col(self.column), value)
+        return [] if self.column is None else [self.column(table, value)]
+
+    def product_conditions(self, table: Any, value: Any) -> list[Condition]:
+        """Like `conditions`, but by the products that imply the value where there are such: an index has those."""
+        return self.conditions(table, value)
+
+    def compare(self, column: Any, value: Any) -> list[Condition]:
+        """Return the conditions that a column has the value."""
+        return [column.in_(value) if self.many else column == value]
+
+    def is_held_by(self, rollup: Any) -> bool:
+        """Return True if a roll-up has what is compared: only ids are copied to it as they are."""
+        return False
+
+    def bind_type(self, table: Any) -> Any:
+        """Return the SQL type of its bind parameters; None where the value is part of the statement."""
+        column = getattr(table, self.column) if isinstance(self.column, str) else self.column
+        return self.bound_as or getattr(column, "type", None)
+
+    def bind(self, name: str, value: Any, type_: Any) -> tuple[Any, dict[str, Any]]:
+        """Replace a value by bind parameters; returns them, and the values by their names."""
+        if not self.many:
+            return sa.bindparam(name, type_=type_), {name: value}
+        values = {f"{name}_{place}": each for place, each in enumerate(value)}
+        return tuple(sa.bindparam(key, type_=type_) for key in values), values
+
 
 NAMED = "A name, an id or a segment such as insurer-a; repeat it for any of several."
-LONGEST = parsing.LONGEST
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +246,7 @@ class Days(Field):
 
     def parse(self, address: Address) -> Span:
         """Return the span of the days; either may be left open."""
-        return (open_dates if self.dated else open_days)(*parsing.days(address, *self.address.split()))
+        return (open_dates if self.dated else open_days)(*days(address, *self.address.split()))
 
     def days(self, value: Span) -> tuple[date | None, date | None]:
         """Return the first and the last day of a span, both included."""
@@ -88,8 +283,8 @@ class Members(Field):
     def parse(self, address: Address) -> tuple[UUID, ...]:
         """Return every different id."""
         faults: list[FieldFault] = []
-        given = parsing.texts(address, self.address)
-        found = [parsing.collect(faults, ids.parse, value, self.address) for value in given]
+        given = texts(address, self.address)
+        found = [collect(faults, ids.parse, value, self.address) for value in given]
         if faults:
             raise InvalidInput(faults)
         return tuple(dict.fromkeys(key for key in found if key))
@@ -115,7 +310,7 @@ class Member(Field):
 
     def parse(self, address: Address) -> UUID | str | None:
         """Return the id or the word."""
-        given = parsing.text(address, self.address, self.what)
+        given = text(address, self.address, self.what)
         return given if given is None or given in self.also else ids.parse(given, self.address)
 
 
@@ -142,7 +337,7 @@ class Text(Field):
 
     def parse(self, address: Address) -> str | None:
         """Return the text."""
-        found = parsing.text(address, self.address, self.what)
+        found = text(address, self.address, self.what)
         if found and self.check:
             self.check(found)
         return found
@@ -166,7 +361,7 @@ class Texts(Field):
 
     def parse(self, address: Address) -> tuple[str, ...]:
         """Return every different text."""
-        return parsing.texts(address, self.address)
+        return texts(address, self.address)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +370,7 @@ class Words(Texts):
 
     def parse(self, address: Address) -> tuple[str, ...]:
         """Return the words."""
-        return parsing.words(address, self.address, self.options)
+        return words(address, self.address, self.options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +382,7 @@ class Word(Field):
 
     def parse(self, address: Address) -> str | None:
         """Return the word."""
-        return parsing.word(address, self.address, self.options)
+        return word(address, self.address, self.options)
 
     def from_api(self, value: Any) -> Any:
         """Return the word, None for the one that means all."""
@@ -202,7 +397,7 @@ class Flag(Field):
 
     def parse(self, address: Address) -> bool | None:
         """Return whether it is the first word."""
-        found = parsing.word(address, self.address, self.options)
+        found = word(address, self.address, self.options)
         return None if found is None else found == next(iter(self.options))
 
     def word(self, value: bool) -> str:  # noqa: FBT001 - the value of a filter
@@ -233,7 +428,7 @@ class Naira(Field):
 
     def parse(self, address: Address) -> Decimal | None:
         """Return the amount."""
-        return parsing.naira(address, self.address)
+        return naira(address, self.address)
 
     def write(self, value: Any) -> dict[str, list[str]]:
         """Return the amount in digits."""
@@ -247,3 +442,19 @@ class Naira(Field):
     def bind_type(self, table: Any) -> Any:
         """Return None: the amount is converted as it is compared."""
         return None
+
+
+# Label, plural and column by dimension.
+_WORDS: dict[Dimension, tuple[str, str, str]] = {
+    "provider": ("Insurer", "insurers", "provider_id"),
+    "category": ("Category", "categories", "product_category_id"),
+    "product": ("Product", "products", "product_id"),
+    "distributor": ("Distributor", "distributors", "distributor_id"),
+}
+
+
+def members_of(names: Dimension, **more: Any) -> Members:
+    """Return the filter by records of a dimension; its parameter is the dimension's name, `more` changes fields."""
+    label, plural, column = _WORDS[names]
+    fields = {"label": label, "column": column, "address": names, "help": NAMED, "anything": f"All {plural}", **more}
+    return Members(names=names, **fields)

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from core import clock, money
 from core.services.lists.paging import Page, Paging
-from core.services.lists.shapes import Id, Moment
+from core.services.lists.records import Id, Moment
 from core.services.selling.loan_books import books, columns, exits
 from core.states.loan_books import LoanBookState, RowOutcome
 from core.store.access import ScopedSession

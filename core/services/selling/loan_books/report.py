@@ -10,9 +10,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
-from core.services.lists.spreadsheets import workbooks
-from core.services.lists.spreadsheets.columns import TEXT, Column
-from core.services.lists.spreadsheets.formula_escaping import csv_field
+from core.services.lists import spreadsheets
+from core.services.lists.spreadsheets import TEXT, Column, csv_field
 from core.services.selling.loan_books import books, columns, exits, records
 from core.states.loan_books import RowOutcome
 from core.store.access import ScopedSession
@@ -104,7 +103,7 @@ def write_workbook(session: ScopedSession, book: LoanBook, path: Path) -> None:
         ("Rows", book.rows),
         ("Carried out", book.done_rows),
     ]
-    for _ in workbooks.write_workbook(path, csv_chunks(session, book), shown, title="Report", facts=lambda: facts):
+    for _ in spreadsheets.write_workbook(path, csv_chunks(session, book), shown, title="Report", facts=lambda: facts):
         pass
 
 

@@ -12,7 +12,7 @@ from core.services.finance.credit_notes import deciding
 from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.reconciling import differences, running
 from core.services.finance.statements import statements
-from core.services.people import account_changes, invitations, role_grants, staff
+from core.services.people import accounts, role_grants, staff
 from core.services.policies import changes
 from core.store.schema.tables import Staff
 from tests.services.controls.model.acts import ACCOUNTS, Idle, acting, anybody, as_id, naira, reference
@@ -369,7 +369,7 @@ def add_person(office: Office, dice: Random) -> None:
     if "claims" in roles:
         typed["claim_limit"] = dice.choice(("50000", "250000"))
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
-        account_changes.add_person(session, key, typed, by=person)
+        accounts.add_person(session, key, typed, by=person)
     office.people.append(key)
 
 
@@ -383,7 +383,7 @@ def change_person(office: Office, dice: Random) -> None:
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
         row = session.get_one(Staff, key)
         seen, name = row.updated_at, row.name
-        account_changes.change_person(session, key, {"name": name, **typed}, seen_at=seen, by=person)
+        accounts.change_person(session, key, {"name": name, **typed}, seen_at=seen, by=person)
 
 
 def decide_person(office: Office, dice: Random) -> None:
@@ -393,23 +393,23 @@ def decide_person(office: Office, dice: Random) -> None:
         if dice.random() < 0.2:
             role_grants.refuse(session, as_id(row.id), by=person)
             return
-        link = invitations.confirm_change(session, as_id(row.id), by=person)
+        link = accounts.confirm_change(session, as_id(row.id), by=person)
     if link:
         with office.store.writing(SYSTEM) as session:
-            invitations.choose_password(session, ticket_of(link), f"{PASSWORD}-{office.papers}-new")
+            accounts.choose_password(session, ticket_of(link), f"{PASSWORD}-{office.papers}-new")
 
 
 def link_person(office: Office, dice: Random) -> None:
     """A password link for somebody."""
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
-        invitations.create_password_link(session, dice.choice(office.people), by=person)
+        accounts.create_password_link(session, dice.choice(office.people), by=person)
 
 
 def disable_person(office: Office, dice: Random) -> None:
     """Somebody is disabled, or enabled again."""
     key = dice.choice(office.people)
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
-        verb = account_changes.enable_person if dice.random() < 0.6 else account_changes.disable_person
+        verb = accounts.enable_person if dice.random() < 0.6 else accounts.disable_person
         verb(session, key, by=person)
 
 
@@ -424,7 +424,7 @@ def own_details(office: Office, dice: Random) -> None:
             staff.set_own_details(session, key, actor="command line", **given)
         return
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
-        account_changes.set_own_details(session, key, given, by=person)
+        accounts.set_own_details(session, key, given, by=person)
 
 
 def save_by_command(office: Office, dice: Random) -> None:

@@ -1,1 +1,0 @@
-"""Rows as CSV and XLSX: typed columns, formulas made harmless, workbooks."""
