@@ -42,8 +42,7 @@ def found(search: Search, names: Choices) -> Page[Row]:
 
 def nothing(search: Search) -> None:
     if search.selection.is_changed:
-        st.info("No policy matches.", icon=":material/search_off:")
-        st.button("Show all policies", type="primary", on_click=url_state.reset)
+        tables.say_no_match(POLICIES)
     else:
         st.info(
             "There is no policy in this mode yet. Sell one under Buy, or look at the other mode with the switch in"

@@ -68,8 +68,7 @@ def footer(total: RenewalTotal, given_back: Split) -> None:
 
 def nothing(selection: Selection[RenewalFilter]) -> None:
     if selection.is_changed:
-        st.info("No renewal matches this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all renewals", type="primary", on_click=url_state.reset)
+        tables.say_no_match(RENEWALS)
     else:
         st.info(
             "No policy of this mode has been renewed yet. What is up for it stands under Due for renewal.",
