@@ -99,11 +99,8 @@ def test_a_wheel_says_its_release_and_its_commit(installed: Installed) -> None:
 
 
 def test_every_screen_of_a_wheel_can_be_drawn(site: Path, installed: Installed) -> None:
-    found = "from importlib import import_module as load; from core.ui.frame import menu"
-    drawn = (
-        "print({callable(load(screen.module).draw) for screen in menu.SCREENS}, load(menu.SCREENS[0].module).__file__)"
-    )
-    command = [sys.executable, "-W", "ignore", "-c", f"{found}; {drawn}"]
+    drawn = "print({callable(screen.load()) for screen in SCREENS}, SCREENS[0].load().__code__.co_filename)"
+    command = [sys.executable, "-W", "ignore", "-c", f"from core.ui.frame.menu import SCREENS; {drawn}"]
     said = subprocess.run(
         command, cwd=installed.folder, env=installed.environment, check=True, capture_output=True, text=True
     )

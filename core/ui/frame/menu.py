@@ -4,7 +4,7 @@ A screen is drawn by a function of a module under pages/, which is imported once
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Final
@@ -46,11 +46,16 @@ class Screen:
         """Return the URL path of the page."""
         return frame.address_of(self.path)
 
-    def draw(self) -> None:
-        """Draw the screen: by `draw()` of pages/sales/purchases.py, by its `draw_purchase()` for "...py#purchase"."""
+    def load(self) -> Callable[[], None]:
+        """Return what draws it: `draw` of pages/sales/purchases.py, or its `draw_purchase` for "...py#purchase"."""
         file, _, name = self.path.partition("#")
         module = import_module(f"pages.{file.removesuffix('.py').replace('/', '.')}")
-        getattr(module, f"draw_{name}" if name else "draw")()
+        drawn: Callable[[], None] = getattr(module, f"draw_{name}" if name else "draw")
+        return drawn
+
+    def draw(self) -> None:
+        """Draw the screen."""
+        self.load()()
 
 
 _SALES = ("operations", "finance")
