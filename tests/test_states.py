@@ -32,7 +32,7 @@ OTHER_SUBJECTS = {
     "pages/policies/policy.py": {"Declined", "queued", "dead"},
     "core/services/customers/table.py": {"In force"},
     "core/services/sales/table.py": {"Paid"},
-    "core/services/claims/lists/columns.py": {"Paid", "Approved"},
+    "core/services/claims/lists/queue.py": {"Paid", "Approved"},
     "core/services/exports/loss_ratios.py": {"Paid"},
 }
 

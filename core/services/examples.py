@@ -15,7 +15,7 @@ from core.services.catalogue import products, shipped
 from core.services.claims.intake import lodging, new_claims
 from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.claims.lists import records as claim_records
-from core.services.claims.lists.shapes import ClaimRecord, StatusTime
+from core.services.claims.lists.records import ClaimRecord, StatusTime
 from core.services.events import catalogue
 from core.services.events.appending import VERSION, object_path
 from core.services.events.catalogue import EventType

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core import money
 from core.services.claims.diary import tasks as claim_tasks
-from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted
 from core.services.claims.review import related
 from core.services.claims.review.coverage_checks import CoverageCheck, describe_unmet
 from core.services.claims.review.review import ClaimReview
@@ -215,7 +215,7 @@ def _ask_needed(review: ClaimReview, move: ClaimTransition, person: Person, need
         _ask_text(review, "payment_reference", "Payment reference", longest=60)
     if "reasons" in needed:
         _ask_reasons(review)
-    is_signed = any(document.name == requirements.SIGNED_DISCHARGE and document.link for document in review.documents)
+    is_signed = any(document.name == submitted.SIGNED_DISCHARGE and document.link for document in review.documents)
     if EVIDENCE in move.needs:
         st.caption(
             "The signed discharge form is among the documents."
@@ -386,7 +386,7 @@ def _ask_document(review: ClaimReview) -> None:
 def _ask_reason(review: ClaimReview) -> None:
     st.selectbox(
         "Reason code",
-        requirements.DECLINE_REASONS,
+        submitted.DECLINE_REASONS,
         index=None,
         key=key(review.id, "reason"),
         format_func=words.title,

@@ -9,7 +9,7 @@ import streamlit as st
 from core import seal
 from core.errors import InvalidInput
 from core.outbound import mail as smtp
-from core.services.claims.intake import attaching
+from core.services.claims.intake import lodging
 from core.services.claims.intake.submitted import Document, Version
 from core.services.claims.letters import letters
 from core.services.claims.letters.letters import WAYS, KeptLetter
@@ -135,7 +135,7 @@ def _attaching(review: ClaimReview, place: str, chosen: str) -> Action:
     return changing(
         review,
         "document",
-        lambda session, typed, by: attaching.attach_document(
+        lambda session, typed, by: lodging.attach_document(
             session, review.id, typed[STORED], person=by, version=review.version
         ),
         "The document is saved with the claim.",

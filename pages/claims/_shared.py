@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from core.services.audit.log import AuditEvent
-from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted
 from core.services.claims.review.officers import Officer
 from core.services.claims.workflow.clock import Clock
 from core.ui.kit import words
@@ -90,7 +90,7 @@ def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:  # noqa: A
     if name == "assigned_to":
         return f"to {officers.get(value, 'a colleague')}" if value else "to nobody"
     if name == "flags":
-        return "; ".join(requirements.FLAG_DESCRIPTIONS.get(flag, flag) for flag in value) or "no signal"
+        return "; ".join(submitted.FLAG_DESCRIPTIONS.get(flag, flag) for flag in value) or "no signal"
     if name in {"claim_status", "against"}:
         return str(value) if name == "claim_status" else f"against {', '.join(value)}"
     if name == "document":

@@ -11,8 +11,8 @@ from core import clock, ids
 from core.covers.claims.line import DEATH, OWNER
 from core.errors import CoverdeskError, InvalidInput
 from core.services.claims.diary.tasks import PAPERS_DAYS
-from core.services.claims.intake import claimable_policies, lodging, requirements
-from core.services.claims.intake.claimable_policies import MAX_POLICIES, ClaimablePolicy
+from core.services.claims.intake import lodging, submitted
+from core.services.claims.intake.lodging import MAX_POLICIES, ClaimablePolicy
 from core.services.claims.intake.new_claims import ClaimRequest, CreditLifeDeskRequest
 from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
@@ -76,7 +76,7 @@ def found() -> ClaimablePolicy | None:
         autocomplete="off",
     )
     with reading(frame.scope()) as session:
-        policies = claimable_policies.find_policies(session, text)
+        policies = lodging.find_policies(session, text)
     if not text.strip():
         st.info("Find the caller's policy to begin.", icon=":material/badge:")
     elif not policies:
@@ -249,8 +249,8 @@ def checklist(policy: ClaimablePolicy) -> tuple[str, ...]:
         return ()
     if policy.line:
         return policy.line.list_required(incident, no_police_report=chosen["no_police_report"])
-    papers = requirements.list_required_documents(incident, accidental=chosen["accidental"] == "Yes")
-    return (*papers, *([requirements.DEATH_CERTIFICATE] if incident == DEATH else []))
+    papers = submitted.list_required_of_incident(incident, accidental=chosen["accidental"] == "Yes")
+    return (*papers, *([submitted.DEATH_CERTIFICATE] if incident == DEATH else []))
 
 
 def _fill_in(form: Form, policy: ClaimablePolicy) -> None:

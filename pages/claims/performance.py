@@ -12,6 +12,9 @@ from core import clock
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.reports import loss_ratios
 from core.services.claims.reports.figures import (
+    CLAIM_METRICS,
+    FIRST_METRICS,
+    OPEN_NOW,
     AgeBucket,
     ClaimSummary,
     OfficerWorkload,
@@ -19,7 +22,6 @@ from core.services.claims.reports.figures import (
     TypeDecisions,
 )
 from core.services.claims.reports.loss_ratios import LOSS_DIMENSIONS, LossDimension, LossFigures, LossTable
-from core.services.claims.reports.metrics import CLAIM_METRICS, FIRST_METRICS, OPEN_NOW
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.windows import Window
 from core.services.sales.breakdowns import Grain

@@ -10,7 +10,6 @@ import streamlit as st
 
 from core import ids
 from core.errors import CoverdeskError
-from core.services.claims.lists import columns as claim_columns
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ASSIGNED_VIEWS, NOBODY, ClaimFilter, View
@@ -31,7 +30,7 @@ from core.ui.lists import export_panel, filter_bar, saved_views, tables
 from pages.claims._shared import colour_of, days_left
 
 CLAIMS = tables.of(
-    claim_columns.CLAIMS,
+    claim_queue.CLAIMS,
     opens="claims/claim.py",
     narrow=("claimant", "status", "left", "claimed"),
     changed={

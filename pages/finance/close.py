@@ -7,9 +7,8 @@ from typing import Any, Final
 import streamlit as st
 
 from core import clock
-from core.services.closing import checks, closing, progress
-from core.services.closing.checks import Check
-from core.services.closing.progress import Stage
+from core.services.closing import closing
+from core.services.closing.closing import Check, Stage
 from core.services.finance import journal, months
 from core.services.finance.statements import reading as statement_overview
 from core.services.people.staff import Person
@@ -191,7 +190,7 @@ def check_list(month: date) -> None:
         run = check_runs.start(store())
     st.fragment(_check_store, run_every=_EVERY if run.is_running else None)(run, month)
     with st.skeleton(height=200), reading(frame.scope()) as session:
-        found = checks.run(session, month)
+        found = closing.run(session, month)
     for each in found:
         draw_check(each, month)
 
@@ -202,9 +201,9 @@ def _check_store(run: CheckRun, month: date) -> None:
         done = len(run.findings)
         st.progress(done / run.rules, f"The whole store is being checked: {done} of {run.rules} rules")
     elif run.fault:
-        draw_check(checks.of_store([], unproved=run.fault), month)
+        draw_check(closing.of_store([], unproved=run.fault), month)
     else:
-        draw_check(checks.of_store(fault for finding in run.violated for fault in finding.faults), month)
+        draw_check(closing.of_store(fault for finding in run.violated for fault in finding.faults), month)
 
 
 def history(steps: list[months.Step]) -> None:
@@ -242,7 +241,7 @@ def draw() -> None:
             query_params={"month": f"{earlier:%Y-%m}"},
         )
     with st.skeleton(height=160), reading(frame.scope()) as session:
-        stages = progress.list_stages(session, month)
+        stages = closing.list_stages(session, month)
     track(stages, month)
     actions.run()
     if clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():

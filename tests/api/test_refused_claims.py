@@ -6,7 +6,7 @@ import pytest
 
 from core.covers.fields import build_example
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
-from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted
 from tests import papers
 from tests.api.claiming import LODGE, PAPER, Lodge, claim_of, faults_of, policy_number, total, upload
 from tests.api.conftest import Client
@@ -132,7 +132,7 @@ def test_a_paper_that_is_no_proper_file_is_refused_by_name(
 
 
 def test_more_files_than_papers_are_refused(lodge: Lodge) -> None:
-    assert lodge(**dict.fromkeys(requirements.DOCUMENTS, PAPER), extra=PAPER).status_code == 400
+    assert lodge(**dict.fromkeys(submitted.DOCUMENTS, PAPER), extra=PAPER).status_code == 400
 
 
 @every_case(

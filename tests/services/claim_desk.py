@@ -9,9 +9,9 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import request as requests
 from core.covers.credit_life import CREDIT_LIFE
-from core.services.claims.intake import lodging, requirements
+from core.services.claims.intake import lodging, submitted
 from core.services.claims.intake.new_claims import CreditLifeClaimRequest
-from core.services.claims.lists.shapes import ClaimRecord
+from core.services.claims.lists.records import ClaimRecord
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
@@ -52,7 +52,7 @@ class Desk:
             "pending_repayment_amount": "75000",
             **changed,
         }
-        needed = requirements.list_required_documents(told["incident_type"], accidental=told["accidental"] == "true")
+        needed = submitted.list_required_of_incident(told["incident_type"], accidental=told["accidental"] == "true")
         arriving = [
             ReceivedFile(field=name, file_name="a.pdf", content=papers.pdf(text=text or ids.new_code()))
             for name in needed

@@ -11,7 +11,7 @@ from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.admin import store_check
 from core.services.claims.diary import tasks
-from core.services.claims.intake import attaching
+from core.services.claims.intake import lodging
 from core.services.claims.lists import records
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
@@ -144,7 +144,7 @@ def test_a_replaced_document_stays_readable_as_an_earlier_version(office: Office
     for version, text in ((1, "first"), (2, "second")):
         arriving = ReceivedFile(field="police_report", file_name=f"{text}.pdf", content=papers.pdf(text=text))
         with files.store_files([arriving]) as (kept,):
-            office.do(attaching.attach_document, claim_id, file=kept, version=version)
+            office.do(lodging.attach_document, claim_id, file=kept, version=version)
     found = {paper.name: paper for paper in review(office, claim_id).documents}
     assert found["police_report"].file_name == "second.pdf"
     assert [version.file_name for version in found["police_report"].versions] == ["first.pdf"]

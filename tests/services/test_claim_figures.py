@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from core import clock
 from core.services.claims.reports import figures as claim_figures
-from core.services.claims.reports.metrics import CLAIM_METRICS, ClaimFacts
+from core.services.claims.reports.figures import CLAIM_METRICS, ClaimFacts
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow.clock import Pause, StatusReached
 from core.services.lists.windows import Window

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.admin import mail_texts
-from core.services.claims.intake import attaching, requirements
+from core.services.claims.intake import lodging, submitted
 from core.services.claims.letters import letters
 from core.services.claims.letters.letters import KINDS, Composed, KeptLetter
 from core.services.files import files
@@ -105,7 +105,7 @@ def test_a_decline_names_its_reason_its_wording_and_the_right_to_appeal(office: 
     office.walk(claim_id, "Declined")
     body = compose(office, claim_id, "decline").body
     assert "Reason: the policy excludes this loss. Excluded by the wording." in body
-    assert letters.DECLINED_BECAUSE.keys() == set(requirements.DECLINE_REASONS)
+    assert letters.DECLINED_BECAUSE.keys() == set(submitted.DECLINE_REASONS)
     assert "You have the right to appeal" in body
 
 
@@ -183,4 +183,4 @@ def attach(office: Office, claim_id: UUID, name: str) -> None:
     arriving = ReceivedFile(field=name, file_name="a.pdf", content=papers.pdf(text="I accept"))
     with files.store_files([arriving]) as (file,):
         version = office.claim(claim_id).version
-        office.do(attaching.attach_document, claim_id, file=file, version=version)
+        office.do(lodging.attach_document, claim_id, file=file, version=version)

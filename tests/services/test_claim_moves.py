@@ -9,7 +9,6 @@ import pytest
 
 from core.demo.claims import paths as claim_paths
 from core.errors import StateForbids
-from core.services.claims.workflow import transition_docs
 from core.services.claims.workflow import transitions as claim_transitions
 from core.settings import ROOT
 from core.states import claims as claim_states
@@ -44,9 +43,9 @@ def test_demonstration_goes_allowed_ways_only(path: tuple[str, ...]) -> None:
 
 
 def test_page_says_what_the_code_does() -> None:
-    page = transition_docs.DOCS_PAGE.read_text()
+    page = claim_transitions.DOCS_PAGE.read_text()
     assert "| **Pending** |" in page
-    assert transition_docs.fill_tables(page) == page, "run: python -m core.services.claims.workflow.transition_docs"
+    assert claim_transitions.fill_tables(page) == page, "run: python -m core.services.claims.workflow.transitions"
 
 
 # Sade does the rest: who declined takes up no appeal, and who paid notes no return.

@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core import clock
 from core.services.admin import store_check
-from core.services.claims.lists import columns
+from core.services.claims.lists import queue
 from core.services.exports import proofs as export_proofs
 from core.services.sales import figures
 from core.store.access import Scope, Store
@@ -68,8 +68,8 @@ def test_payment_that_every_figure_forgets_is_found(office: Office) -> None:
     ("owner", "name", "where"),
     [
         (figures, "sum_claims_paid_by_day", "the figures on claims and the dashboard"),
-        (columns.CLAIM_PAYMENTS, "rows", "the export of payments"),
-        (columns.CLAIMS, "rows", "the export of claims"),
+        (queue.CLAIM_PAYMENTS, "rows", "the export of payments"),
+        (queue.CLAIMS, "rows", "the export of claims"),
     ],
 )
 def test_figure_or_export_that_differs_is_named(

@@ -17,7 +17,7 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from core.covers.registry import COVERS
 from core.errors import InvalidInput
-from core.services.claims.intake import attaching, lodging
+from core.services.claims.intake import lodging
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import corrections as claim_corrections
@@ -82,7 +82,7 @@ def send_papers(office: Office, claim_id: UUID) -> None:
         arriving = ReceivedFile(field=name, file_name="a.pdf", content=papers.pdf(text=ids.new_code()))
         with files.store_files([arriving]) as (file,):
             version = office.claim(claim_id).version
-            office.do(attaching.attach_document, claim_id, file=file, version=version)
+            office.do(lodging.attach_document, claim_id, file=file, version=version)
 
 
 def settle(office: Office, claim_id: UUID) -> int:

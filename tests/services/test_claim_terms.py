@@ -12,7 +12,7 @@ from core import clock, ids
 from core.errors import InvalidInput, NotAllowed
 from core.money import Split
 from core.services.catalogue import product_detail, rate_changes
-from core.services.claims.review import cover_terms
+from core.services.claims.review import coverage_checks
 from core.services.claims.review import review as claim_review
 from core.services.policies.refunds import PaidTerm
 from core.store.access import Scope
@@ -133,7 +133,7 @@ def test_what_was_said_is_searched_for_the_exclusions_of_the_product(office: Off
 
 
 def test_incident_that_is_excluded_fails_and_a_word_within_another_names_nothing() -> None:
-    terms = cover_terms.CoverTerms(
+    terms = coverage_checks.CoverTerms(
         happened_on=date(2026, 11, 1),
         is_dated=True,
         term=None,
@@ -144,10 +144,10 @@ def test_incident_that_is_excluded_fails_and_a_word_within_another_names_nothing
     claim = Claim(
         claim_type="Marine", claim_description="Stored in the warehouse", claim_meta={"incident_type": "Theft"}
     )
-    results = {check.key: check.passed for check in cover_terms.run_checks(claim, terms)}
+    results = {check.key: check.passed for check in coverage_checks.check_terms(claim, terms)}
     assert results == {"premium": False, "bought": None, "waiting": True, "exclusions": True}
     excluded = replace(terms, rules={"exclusions": ["theft"]})
-    assert cover_terms.run_checks(claim, excluded)[-1].passed is False
+    assert coverage_checks.check_terms(claim, excluded)[-1].passed is False
 
 
 def test_waiting_period_runs_from_the_first_of_unbroken_terms() -> None:
@@ -162,7 +162,7 @@ def test_waiting_period_runs_from_the_first_of_unbroken_terms() -> None:
     first, second = term((2024, 1, 1), (2025, 1, 1)), term((2025, 1, 1), (2026, 1, 1))
     late = term((2026, 2, 1), (2027, 2, 1))
     terms = [first, second, late]
-    assert cover_terms.find_term(terms, date(2025, 1, 1)) is second
-    assert cover_terms.find_term(terms, date(2026, 1, 15)) is None
-    assert cover_terms.find_beginning(terms, second) == date(2024, 1, 1)
-    assert cover_terms.find_beginning(terms, late) == date(2026, 2, 1)
+    assert coverage_checks.find_term(terms, date(2025, 1, 1)) is second
+    assert coverage_checks.find_term(terms, date(2026, 1, 15)) is None
+    assert coverage_checks.find_beginning(terms, second) == date(2024, 1, 1)
+    assert coverage_checks.find_beginning(terms, late) == date(2026, 2, 1)

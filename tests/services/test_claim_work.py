@@ -13,7 +13,7 @@ import pytest
 
 from core import clock, ids
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted
 from core.services.claims.lists import records
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
@@ -207,7 +207,7 @@ def test_decline_needs_a_reason_code_and_a_note(office: Office) -> None:
 
 def test_every_reason_code_declines(office: Office) -> None:
     claim_id = office.lodge()
-    for reason in requirements.DECLINE_REASONS:
+    for reason in submitted.DECLINE_REASONS:
         change = office.move(claim_id, "Declined", reason=reason.title().replace(" ", "-"), note="As agreed")
         assert change.claim["decline_reason"] == reason
         office.move(claim_id, "Reviewing", by="sade")

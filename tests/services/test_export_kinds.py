@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from core import ids
 from core.errors import InvalidInput, TooLarge
 from core.services.audit import log as audit
-from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
@@ -293,7 +293,7 @@ def test_states_days_and_references_are_those_of_the_screens(sold: Store) -> Non
     assert len(set(stages.values())) > 3
     for row in records(made(ordered(get_kind("claims")))):
         shown = queue[row["id"]]
-        assert row["reference"] == requirements.format_reference(shown.id)
+        assert row["reference"] == submitted.format_reference(shown.id)
         assert row["days"] == str(shown.clock.age_days)
         assert row["days_counted"] == str(shown.clock.elapsed.days)
         assert row["days_left"] == ("" if shown.clock.is_decided else str(shown.clock.days_left))

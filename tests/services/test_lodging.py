@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import ids
 from core.covers.claims.lines import INCIDENTS
 from core.errors import InvalidInput
-from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted
 from core.services.claims.lists import records as claim_records
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.files.links import Owner
@@ -39,12 +39,12 @@ def test_every_incident_of_the_specification_has_its_benefit_and_papers() -> Non
         "Loss of job": "loss_of_job",
         "Burglary": None,
     }
-    assert requirements.list_required_documents("Death", accidental=True) == (
+    assert submitted.list_required_of_incident("Death", accidental=True) == (
         "loan_offer_letter",
         "police_report",
         "medical_report",
     )
-    assert requirements.list_required_documents("Burglary", accidental=False) == ("loan_offer_letter",)
+    assert submitted.list_required_of_incident("Burglary", accidental=False) == ("loan_offer_letter",)
 
 
 def test_sound_claim_raises_no_flag(desk: Desk) -> None:
@@ -126,7 +126,7 @@ def test_flags_are_words_that_the_rules_explain(desk: Desk) -> None:
     desk.change_policy(cancelled_at=NOON)
     desk.lodge(text="x", incident_date="2026-08-01")
     _, flags = desk.lodge(text="x", incident_date="2026-08-01", loan_amount="200000")
-    assert flags == [name for name in requirements.FLAG_DESCRIPTIONS if name in flags]
+    assert flags == [name for name in submitted.FLAG_DESCRIPTIONS if name in flags]
     assert len(flags) == 7
 
 

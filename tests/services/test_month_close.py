@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from core import clock, money
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.closing import closing
-from core.services.closing.checks import Check
+from core.services.closing.closing import Check
 from core.services.finance import adjustments, agreements, journal, months
 from core.services.finance.bordereaux import bordereaux as bordereau_overview
 from core.services.finance.payments import balances, batches, transitions

@@ -22,7 +22,7 @@ from core.demo.market.offers import on_the_shelf
 from core.demo.random_source import dice
 from core.errors import StateForbids
 from core.services.admin import demonstration, store_check
-from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted as requirements
 from core.services.people import passwords, personal
 from core.services.policies import certificates
 from core.services.renewals import renewals

@@ -12,7 +12,7 @@ from sqlalchemy import event
 
 from core import ids
 from core.services.claims.diary import tasks
-from core.services.claims.intake import claimable_policies
+from core.services.claims.intake import lodging
 from core.services.claims.lists import queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
@@ -234,7 +234,7 @@ def searches(store: Store, scope: Scope, text: str) -> Iterator[tuple[str, str, 
         "policies": lambda s: policies.list_policies(s, PolicyFilter(find=text), page),
         "purchases": lambda s: purchases.list_purchases(s, PurchaseFilter(find=text), page),
         "claims": lambda s: queue.list_rows(s, ClaimFilter(search=text), paging=page),
-        "lodge": lambda s: claimable_policies.find_policies(s, text),
+        "lodge": lambda s: lodging.find_policies(s, text),
     }
     for name, search in doors.items():
         sent: list[tuple[str, Any]] = []

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
-from core.services.claims.reports.metrics import CLAIM_METRICS
+from core.services.claims.reports.figures import CLAIM_METRICS
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
 from core.ui.kit import words

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import demo
-from core.services.closing import closing, progress
+from core.services.closing import closing
 from core.services.finance import months
 from core.services.finance.statements import reading
 from core.store.access import Store
@@ -69,12 +69,12 @@ def test_the_stages_of_a_month_say_what_each_waits_for_and_lead_to_its_rows(stor
     links = {link.proto.label: link.proto for link in at.get("page_link")}
     assert links["Open"].page
     assert [button.label for button in at.button if button.key == "next"] == [f"Next: statements, {drafts} to prepare"]
-    stages = {each.key: each for each in finance.read(progress.list_stages, month)}
+    stages = {each.key: each for each in finance.read(closing.list_stages, month)}
     assert list(stages) == ["sales", "insurers", "statements", "bordereaux", "payments", "reconciled", "closed"]
     sold = sum(row.kind == "purchase" for row in finance.rows(**{"from": "2026-10-01", "to": "2026-10-31"}))
     assert stages["insurers"].figure.endswith(f" of {sold}")
     assert stages["sales"].is_done
-    assert finance.read(progress.list_stages, date(2026, 11, 1))[0].waits == ("runs until 30 Nov",)
+    assert finance.read(closing.list_stages, date(2026, 11, 1))[0].waits == ("runs until 30 Nov",)
 
 
 def test_the_month_that_comes_first_is_the_one_that_is_shown(store: Store, screen: Screen) -> None:

@@ -21,11 +21,11 @@ from core.covers.claims.lines import LINES
 from core.covers.request import Request as Body
 from core.errors import FieldFault, InvalidInput
 from core.services.catalogue.keys import Caller
-from core.services.claims.intake import attaching, lodging, requirements
+from core.services.claims.intake import lodging, submitted
 from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.claims.lists import records
 from core.services.claims.lists.filter import ClaimFilter
-from core.services.claims.lists.shapes import ClaimRecord
+from core.services.claims.lists.records import ClaimRecord
 from core.services.claims.workflow import questions
 from core.services.claims.workflow.inputs import AnswerInput
 from core.services.files import files
@@ -90,7 +90,7 @@ class _LodgingRoute:
         return openapi.form_body(self.model, self.documents, takes_json=True)
 
 
-_CREDIT_LIFE: Final = _LodgingRoute("credit-life", "credit life", CreditLifeClaimRequest, requirements.DOCUMENTS)
+_CREDIT_LIFE: Final = _LodgingRoute("credit-life", "credit life", CreditLifeClaimRequest, submitted.DOCUMENTS)
 
 
 @router.post(
@@ -175,8 +175,8 @@ _ANSWERED, _ADDED = "Answer recorded", "Documents added"
 _NAMES: Final = tuple(
     dict.fromkeys(
         (
-            *requirements.DOCUMENTS,
-            requirements.DEATH_CERTIFICATE,
+            *submitted.DOCUMENTS,
+            submitted.DEATH_CERTIFICATE,
             *(name for line in LINES for name in line.documents),
         )
     )
@@ -228,7 +228,7 @@ def _added(request: Request, caller: Caller, form: Form, claim_id: Id) -> Respon
     with files.store_files(arriving) as stored:
 
         def work(session: ScopedSession) -> WireResponse:
-            claim = attaching.attach_over_api(session, claim_id, stored, links, owner=caller.owner, actor=caller.actor)
+            claim = lodging.attach_over_api(session, claim_id, stored, links, owner=caller.owner, actor=caller.actor)
             return envelope.answer({"claim": claim}, _ADDED)
 
         return run_once(request, caller, body, work)

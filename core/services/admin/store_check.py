@@ -14,7 +14,7 @@ from core import clock, money
 from core.services.audit import log as audit
 from core.services.catalogue import rate_changes, share_changes, shares
 from core.services.claims import invariants as claim_invariants
-from core.services.claims.review import own_interest
+from core.services.claims.review import officers
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions
 from core.services.customers import merging
@@ -555,7 +555,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "No estimate is above what was claimed without a note": claim_invariants.find_unexplained_estimates,
     "Nobody approved what they had declined": claim_invariants.find_own_appeals,
     "No two claims were paid on one paper without a word": claim_invariants.find_paid_on_one_paper,
-    "Nobody decided on a claim of their own": own_interest.find_own_decisions,
+    "Nobody decided on a claim of their own": officers.find_own_decisions,
     "Nobody decided on a refund of their own": credit_note_proofs.find_own_decisions,
     "No refund goes to the customer and to the parties": credit_note_proofs.find_corrected_faults,
     "No refund goes to another payee or account by one person": credit_note_proofs.find_other_payees,

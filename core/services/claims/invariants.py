@@ -11,8 +11,8 @@ from sqlmodel import col
 
 from core import clock, money
 from core.services.audit import log as audit
-from core.services.claims.intake import requirements, submitted
-from core.services.claims.review import coverage_checks, duplicates
+from core.services.claims.intake import submitted
+from core.services.claims.review import coverage_checks, related
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import offers as claim_offers
@@ -41,7 +41,7 @@ _PAID: Any = sa.func.coalesce(sa.func.sum(col(ClaimPayment.amount_minor)), 0)
 
 
 def _name(claim_id: Any, minor: Any) -> str:
-    return f"claim {requirements.format_reference(claim_id)}, {money.format_naira(int(minor or 0))}"
+    return f"claim {submitted.format_reference(claim_id)}, {money.format_naira(int(minor or 0))}"
 
 
 def _sum_paid() -> sa.Subquery:
@@ -204,8 +204,8 @@ def find_second_losses(session: ScopedSession) -> Iterator[str]:
         .where(col(Claim.deleted_at).is_(None), col(first.deleted_at).is_(None))
     )
     for claim, before, name in session.execute(query):
-        if submitted.get_line(claim) is not None and duplicates.are_near(claim, before):
-            reference = requirements.format_reference(before.id)
+        if submitted.get_line(claim) is not None and related.are_near(claim, before):
+            reference = submitted.format_reference(before.id)
             words = f"{name}, who approved {reference} for a loss near it"
             yield f"{_name(claim.id, claim.approved_amount_minor)} approved by {words}"
 
@@ -262,7 +262,7 @@ def find_paid_on_one_paper(session: ScopedSession) -> Iterator[str]:
     )
     for row in session.execute(query):
         claim = session.get_one(Claim, row.claim_id)
-        if any(each.is_same_loss for each in duplicates.find_duplicates(session, claim)):
+        if any(each.is_same_loss for each in related.find_duplicates(session, claim)):
             yield f"{_name(row.claim_id, row.minor)} paid: another paid claim has the same paper, and nobody said why"
 
 

@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.errors import NotAllowed, StateForbids
 from core.services.admin import store_check
-from core.services.claims.intake import attaching
+from core.services.claims.intake import lodging
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
@@ -64,7 +64,7 @@ def fault(office: Office, claim_id: UUID) -> str | None:
 def replace_paper(office: Office, claim_id: UUID, name: str = "employment_termination_letter") -> None:
     received = ReceivedFile(field=name, file_name="b.pdf", content=papers.pdf(text="Another letter"))
     with files.store_files([received]) as (kept,):
-        office.do(attaching.attach_document, claim_id, by="bola", file=kept, version=version(office, claim_id))
+        office.do(lodging.attach_document, claim_id, by="bola", file=kept, version=version(office, claim_id))
 
 
 def date_anew(office: Office, claim_id: UUID, day: str = "2026-11-09") -> None:
@@ -316,5 +316,5 @@ def test_a_paper_that_came_after_the_approval_ends_it(office: Office) -> None:
     claim_id = approved(office, to="Approved")
     received = ReceivedFile(field="police_report", file_name="b.pdf", content=papers.pdf(text="It was not stolen"))
     with files.store_files([received]) as (kept,):
-        office.do(attaching.attach_document, claim_id, by="ada", file=kept, version=version(office, claim_id))
+        office.do(lodging.attach_document, claim_id, by="ada", file=kept, version=version(office, claim_id))
     assert fault(office, claim_id) == "the police report was changed by ada on 20 Nov 2026"

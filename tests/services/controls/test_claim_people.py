@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 from core import clock
 from core.errors import InvalidInput, NotAllowed
 from core.services.admin import store_check
-from core.services.claims.intake import attaching
+from core.services.claims.intake import lodging
 from core.services.claims.lists import totals
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
@@ -48,7 +48,7 @@ def attach(office: Office, claim_id: UUID, content: bytes, *, name: str = "loan_
     received = ReceivedFile(field=name, file_name="a.bin", content=content)
     with files.store_files([received]) as (kept,):
         seen = office.claim(claim_id).version
-        office.do(attaching.attach_document, claim_id, by="sade", file=kept, version=seen)
+        office.do(lodging.attach_document, claim_id, by="sade", file=kept, version=seen)
 
 
 def photo(**options: Any) -> bytes:

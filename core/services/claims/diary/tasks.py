@@ -13,8 +13,8 @@ from core import clock, ids
 from core.covers import request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.claims.intake import requirements, submitted
-from core.services.claims.lists import search
+from core.services.claims.intake import submitted
+from core.services.claims.lists import filter as claim_filter
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
@@ -57,7 +57,7 @@ class Task:
     @property
     def reference(self) -> str:
         """The claim as people name it."""
-        return requirements.format_reference(self.claim_id)
+        return submitted.format_reference(self.claim_id)
 
     @property
     def is_overdue(self) -> bool:
@@ -144,7 +144,7 @@ def list_mine(session: ScopedSession, person: Person) -> list[Task]:
     )
     claims = sa.select(Claim).where(
         col(Claim.assigned_to) == person.id,
-        search.IS_OPEN,
+        claim_filter.IS_OPEN,
         col(Claim.deleted_at).is_(None),
     )
     found = [

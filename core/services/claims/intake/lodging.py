@@ -1,29 +1,154 @@
-"""Lodging a claim: accept it as Pending and flag it for the officer (contract C1-C4)."""
+"""Lodging a claim: policies to claim on, the Pending claim, papers added or replaced (contract C1-C4, C18)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from itertools import islice
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.covers.claims.line import Endpoint
-from core.errors import FieldFault, InvalidInput
+from core.covers.claims import lines
+from core.covers.claims.line import ClaimLine, Endpoint
+from core.covers.credit_life import CREDIT_LIFE
+from core.errors import FieldFault, InvalidInput, StateForbids
 from core.services.audit import log as audit
-from core.services.claims.intake import new_claims
-from core.services.claims.intake.new_claims import ClaimRequest, NewClaim
+from core.services.claims.intake import new_claims, submitted
+from core.services.claims.intake.new_claims import ClaimRequest, CreditLifeDeskRequest, NewClaim
 from core.services.claims.lists import records
-from core.services.claims.lists.shapes import ClaimRecord
+from core.services.claims.lists.records import ClaimRecord
 from core.services.claims.review import fraud_flags
+from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow.changes import ClaimChange
 from core.services.files import files
 from core.services.files import links as file_links
 from core.services.files.files import StoredFile
 from core.services.files.links import Owner
-from core.states.claims import ClaimStatus
+from core.services.lists.filters.fields import Condition
+from core.services.people.staff import Person
+from core.services.policies import certificates, policies
+from core.services.sales import filter as sales_filter
+from core.states.claims import DECIDED, ClaimStatus
 from core.store import policy_numbers
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimEvent, Customer, Policy, Product, UploadedFile
+from core.store.schema.tables import Claim, ClaimEvent, Customer, Distributor, Policy, Product, Provider, UploadedFile
+
+MAX_POLICIES: Final = 10
+# A certificate says more of the thing insured than a caller is asked.
+_MOST_INSURED: Final = 4
+_ENDPOINTS: Final = ((CREDIT_LIFE.prefix, CREDIT_LIFE.route), *lines.list_endpoints())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimablePolicy:
+    """A policy with the facts a claim starts from; the loan is as insured, in naira, `line` None for credit life.
+
+    `known` are fields of the claim's request that the policy answers already: plate, traveller, device, phone.
+    """
+
+    id: UUID
+    number: str
+    product_id: UUID
+    distributor_id: UUID
+    distributor: str
+    provider: str
+    holder: str
+    email: str
+    phone: str | None
+    known: Mapping[str, str]
+    stage: str
+    cover: Sequence[tuple[str, str]]
+    line: ClaimLine | None
+    incidents: Sequence[str]
+    product: str
+    insured_minor: int | None
+    benefits: Sequence[str]
+    loan_amount: Decimal | None
+    loan_start_on: date | None
+    loan_end_on: date | None
+
+
+def find_policies(session: ScopedSession, text: str) -> list[ClaimablePolicy]:
+    """Find policies in the session's mode by number; without one, by any part of a number, plate, name or phone.
+
+    At most 10, the newest first; none for a text that cannot be searched.
+    """
+    if not text.strip():
+        return []
+    if found := _list(session, has_number(text)):
+        return found
+    try:
+        return _list(session, col(Policy.id).in_(sales_filter.select_policies(Policy.id, text)))
+    except InvalidInput:
+        return []
+
+
+def _list(session: ScopedSession, condition: Condition) -> list[ClaimablePolicy]:
+    query = build_policy_query(condition, _ENDPOINTS).add_columns(
+        col(Distributor.business_name), col(Provider.company_name), col(Product.name).label("product")
+    )
+    query = query.where(col(Policy.policy_number).is_not(None))
+    query = query.join(Distributor, col(Distributor.id) == col(Policy.distributor_id))
+    query = query.join(Provider, col(Provider.id) == col(Policy.provider_id)).limit(MAX_POLICIES)
+    return [_claimable(row) for row in session.execute(query)]
+
+
+def _claimable(row: Any) -> ClaimablePolicy:
+    policy, submitted = row.Policy, row.Policy.submitted
+    first, last = fraud_flags.get_cover_days(policy)
+    start, line = submitted.get("loan_start_date"), lines.get_line_of((row.prefix, row.route_name))
+    starts_on = date.fromisoformat(start[:10]) if start else first
+    tenure = submitted.get("loan_tenure")
+    holder = f"{policy.first_name} {policy.last_name}"
+    insured = certificates.list_certificate_lines(submitted)
+    phone = submitted.get("phone_number") or submitted.get("phone")
+    return ClaimablePolicy(
+        id=policy.id,
+        number=policy.policy_number,
+        product_id=policy.product_id,
+        distributor_id=policy.distributor_id,
+        distributor=row.business_name,
+        provider=row.company_name,
+        holder=holder,
+        email=policy.email,
+        phone=phone,
+        known=_list_known(line, submitted, holder, phone),
+        stage=policies.get_stage(policy),
+        cover=[
+            *islice(insured, _MOST_INSURED),
+            *fraud_flags.describe_cover(policy),
+        ],
+        line=line,
+        incidents=sorted(line.covers[row.prefix, row.route_name]) if line else (),
+        product=row.product,
+        insured_minor=claim_payments.insured_minor(policy),
+        benefits=submitted.get("benefit_coverage", ()),
+        loan_amount=Decimal(str(submitted["loan_amount"])) if submitted.get("loan_amount") else None,
+        loan_start_on=starts_on,
+        loan_end_on=clock.add_months(starts_on, int(tenure)) if starts_on and tenure else last,
+    )
+
+
+def _list_known(
+    line: ClaimLine | None, submitted: Mapping[str, Any], holder: str, phone: str | None
+) -> Mapping[str, str]:
+    """Return what of the claim's request the policy answers already."""
+    found = {
+        "registration_number": submitted.get("registration_number") or submitted.get("vehicle_registration_number"),
+        "traveller_name": holder,
+        "injured_person": holder,
+        "incident_country": submitted.get("destination"),
+        "device_serial_number": submitted.get("device_serial_number"),
+        "claimant_phone_number": phone,
+    }
+    fields = (line.request if line else CreditLifeDeskRequest).model_fields
+    return {name: str(value) for name, value in found.items() if value and name in fields}
+
 
 _ZERO_AMOUNTS: dict[str, Any] = dict.fromkeys(
     (
@@ -164,3 +289,92 @@ def _link_uploads(session: ScopedSession, claim_id: UUID, codes: Mapping[str, st
             .values(claim_id=claim_id, field=name[:40])
             .execution_options(synchronize_session=False)
         )
+
+
+def attach_document(
+    session: ScopedSession, claim_id: UUID, file: StoredFile, *, person: Person, version: int
+) -> ClaimChange:
+    """Add a stored file to a claim as the document that its field names, replacing an earlier one.
+
+    Raises NotAllowed, NotFound, StaleVersion, StateForbids for a decided claim, and InvalidInput for a document
+    that this type of claim does not have. The replaced file stays readable as an earlier version.
+    """
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    _refuse_decided(claim)
+    if file.field not in submitted.list_document_names(claim):
+        raise InvalidInput.for_field("document", "must be one that this kind of claim has")
+    before = claim_changes.get_audited_facts(claim)
+    _flag_reused(session, claim, {file.sent_sha256})
+    _keep(session, claim, file, actor=person.actor)
+    return claim_changes.save_change(
+        session, claim, before, person=person, action="claim document added", extra_facts={"document": file.field}
+    )
+
+
+def attach_over_api(
+    session: ScopedSession,
+    claim_id: UUID,
+    uploads: Sequence[StoredFile],
+    links: Mapping[str, str],
+    *,
+    owner: Owner,
+    actor: str,
+) -> ClaimRecord:
+    """Add documents that the distributor sent: files, or by name the addresses of its uploads; nothing or all of them.
+
+    Raises NotFound, StateForbids for a decided claim, and InvalidInput for a document that this type of claim does
+    not have, or that is not an upload of the owner.
+    """
+    claim = claim_changes.get_for_update(session, claim_id)
+    _refuse_decided(claim)
+    names = [*(file.field for file in uploads), *links]
+    known, codes = submitted.list_document_names(claim), file_links.find_codes(links)
+    owned = file_links.list_owned(session, set(codes.values()), owner)
+    faults = [FieldFault(name, f"must be one of {', '.join(known)}") for name in names if name not in known]
+    faults += [
+        FieldFault(name, "must be a file, or the address of one that you uploaded in this mode")
+        for name in links
+        if codes.get(name) not in owned
+    ]
+    if faults:
+        raise InvalidInput(faults)
+    before = claim_changes.get_audited_facts(claim)
+    hashes = session.execute(sa.select(col(UploadedFile.sent_sha256)).where(col(UploadedFile.code).in_(codes.values())))
+    _flag_reused(session, claim, {*(file.sent_sha256 for file in uploads), *hashes.scalars()})
+    for file in uploads:
+        _keep(session, claim, file, actor=actor)
+    for name, link in links.items():
+        submitted.set_meta(claim, {name: link})
+        _link(session, claim, codes[name], name)
+    facts: dict[str, Any] = {"document": ", ".join(names)}
+    change = claim_changes.save_change(
+        session, claim, before, person=claim_changes.Sender(actor), action="claim document added", extra_facts=facts
+    )
+    return change.claim
+
+
+def _refuse_decided(claim: Claim) -> None:
+    if claim.claim_status in DECIDED:
+        raise StateForbids(f"A claim that is {claim.claim_status} keeps its documents")
+
+
+def _flag_reused(session: ScopedSession, claim: Claim, hashes: set[str]) -> None:
+    if fraud_flags.is_file_reused(session, hashes, except_claim_id=claim.id):
+        flags = {*claim.flags, "same_file"}
+        claim.flags = [name for name in submitted.FLAG_DESCRIPTIONS if name in flags]
+
+
+def _keep(session: ScopedSession, claim: Claim, file: StoredFile, *, actor: str) -> None:
+    owner = Owner(distributor_id=claim.distributor_id, is_live=claim.is_live)
+    address = files.record(session, file, owner, actor=actor, claim_id=claim.id)["file_url"]
+    submitted.set_meta(claim, {file.field: address})
+
+
+def _link(session: ScopedSession, claim: Claim, code: str, name: str) -> None:
+    """Link an earlier upload to the claim; one that is linked already is left."""
+    session.execute(
+        sa.update(UploadedFile)
+        .where(col(UploadedFile.code) == code, col(UploadedFile.claim_id).is_(None))
+        .values(claim_id=claim.id, field=name[:40])
+        .execution_options(synchronize_session=False)
+    )

@@ -17,7 +17,7 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import fault
 from core.covers.request import Request
 from core.covers.request_parts import build_name_key
-from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted as requirements
 from core.services.people import personal
 from core.store.schema.tables import Customer
 
@@ -75,7 +75,7 @@ class CreditLifeClaimRequest(Request):
     @classmethod
     def _there_when_required(cls, value: str | None, info: ValidationInfo) -> str | None:
         incident, accidental = info.data.get("incident_type", ""), info.data.get("accidental", False)
-        if value is None and info.field_name in requirements.list_required_documents(incident, accidental=accidental):
+        if value is None and info.field_name in requirements.list_required_of_incident(incident, accidental=accidental):
             reason = "an accident" if info.field_name in requirements.REQUIRED_AFTER_ACCIDENT else incident
             raise fault(f"is required for {reason}")
         return value

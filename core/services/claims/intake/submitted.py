@@ -1,4 +1,4 @@
-"""The submission of a claim of any line of cover: its table, its documents, its amount (contract C16)."""
+"""The submission of a claim: its table, its amount, and the documents that its line requires (contract C2, C16)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,69 @@ from sqlmodel import col
 from core import clock
 from core.covers.claims import lines
 from core.covers.claims.line import DEATH, ClaimLine
-from core.covers.claims.lines import GADGET, MEDICAL_REPORT
-from core.services.claims.intake import requirements
+from core.covers.claims.lines import GADGET, INCIDENTS, MEDICAL_REPORT, Incident
 from core.services.files import links as file_links
+from core.services.lists import records
+from core.states.claims import ClaimStatus
 from core.store.access import ScopedSession
 from core.store.operations import blob_storage
 from core.store.schema.tables import Claim, UploadedFile
+
+CLAIM_STATUSES: Final = tuple(ClaimStatus)
+CREDIT_LIFE: Final = "Credit life"
+EARLY_LOSS_DAYS: Final = 30
+
+ALWAYS_REQUIRED: Final = ("loan_offer_letter",)
+REQUIRED_AFTER_ACCIDENT: Final = ("police_report",)
+DOCUMENTS: Final = (*ALWAYS_REQUIRED, *REQUIRED_AFTER_ACCIDENT, MEDICAL_REPORT, "employment_termination_letter")
+# Asked for after a death before it is approved; the API of credit life does not ask for it at lodging.
+DEATH_CERTIFICATE: Final = "death_certificate"
+# What the claimant signs to accept an offer: evidence of the acceptance.
+SIGNED_DISCHARGE: Final = "signed_discharge"
+
+DECLINE_REASONS: Final = (
+    "not covered",
+    "outside period",
+    "premium unpaid",
+    "waiting period",
+    "exclusion",
+    "documents missing",
+    "duplicate",
+    "misrepresentation",
+    "below excess",
+    "limit exhausted",
+    "claimant withdrew",
+    "other",
+)
+NOT_DECLINED: Final = "None"
+
+FLAG_DESCRIPTIONS: Final[Mapping[str, str]] = {
+    "policy_expired": "The policy had expired when the claim came in",
+    "policy_cancelled": "The policy had been cancelled or declined when the claim came in",
+    "benefit_not_bought": "The policy does not hold the benefit that answers for this incident",
+    "outside_cover": "The incident lies outside the dates of the cover",
+    "outside_loan": "The incident lies outside the dates of the loan",
+    "early_loss": f"The incident lies within {EARLY_LOSS_DAYS} days of the start of the cover",
+    "early_claim": "The claim came in soon after the cover was bought",
+    "future_incident": "The incident lies in the future",
+    "loan_differs": "The loan amount is not the one that was insured",
+    "duplicate": "Another claim on this policy names the same incident and date",
+    "same_file": "A document was sent with another claim before",
+    "same_account": "Another claim asks for payment to the same account",
+}
+
+
+def format_reference(claim_id: UUID) -> str:
+    """A claim as people name it."""
+    return records.claim_reference(claim_id)
+
+
+def list_required_of_incident(incident_type: str, *, accidental: bool) -> tuple[str, ...]:
+    """Return the required documents for an incident, in the order of the form."""
+    incident = INCIDENTS.get(incident_type, Incident(None))
+    required = {*ALWAYS_REQUIRED, *incident.documents, *(REQUIRED_AFTER_ACCIDENT if accidental else ())}
+    return tuple(name for name in DOCUMENTS if name in required)
+
 
 META_COLUMNS: Final = ("credit_life_claim_meta", "gadget_claim_meta", "vehicle_claim_meta", "claim_meta")
 LOAN_AMOUNTS: Final = ("loan_amount", "pending_repayment_amount")
@@ -67,11 +124,11 @@ def list_document_names(claim: Claim) -> Sequence[str]:
     The signed discharge form is one of them once there was an offer (contract C17).
     """
     line = get_line(claim)
-    signed = [requirements.SIGNED_DISCHARGE] if claim.offer_amount_minor else []
+    signed = [SIGNED_DISCHARGE] if claim.offer_amount_minor else []
     if line is not None:
         return (*line.documents, *signed)
     is_death = get_meta(claim).get("incident_type") == DEATH
-    return (*requirements.DOCUMENTS, *([requirements.DEATH_CERTIFICATE] if is_death else []), *signed)
+    return (*DOCUMENTS, *([DEATH_CERTIFICATE] if is_death else []), *signed)
 
 
 def list_required_documents(claim: Claim) -> tuple[str, ...]:
@@ -81,8 +138,8 @@ def list_required_documents(claim: Claim) -> tuple[str, ...]:
         return line.list_required_of(meta)
     if not meta:
         return ()
-    needed = requirements.list_required_documents(meta["incident_type"], accidental=meta["accidental"] == "true")
-    return (*needed, *([requirements.DEATH_CERTIFICATE] if meta["incident_type"] == DEATH else []))
+    needed = list_required_of_incident(meta["incident_type"], accidental=meta["accidental"] == "true")
+    return (*needed, *([DEATH_CERTIFICATE] if meta["incident_type"] == DEATH else []))
 
 
 def list_present_documents(claim: Claim) -> list[str]:

@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import clock, money
 from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.claims.intake import requirements, submitted
+from core.services.claims.intake import submitted
 from core.services.claims.review.fraud_flags import format_day
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import payments as claim_payments
@@ -226,7 +226,7 @@ def _build_values(session: ScopedSession, claim: Claim) -> dict[str, str]:
     return {
         "claimant": f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}",
         "insurer": provider.company_name,
-        "reference": requirements.format_reference(claim.id),
+        "reference": submitted.format_reference(claim.id),
         "lodged": format_day(clock.to_lagos_day(claim.created_at)),
         "incident": str(submitted.get_meta(claim).get("incident_type") or "the loss").lower(),
         "policy_number": policy.policy_number or "that is being issued",

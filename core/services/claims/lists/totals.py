@@ -10,9 +10,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.claims.lists import search as claim_search
-from core.services.claims.lists.filter import NOBODY, VIEWS, ClaimFilter, View, build_conditions
-from core.services.claims.lists.search import Deadline, Stage
+from core.services.claims.lists import filter as claim_filter
+from core.services.claims.lists.filter import NOBODY, VIEWS, ClaimFilter, Deadline, Stage, View, build_conditions
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.lists.filters.fields import Condition
@@ -123,7 +122,7 @@ def _build_rest(scope: Scope, criteria: ClaimFilter) -> list[Condition] | None:
 
 def _get_split_day(criteria: ClaimFilter) -> date | None:
     stages = _list_stages(criteria)
-    deadlines = (claim_search.compute_latest_start(stage).date() for stage in _DEADLINES if stage in stages)
+    deadlines = (claim_filter.compute_latest_start(stage).date() for stage in _DEADLINES if stage in stages)
     return min(deadlines, default=None)
 
 

@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import clock
 from core.covers.claims.line import Endpoint
 from core.covers.tariff import EARLY_CLAIM_DAYS, get_claim_rule
-from core.services.claims.intake import requirements, submitted
+from core.services.claims.intake import submitted
 from core.services.claims.intake.new_claims import NewClaim
 from core.states.policies import PolicyStage
 from core.store.access import AnySelect, ScopedSession
@@ -45,7 +45,7 @@ def find_flags(
         "duplicate": _is_duplicate_claim(session, policy.id, loss),
         "same_file": is_file_reused(session, hashes),
     }
-    return [name for name in requirements.FLAG_DESCRIPTIONS if results.get(name)]
+    return [name for name in submitted.FLAG_DESCRIPTIONS if results.get(name)]
 
 
 def recompute_flags(session: ScopedSession, claim: Claim, happened_on: date) -> list[str]:
@@ -62,7 +62,7 @@ def recompute_flags(session: ScopedSession, claim: Claim, happened_on: date) -> 
         "duplicate": _is_duplicate_claim(session, policy.id, loss, except_claim_id=claim.id),
     }
     lasting = set(claim.flags) - _DATE_FLAGS
-    return [name for name in requirements.FLAG_DESCRIPTIONS if name in lasting or results.get(name)]
+    return [name for name in submitted.FLAG_DESCRIPTIONS if name in lasting or results.get(name)]
 
 
 def _get_loan_days(loan: Mapping[str, Any] | None) -> tuple[date, date] | None:
@@ -99,7 +99,7 @@ def _is_soon_after_sale(session: ScopedSession, policy: Policy) -> bool:
     return clock.now() - sale.created_at < timedelta(days=int(get_claim_rule(rules, EARLY_CLAIM_DAYS)))
 
 
-_EARLY_LOSS_PERIOD = timedelta(days=requirements.EARLY_LOSS_DAYS)
+_EARLY_LOSS_PERIOD = timedelta(days=submitted.EARLY_LOSS_DAYS)
 
 
 def get_cover_days(policy: Policy) -> tuple[date | None, date | None]:

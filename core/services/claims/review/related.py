@@ -1,17 +1,21 @@
-"""Related claims: on the same policy, of the same customer or to the same payout account (contract C3)."""
+"""Related claims, of one policy, customer or account, and those for the same loss (contract C3, C14)."""
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.claims.intake import requirements
-from core.store.access import ScopedSession
-from core.store.schema.tables import Claim
+from core.covers.claims.lines import PAPERS_OF_DAMAGE
+from core.services.claims.intake import submitted
+from core.services.files import likeness
+from core.states.claims import ClaimStatus
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import Approval, Claim, ClaimPayment, FileMark, UploadedFile
 
 POLICY: Final = "same policy"
 CUSTOMER: Final = "same customer"
@@ -66,7 +70,7 @@ def list_by_policy(session: ScopedSession, policy_id: UUID) -> list[ClaimLine]:
 def describe_fraud_flags(claim: Claim, related_claims: Sequence[ClaimLine]) -> list[str]:
     """Describe the fraud flags of a claim: those stored at intake, and a payout account shared with a related claim."""
     flags = {*claim.flags, *(["same_account"] if any(ACCOUNT in line.relations for line in related_claims) else [])}
-    return [explanation for name, explanation in requirements.FLAG_DESCRIPTIONS.items() if name in flags]
+    return [explanation for name, explanation in submitted.FLAG_DESCRIPTIONS.items() if name in flags]
 
 
 def _rows(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> Sequence[Any]:
@@ -87,7 +91,7 @@ def _find_relations(row: Any, claim: Claim) -> tuple[str, ...]:
 def _line(row: Any, ties: tuple[str, ...] = ()) -> ClaimLine:
     return ClaimLine(
         id=row.id,
-        reference=requirements.format_reference(row.id),
+        reference=submitted.format_reference(row.id),
         claim_type=row.claim_type,
         status=row.claim_status,
         description=row.claim_description,
@@ -97,3 +101,225 @@ def _line(row: Any, ties: tuple[str, ...] = ()) -> ClaimLine:
         offered_minor=row.offer_amount_minor,
         relations=ties,
     )
+
+
+SAME_INCIDENT: Final = "the same kind of incident on this policy"
+SAME_DOCUMENT: Final = "the same document"
+SAME_PICTURE: Final = "a picture that looks the same"
+OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
+SAME_ACCOUNT: Final = "the same payout account"
+SAME_PHONE: Final = "the same phone, another customer"
+TWICE: Final = "duplicate"
+VELOCITY_PERIOD: Final = timedelta(days=90)
+NEAR_PERIOD: Final = timedelta(days=14)
+VELOCITY_LIMIT: Final = 3
+# Matches that say that it is the same loss; the others only call for a look.
+_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_DOCUMENT, SAME_PICTURE})
+_MOST: Final = 50
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Duplicate:
+    """Another open or paid claim that matches, with what the two have in common.
+
+    `is_decided` where it is approved or was paid. `approvers` are then those who ever approved it, if it may be for the
+    same loss: they do not approve this one. Of a debt there are none, as all its claims together are paid once.
+    """
+
+    id: UUID
+    reference: str
+    status: str
+    matches: tuple[str, ...]
+    is_decided: bool = False
+    approvers: frozenset[UUID] = frozenset()
+
+    @property
+    def is_same_loss(self) -> bool:
+        """True when the match shows the same loss rather than the same people."""
+        return not _SAME_LOSS.isdisjoint(self.matches)
+
+    @property
+    def fails(self) -> bool:
+        """True when it is the same loss, or one near it that was approved or paid."""
+        return self.is_same_loss or (self.is_decided and OTHER_INCIDENT in self.matches)
+
+    @property
+    def text(self) -> str:
+        """The claim and its matches: "C-0a1b2c3d (Paid) has the same payout account"."""
+        return f"{self.reference} ({self.status}) has {' and '.join(self.matches)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """The claims that were sent a document, or a picture that looks the same."""
+
+    documents: set[UUID]
+    pictures: set[UUID]
+
+
+def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
+    """Find every other open or paid claim with the same incident, document, account or phone, newest first.
+
+    Claims of other distributors are among them; a second submission is none, nor is the claim that it submits again.
+    """
+    with session.across_distributors():
+        found = _find_matches(session, claim, _find_sharing_documents(session, claim))
+        return _name_approvers(session, claim, found)
+
+
+def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> list[Duplicate]:
+    sharing_ids = sharing.documents | sharing.pictures
+    matches = [col(Claim.policy_id) == claim.policy_id, col(Claim.id).in_(sharing_ids)]
+    if claim.account_key is not None:
+        matches.append(col(Claim.account_key) == claim.account_key)
+    if claim.claim_owner_phone_number:
+        matches.append(col(Claim.claim_owner_phone_number) == claim.claim_owner_phone_number)
+    was_paid = sa.exists().where(col(ClaimPayment.claim_id) == col(Claim.id))
+    query: AnySelect = sa.select(Claim, was_paid.label("was_paid")).where(
+        sa.or_(*matches),
+        col(Claim.id) != claim.id,
+        col(Claim.is_live) == claim.is_live,
+        col(Claim.deleted_at).is_(None),
+        sa.or_(col(Claim.claim_status) != ClaimStatus.DECLINED, was_paid),
+    )
+    query = query.where(sa.or_(col(Claim.second_of).is_(None), col(Claim.second_of) != claim.id))
+    others = session.execute(query.order_by(col(Claim.created_at).desc(), col(Claim.id)).limit(_MOST)).all()
+    found = ((row, _match(claim, row.Claim, sharing)) for row in others if row.Claim.id != claim.second_of)
+    return [
+        Duplicate(
+            id=row.Claim.id,
+            reference=submitted.format_reference(row.Claim.id),
+            status=row.Claim.claim_status,
+            matches=matches_found,
+            is_decided=row.was_paid or row.Claim.approved_by is not None,
+        )
+        for row, matches_found in found
+        if matches_found
+    ]
+
+
+def _name_approvers(session: ScopedSession, claim: Claim, found: Sequence[Duplicate]) -> list[Duplicate]:
+    near = [each.id for each in found if each.is_decided and each.fails]
+    if submitted.get_line(claim) is None or not near:
+        return list(found)
+    query = sa.select(col(Approval.subject_id), col(Approval.staff_id)).where(col(Approval.subject_id).in_(near))
+    approvers: defaultdict[UUID, set[UUID]] = defaultdict(set)
+    for claim_id, staff_id in session.execute(query):
+        approvers[claim_id].add(staff_id)
+    return [replace(each, approvers=frozenset(approvers[each.id])) for each in found]
+
+
+def share_damage(session: ScopedSession, claim: Claim, other: Claim) -> bool:
+    """True where a paper of the damage of one claim is a paper of the other too: the same file, text or address.
+
+    A picture that only looks the same may be another one, so that a person judges it.
+    """
+    mine, theirs = _list_papers(claim), _list_papers(other)
+    if any({mine[link], theirs[link]} & PAPERS_OF_DAMAGE for link in mine.keys() & theirs.keys()):
+        return True
+    mine, theirs = (_list_prints(session, each.id) for each in (claim, other))
+    return any({mine[key], theirs[key]} & PAPERS_OF_DAMAGE for key in mine.keys() & theirs.keys())
+
+
+def _list_papers(claim: Claim) -> dict[str, str]:
+    """Return the name of each paper of a claim by its address."""
+    meta = submitted.get_meta(claim)
+    return {meta[name]: name for name in submitted.list_document_names(claim) if meta.get(name)}
+
+
+def _list_prints(session: ScopedSession, claim_id: UUID) -> dict[str, str]:
+    """Return which paper each file of a claim is or was, by the hash of what was sent, and by that of its text."""
+    query = (
+        sa.select(col(UploadedFile.sent_sha256), col(UploadedFile.field), col(FileMark.mark))
+        .outerjoin(FileMark, sa.and_(col(FileMark.code) == col(UploadedFile.code), col(FileMark.mark).startswith("t")))
+        .where(col(UploadedFile.claim_id) == claim_id)
+    )
+    found: dict[str, str] = {}
+    for sent, field, text in session.execute(query):
+        for key in filter(None, (sent, text)):
+            found[key] = field if field in PAPERS_OF_DAMAGE else found.get(key, field or "")
+    return found
+
+
+def list_declined(session: ScopedSession, claim: Claim) -> list[str]:
+    """List in words the claims of this policy, claimant or account that were declined and are not taken up again.
+
+    One that was declined as lodged twice says nothing of the other.
+    """
+    query = sa.select(Claim).where(
+        sa.or_(col(Claim.policy_id) == claim.policy_id, *_build_same_person(claim)),
+        col(Claim.id) != claim.id,
+        col(Claim.is_live) == claim.is_live,
+        col(Claim.deleted_at).is_(None),
+        col(Claim.claim_status) == ClaimStatus.DECLINED,
+        col(Claim.decline_reason) != TWICE,
+    )
+    with session.across_distributors():
+        found = session.execute(query.order_by(col(Claim.updated_at).desc(), col(Claim.id)).limit(_MOST)).scalars()
+        return [f"{submitted.format_reference(each.id)}: {each.decline_reason}" for each in found]
+
+
+def _build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
+    same = [col(Claim.claim_owner_email) == claim.claim_owner_email]
+    if claim.claim_owner_phone_number:
+        same.append(col(Claim.claim_owner_phone_number) == claim.claim_owner_phone_number)
+    if claim.account_key is not None:
+        same.append(col(Claim.account_key) == claim.account_key)
+    return same
+
+
+def count_recent(session: ScopedSession, claim: Claim) -> int:
+    """Count the claims of the same phone, account or e-mail in the 90 days up to this one, itself included."""
+    query = sa.select(sa.func.count()).where(
+        sa.or_(*_build_same_person(claim)),
+        col(Claim.is_live) == claim.is_live,
+        col(Claim.deleted_at).is_(None),
+        col(Claim.created_at) > claim.created_at - VELOCITY_PERIOD,
+        col(Claim.created_at) <= claim.created_at,
+    )
+    with session.across_distributors():
+        return int(session.execute(query).scalar_one())
+
+
+def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
+    is_same_policy = other.policy_id == claim.policy_id
+    shares_document = other.id in sharing.documents or (is_same_policy and not _links(claim).isdisjoint(_links(other)))
+    phone = claim.claim_owner_phone_number
+    is_same_incident = is_same_policy and _incident(claim) is not None and _incident(other) == _incident(claim)
+    found = {
+        SAME_INCIDENT: is_same_incident,
+        OTHER_INCIDENT: is_same_policy and not is_same_incident and are_near(claim, other),
+        SAME_DOCUMENT: shares_document,
+        SAME_PICTURE: other.id in sharing.pictures,
+        SAME_ACCOUNT: claim.account_key is not None and other.account_key == claim.account_key,
+        SAME_PHONE: bool(phone) and other.claim_owner_phone_number == phone and other.customer_id != claim.customer_id,
+    }
+    return tuple(match for match, holds in found.items() if holds)
+
+
+def are_near(claim: Claim, other: Claim) -> bool:
+    """True for two claims that were lodged within 14 days, or whose losses are on days so near."""
+    days = abs(submitted.get_loss_day(other) - submitted.get_loss_day(claim))
+    return min(days, abs(other.created_at - claim.created_at)) <= NEAR_PERIOD
+
+
+def _incident(claim: Claim) -> str | None:
+    incident: str | None = submitted.get_meta(claim).get("incident_type")
+    return incident
+
+
+def _links(claim: Claim) -> set[str]:
+    return {link for name in submitted.list_document_names(claim) if (link := submitted.get_meta(claim).get(name))}
+
+
+def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
+    """Return the claims that were sent a file with the same content, the same text, or the same picture saved anew."""
+    codes = {link.rpartition("/")[2] for link in _links(claim)}
+    mine = sa.or_(col(UploadedFile.claim_id) == claim.id, col(UploadedFile.code).in_(codes))
+    own = session.execute(sa.select(col(UploadedFile.code), col(UploadedFile.sent_sha256)).where(mine)).all()
+    others = sa.select(col(UploadedFile.claim_id)).where(
+        col(UploadedFile.sent_sha256).in_([row.sent_sha256 for row in own]), col(UploadedFile.claim_id).is_not(None)
+    )
+    texts, pictures = likeness.find_claims_alike(session, [row.code for row in own])
+    documents = {*session.execute(others.distinct()).scalars(), *texts}
+    return Sharing(documents=documents - {claim.id}, pictures=pictures - {claim.id})

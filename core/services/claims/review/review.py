@@ -17,17 +17,15 @@ from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.diary.tasks import Task
-from core.services.claims.intake import requirements
 from core.services.claims.intake import submitted as claim_submitted
 from core.services.claims.intake.submitted import Document
 from core.services.claims.letters import letters as claim_letters
 from core.services.claims.letters.letters import KeptLetter
 from core.services.claims.lists import records as claim_records
 from core.services.claims.review import officers as claim_officers
-from core.services.claims.review import own_interest, related
+from core.services.claims.review import related
 from core.services.claims.review.coverage_checks import CoverageCheck
-from core.services.claims.review.duplicates import Duplicate
-from core.services.claims.review.related import ClaimLine
+from core.services.claims.review.related import ClaimLine, Duplicate
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
@@ -308,7 +306,7 @@ def _describe(row: Any) -> dict[str, Any]:
     """Return who claims what on which policy, and what was submitted."""
     claim, policy, facts = row.Claim, row.Policy, _build_facts(row.Claim)
     return {
-        "reference": requirements.format_reference(claim.id),
+        "reference": claim_submitted.format_reference(claim.id),
         "status": claim.claim_status,
         "description": claim.claim_description,
         "lodged_at": claim.created_at,
@@ -331,7 +329,7 @@ def _describe(row: Any) -> dict[str, Any]:
 
 
 def _describe_staff(session: ScopedSession, claim: Claim) -> list[str]:
-    names = own_interest.list_staff(session, claim)
+    names = claim_officers.list_staff(session, claim)
     return [f"The customer, claimant or payee is of this desk: {', '.join(names)}"] if names else []
 
 

@@ -17,7 +17,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateF
 from core.services.claims.lists import queue
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.lists.queue import QueueRow
-from core.services.claims.review.own_interest import build_own_condition
+from core.services.claims.review.officers import build_own_condition
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions as claim_questions

@@ -14,9 +14,9 @@ from core import clock, money
 from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StaleVersion
 from core.services import transfers
 from core.services.audit import log as audit
-from core.services.claims.intake import requirements, submitted
+from core.services.claims.intake import submitted
 from core.services.claims.lists import records
-from core.services.claims.lists.shapes import ClaimRecord
+from core.services.claims.lists.records import ClaimRecord
 from core.services.claims.workflow import payments as claim_payments
 from core.services.files import links as file_links
 from core.services.people import approvals
@@ -35,7 +35,7 @@ def build_approval_subject(session: ScopedSession, claim: Claim) -> Subject:
     """Return what an approval of this claim is of: amount, payee and account, incident, claimant, estimate, papers."""
     meta, amounts = submitted.get_meta(claim), submitted.list_amounts(claim)
     papers = {name: meta.get(name) for name in _list_papers(claim) if meta.get(name)}
-    known = {*papers, *amounts, *_ACCOUNT, *_list_papers(claim), requirements.SIGNED_DISCHARGE, "claimant_relation"}
+    known = {*papers, *amounts, *_ACCOUNT, *_list_papers(claim), submitted.SIGNED_DISCHARGE, "claimant_relation"}
     claimant = [getattr(claim, f"claim_owner{name}") for name in _CLAIMANT]
     parts: dict[str, Any] = {
         **_list_payee_parts(session, claim),
@@ -50,7 +50,7 @@ def build_approval_subject(session: ScopedSession, claim: Claim) -> Subject:
 
 def _list_papers(claim: Claim) -> list[str]:
     """Return the names of the papers of the claimant; the signed discharge comes after the approval by its nature."""
-    return [name for name in submitted.list_document_names(claim) if name != requirements.SIGNED_DISCHARGE]
+    return [name for name in submitted.list_document_names(claim) if name != submitted.SIGNED_DISCHARGE]
 
 
 def _list_payee_parts(session: ScopedSession, claim: Claim) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def _follow_policy(session: ScopedSession, claim: Claim, *, actor: str) -> None:
             continue
         if above := claim_payments.find_above_owed(session, other, is_standing=True):
             _, most = above
-            through = f"through claim {requirements.format_reference(claim.id)}"
+            through = f"through claim {submitted.format_reference(claim.id)}"
             reason = f"what is owed was lowered to {money.format_naira(most)} {through}"
             approvals.lapse(session, approval.id, reason=reason, actor=actor, at=claim.updated_at)
             subject = audit.subject_of("claim", other.id)

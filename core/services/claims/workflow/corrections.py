@@ -14,7 +14,7 @@ from core.covers.claims.line import Claimant
 from core.covers.request import refuse_unless
 from core.errors import NotAllowed, StateForbids
 from core.services import transfers
-from core.services.claims.intake import requirements, submitted
+from core.services.claims.intake import submitted
 from core.services.claims.intake.new_claims import build_claimant_columns
 from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import assignment as claim_assignment
@@ -154,7 +154,7 @@ def _flag_loan(session: ScopedSession, claim: Claim) -> None:
     flags = {*claim.flags} - {"loan_differs"}
     if claim.credit_life_claim_meta["loan_amount"] != insured:
         flags.add("loan_differs")
-    claim.flags = [name for name in requirements.FLAG_DESCRIPTIONS if name in flags]
+    claim.flags = [name for name in submitted.FLAG_DESCRIPTIONS if name in flags]
 
 
 def set_payee(

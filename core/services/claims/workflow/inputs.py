@@ -10,7 +10,7 @@ from core.covers import fields
 from core.covers.claims.line import AccountNumber
 from core.covers.fields import fault
 from core.covers.request import Request
-from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted
 from core.services.transfers import Reference
 
 
@@ -25,7 +25,7 @@ def _refuse_future(value: date) -> date:
     return value
 
 
-DeclineReason = Annotated[str, fields.one_of(*requirements.DECLINE_REASONS), BeforeValidator(_normalise_reason)]
+DeclineReason = Annotated[str, fields.one_of(*submitted.DECLINE_REASONS), BeforeValidator(_normalise_reason)]
 
 
 class TransitionInput(Request):

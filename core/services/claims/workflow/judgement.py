@@ -14,10 +14,10 @@ from core import ids, money
 from core.covers import tariff
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
-from core.services.claims.review import cover_terms, coverage_checks, duplicates, own_interest
-from core.services.claims.review.cover_terms import CoverTerms
-from core.services.claims.review.coverage_checks import CoverageCheck
-from core.services.claims.review.duplicates import Duplicate
+from core.services.claims.review import coverage_checks, officers
+from core.services.claims.review import related as duplicates
+from core.services.claims.review.coverage_checks import CoverageCheck, CoverTerms
+from core.services.claims.review.related import Duplicate
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.offers import Limits
@@ -239,7 +239,7 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
         broken_checks=[] if approval is None else [check for check in checks if _is_broken(check, accepted)],
         links=links,
         appeal_minor=_find_first_figure(session, claim, links),
-        parties=own_interest.load_parties(session, claim),
+        parties=officers.load_parties(session, claim),
         related=claim_payments.sum_related(session, claim),
         backdated_minor=_find_backdated(checks, terms),
     )
@@ -262,7 +262,7 @@ def _find_first_figure(session: ScopedSession, claim: Claim, links: Sequence[Lin
 
 
 def _load_terms(session: ScopedSession, claim: Claim) -> CoverTerms:
-    return cover_terms.load(session, claim, session.get_one(Policy, claim.policy_id))
+    return coverage_checks.load(session, claim, session.get_one(Policy, claim.policy_id))
 
 
 def _find_backdated(checks: Sequence[CoverageCheck], terms: CoverTerms) -> int | None:
@@ -282,7 +282,7 @@ def _run_checks(
     declined = coverage_checks.check_declined(duplicates.list_declined(session, claim))
     issued_on = policy_changes.find_issued_at_desk(session, policy)
     in_force, *others = coverage_checks.run_checks(claim, policy, endpoint, found, recent_count, insured, issued_on)
-    return [in_force, *cover_terms.run_checks(claim, terms), *others, declined]
+    return [in_force, *coverage_checks.check_terms(claim, terms), *others, declined]
 
 
 def record_overrides(

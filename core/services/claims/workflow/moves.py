@@ -14,7 +14,7 @@ from core import clock, ids, money, reference
 from core.covers import request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted
 from core.services.claims.lists import records
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
@@ -114,7 +114,7 @@ def renew_approval(
 
 def _apply_effects(claim: Claim, transition: ClaimTransition, person: Person, inputs: TransitionInput) -> None:
     """Apply what a transition changes beside the status and its amount."""
-    claim.decline_reason = inputs.reason or requirements.NOT_DECLINED
+    claim.decline_reason = inputs.reason or submitted.NOT_DECLINED
     if transition.start == ClaimStatus.DECLINED:
         claim.second_of = None
     if claim.assigned_to is None and transition.to != ClaimStatus.VIEWED and person.has_role(*CLAIMS_ROLES):
@@ -210,9 +210,9 @@ def move_claim(
     Without an amount the claim's own is used, and an offer follows the rule of C8. Raises NotAllowed, NotFound,
     StaleVersion, StateForbids or InvalidInput, naming what is missing; the claim is then unchanged.
     """
-    status = reference.find_option(requirements.CLAIM_STATUSES, to)
+    status = reference.find_option(submitted.CLAIM_STATUSES, to)
     if status is None:
-        raise InvalidInput.for_field("to", f"must be one of {', '.join(requirements.CLAIM_STATUSES)}")
+        raise InvalidInput.for_field("to", f"must be one of {', '.join(submitted.CLAIM_STATUSES)}")
     if payment and status != ClaimStatus.PAID:
         raise InvalidInput.for_field("payment", f"is no part of the move to {status}")
     details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
@@ -277,7 +277,7 @@ def move_by_command(
     NotAllowed for an approval, an offer or a payment outside a demonstration (contract K11).
     """
     subject = audit.subject_of("claim", claim_id)
-    status = reference.find_option(requirements.CLAIM_STATUSES, to)
+    status = reference.find_option(submitted.CLAIM_STATUSES, to)
     facts = {"to": status or to[:30], "officer": person.email}
     with audit.keep_refusal(actor=terminal, action=BY_COMMAND, subject=subject, **facts):
         if status in NOT_BY_COMMAND and not settings().demo:
@@ -318,7 +318,7 @@ def link_second_submission(
     others = sa.select(Claim).where(
         col(Claim.policy_id) == claim.policy_id, col(Claim.id) != claim.id, col(Claim.deleted_at).is_(None)
     )
-    found = [each for each in session.execute(others).scalars() if requirements.format_reference(each.id) == wanted]
+    found = [each for each in session.execute(others).scalars() if submitted.format_reference(each.id) == wanted]
     if not found or found[0].second_of is not None or found[0].claim_status == ClaimStatus.DECLINED:
         raise InvalidInput.for_field("first", "must be another claim of this policy that is worked or paid")
     claim.second_of = found[0].id

@@ -17,7 +17,7 @@ from core.covers.request import refuse_unless
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services import transfers
 from core.services.audit import log as audit
-from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
@@ -237,7 +237,7 @@ def pay_together(
     """
     require_payer(person)
     subject = audit.subject_of("claim", min(seen)) if seen else "claim"
-    named = [requirements.format_reference(claim_id) for claim_id in sorted(seen)]
+    named = [submitted.format_reference(claim_id) for claim_id in sorted(seen)]
     with audit.keep_refusal(actor=person.actor, action="claim transfer", subject=subject, claims=named):
         given: TransferInput = request.validate(TransferInput, dict(typed))
         if len(seen) < 2:
@@ -409,7 +409,7 @@ def _build(session: ScopedSession, row: Any) -> HandOver:
         distributor_id=claim.distributor_id,
         is_live=claim.is_live,
         version=claim.version,
-        reference=requirements.format_reference(claim.id),
+        reference=submitted.format_reference(claim.id),
         provider=row.company_name,
         claim_type=claim.claim_type,
         payee=claim_payments.list_payees(session, claim)[-1],

@@ -16,7 +16,7 @@ from core.covers import tariff
 from core.covers.request import refuse_unless
 from core.services import transfers
 from core.services.claims.intake import submitted
-from core.services.claims.review import duplicates
+from core.services.claims.review import related as duplicates
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.inputs import PaymentInput
 from core.services.claims.workflow.offers import Limits

@@ -1,22 +1,24 @@
-"""Transitions that a person may make now, what each still lacks, and the refusal of one that lacks it (contract C5)."""
+"""Transitions of a claim: who may make which now, what each lacks (contract C5), and the tables of docs/claims.md."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from core import money
 from core.covers.request import refuse_unless
 from core.errors import CoverdeskError, NotAllowed, StateForbids
-from core.services.claims.intake import requirements, submitted
+from core.services.claims.intake import submitted
 from core.services.claims.review.coverage_checks import CHECK_KEYS, describe_unmet
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow.clock import STATUTORY_PERIOD
 from core.services.claims.workflow.inputs import TransitionInput
 from core.services.claims.workflow.judgement import Judgement, Link
 from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import RelatedApprovals
 from core.services.people.staff import Person
+from core.settings import ROOT
 from core.states import claims as claim_states
 from core.states.claims import (
     APPROVED_AMOUNT,
@@ -25,6 +27,10 @@ from core.states.claims import (
     CLAIMS_ROLES,
     ESTIMATE,
     OFFER,
+    RULES,
+    SUPERVISOR,
+    TRANSITIONS,
+    ClaimStatus,
     ClaimTransition,
     Effect,
     Need,
@@ -123,7 +129,7 @@ def _describe_unmet(need: Need, claim: Claim, person: Person) -> str | None:
 
 def is_met_by_documents(need: Need, claim: Claim) -> bool:
     """Return True where a document of the claim stands in for an input: the signed form for the note of a call."""
-    return need is claim_states.EVIDENCE and bool(submitted.get_meta(claim).get(requirements.SIGNED_DISCHARGE))
+    return need is claim_states.EVIDENCE and bool(submitted.get_meta(claim).get(submitted.SIGNED_DISCHARGE))
 
 
 def describe_limit_exceeded(person: Person, minor: int, related: RelatedApprovals | None = None) -> str | None:
@@ -341,3 +347,67 @@ def _check_reasons(
             for check in judgement.unmet
         ),
     ]
+
+
+DOCS_PAGE: Final = ROOT / "docs" / "claims.md"
+
+
+def fill_tables(page: str) -> str:
+    """Return a page with the tables filled in between their markers, `<!-- moves -->` to `<!-- end of moves -->`."""
+    for name, table in _TABLES.items():
+        end = f"<!-- end of {name} -->"
+        before, start, rest = page.partition(f"<!-- {name} -->\n")
+        page = f"{before}{start}{table()}\n{end}{rest.partition(end)[2]}"
+    return page
+
+
+def _moves() -> str:
+    rows = ([f"**{start}**", *(_cell(start, to) for to in ClaimStatus)] for start in ClaimStatus)
+    return _table(["From \\ to", *ClaimStatus], rows)
+
+
+def _cell(start: str, to: str) -> str:
+    move = TRANSITIONS.find(start, to)
+    if move is None:
+        return ""
+    return "supervisor" if SUPERVISOR in move.needs else "yes"
+
+
+def _needs() -> str:
+    fields_by_need = {
+        (_describe_transition(move), need.words): need.field for move in TRANSITIONS for need in move.needs
+    }
+    rows = ([who, words, f"`{field}`" if field else ""] for (who, words), field in fields_by_need.items())
+    return _table(["Move", "Needs", "Typed as"], rows)
+
+
+def _describe_transition(move: ClaimTransition) -> str:
+    return f"{move.start} to {move.to}" if SUPERVISOR in move.needs else f"to {move.to}"
+
+
+def _reasons() -> str:
+    return "\n".join(f"- {reason}" for reason in submitted.DECLINE_REASONS)
+
+
+def _clock() -> str:
+    return _table(
+        ["Status", f"The {STATUTORY_PERIOD.days} days"],
+        ([status, RULES[status].clock.value] for status in ClaimStatus),
+    )
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    heads = list(heads)
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+_TABLES: Final[Mapping[str, Callable[[], str]]] = {
+    "moves": _moves,
+    "needs": _needs,
+    "reasons": _reasons,
+    "clock": _clock,
+}
+
+if __name__ == "__main__":
+    DOCS_PAGE.write_text(fill_tables(DOCS_PAGE.read_text()))

@@ -11,7 +11,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from core import clock
-from core.services.claims.intake import attaching
+from core.services.claims.intake import lodging
 from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import corrections as claim_corrections
@@ -423,10 +423,10 @@ def attach(office: Office, dice: Random) -> None:
         if over_api:
             owner = Owner(distributor_id=office.partner.id, is_live=True)
             with office.store.writing(office.partner.scope(is_live=True)) as session:
-                attaching.attach_over_api(session, as_id(claim.id), kept, {}, owner=owner, actor="key distributor")
+                lodging.attach_over_api(session, as_id(claim.id), kept, {}, owner=owner, actor="key distributor")
         else:
             with acting(office, anybody(office, dice, *DESK)) as (session, person):
-                attaching.attach_document(session, as_id(claim.id), kept[0], person=person, version=claim.version)
+                lodging.attach_document(session, as_id(claim.id), kept[0], person=person, version=claim.version)
 
 
 def deduct(office: Office, dice: Random) -> None:

@@ -17,7 +17,7 @@ from core.covers import request as requests
 from core.covers.claims.lines import MotorClaimRequest
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_a
-from core.services.claims.intake import lodging, requirements
+from core.services.claims.intake import lodging, submitted
 from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.files import files
 from core.services.files.files import ReceivedFile
@@ -139,7 +139,7 @@ class Office:
         given: dict[str, Any]
         if sold.is_loan:
             kind = dice.choice(("Loss of job", "Loss of job", "Permanent disability"))
-            needed = requirements.list_required_documents(kind, accidental=False)
+            needed = submitted.list_required_of_incident(kind, accidental=False)
             model: Any = CreditLifeClaimRequest
             given = {"accidental": "false", "loan_offer_date": "2026-08-22", "loan_repayment_date": "2027-08-22"}
             given |= {"loan_amount": "100000", "pending_repayment_amount": str(debt), "incident_date": day}
