@@ -99,10 +99,5 @@ def _known(parameter: str) -> list[str]:
 def draw_filters(search: Search, names: Choices, person: Person) -> None:
     """Draw the search field and the filters in one line."""
     sales_filters.draw(
-        search.selection,
-        names,
-        search=lambda: sales_filters.draw_search(PolicyFilter.FIELDS["find"], search.box),
-        leave_out=("find",),
-        beside=lambda: saved_views.draw("policies/search.py", person),
+        search.selection, names, search=search.box, beside=lambda: saved_views.draw("policies/search.py", person)
     )
-    sales_filters.complain_of_search(search.box)

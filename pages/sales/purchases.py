@@ -74,14 +74,7 @@ def draw() -> None:
         names = load_choices(session)
     search = sales_filters.read_search()
     selection = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
-    sales_filters.draw(
-        selection,
-        names,
-        search=lambda: sales_filters.draw_search(PurchaseFilter.FIELDS["find"], search),
-        leave_out=("find",),
-        beside=lambda: saved_views.draw(PAGE, person),
-    )
-    sales_filters.complain_of_search(search)
+    sales_filters.draw(selection, names, search=search, beside=lambda: saved_views.draw(PAGE, person))
     if search.fault:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
