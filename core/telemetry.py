@@ -50,12 +50,6 @@ def parse_caller(header: str) -> Caller | None:
     return Caller(found["trace"], found["span"], bool(int(found["flags"], 16) & _SAMPLED))
 
 
-def parse_trace(header: str) -> str | None:
-    """Return the trace id of a `traceparent` header; None for one that is not well-formed."""
-    caller = parse_caller(header)
-    return caller.trace_id if caller else None
-
-
 def current_trace() -> str | None:
     """Return the trace id of the request in progress, None outside a trace."""
     return _current_trace.get()

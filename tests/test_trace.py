@@ -11,7 +11,9 @@ GIVEN = f"00-{TRACE}-00f067aa0ba902b7-01"
 
 @every_case("header", [GIVEN, f"01-{TRACE}-00f067aa0ba902b7-00-later"])
 def test_a_trace_is_read_from_its_header(header: str) -> None:
-    assert telemetry.parse_trace(header) == TRACE
+    caller = telemetry.parse_caller(header)
+    assert caller is not None
+    assert caller.trace_id == TRACE
 
 
 @every_case(
@@ -28,14 +30,13 @@ def test_a_trace_is_read_from_its_header(header: str) -> None:
     ],
 )
 def test_what_is_not_well_formed_is_no_trace(header: str) -> None:
-    assert telemetry.parse_trace(header) is None
+    assert telemetry.parse_caller(header) is None
 
 
 def test_a_trace_goes_on_with_a_span_of_ours() -> None:
     with telemetry.within_trace(TRACE):
         header, again = (telemetry.build_trace_headers()[telemetry.TRACE_HEADER] for _ in range(2))
     assert re.fullmatch(rf"00-{TRACE}-[0-9a-f]{{16}}-01", header)
-    assert telemetry.parse_trace(header) == TRACE
     assert header != again
     with telemetry.within_trace(TRACE, "00f067aa0ba902b7"):
         assert telemetry.build_trace_headers() == {telemetry.TRACE_HEADER: GIVEN}

@@ -403,4 +403,6 @@ def test_the_trace_of_the_sale_goes_on_to_the_insurer(line: Line) -> None:
     with telemetry.within_trace(trace_id):
         sale = line.sell()
     line.drain()
-    assert telemetry.parse_trace(str(line.asked(sale).traceparent)) == trace_id
+    caller = telemetry.parse_caller(str(line.asked(sale).traceparent))
+    assert caller is not None
+    assert caller.trace_id == trace_id

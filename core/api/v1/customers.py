@@ -28,7 +28,7 @@ from core.services.renewals import records
 from core.services.renewals.records import RenewalFilter
 from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter
-from core.store.access import reading, reading_autocommit
+from core.store.access import ScopedSession, reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])
 _ONE = "Customer retrieved"
@@ -75,8 +75,7 @@ def list_purchases_of_customer(
 ) -> Response:
     """List the purchases of one customer, newest first."""
     with reading(caller.scope) as session:
-        customers.get_customer(session, customer_id)
-        wanted = _criteria_of(query, customer_id)
+        wanted = _criteria_of(session, query, customer_id)
         return _page("purchases", purchases.list_purchases(session, wanted, query.paging(), ends=True))
 
 
@@ -90,8 +89,7 @@ def list_renewals_of_customer(
 ) -> Response:
     """The renewals of one customer, newest first."""
     with reading(caller.scope) as session:
-        customers.get_customer(session, customer_id)
-        wanted = _criteria_of(query, customer_id)
+        wanted = _criteria_of(session, query, customer_id)
         return _page("renewals", records.list_renewals(session, wanted, query.paging()))
 
 
@@ -105,8 +103,7 @@ def list_policies_of_customer(
 ) -> Response:
     """The policies of one customer in their list form, newest first."""
     with reading(caller.scope) as session:
-        customers.get_customer(session, customer_id)
-        wanted = _criteria_of(query, customer_id)
+        wanted = _criteria_of(session, query, customer_id)
         return _page("policies", policies.list_policies(session, wanted, query.paging()))
 
 
@@ -118,8 +115,7 @@ def list_policies_of_customer(
 def list_claims_of_customer(caller: Signed, customer_id: Id, query: Annotated[ClaimQuery, Query()]) -> Response:
     """The claims of one customer, newest first."""
     with reading(caller.scope) as session:
-        customers.get_customer(session, customer_id)
-        wanted = _criteria_of(query, customer_id)
+        wanted = _criteria_of(session, query, customer_id)
         return _page("claims", claims.list_claims(session, wanted, query.paging()))
 
 
@@ -130,8 +126,9 @@ def get_customer(caller: Signed, customer_id: Id) -> Response:
         return success({"customer": customers.get_customer(session, customer_id)}, _ONE)
 
 
-def _criteria_of(query: "FilterQuery[F]", customer_id: UUID) -> F:
+def _criteria_of(session: ScopedSession, query: "FilterQuery[F]", customer_id: UUID) -> F:
     """Return the criteria of a query for the customer of the address; InvalidInput where it names another."""
+    customers.get_customer(session, customer_id)
     wanted: Any = query.criteria()
     if wanted.customer_id not in {None, customer_id}:
         raise InvalidInput.for_field("customer_id", "must be the customer of the address")
