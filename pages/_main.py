@@ -9,7 +9,6 @@ from core.errors import StoreUnavailable
 from core.ui.frame import demonstration, frame, navigation, page_links, unavailable
 from core.ui.lists import saved_views
 from core.ui.sign_in import gate
-from core.ui.sign_in import gate as sign_in_gate
 
 st.set_page_config(page_title="Coverdesk", page_icon=frame.ICON, layout="wide", initial_sidebar_state=256)
 with unavailable.explain_refusals():
@@ -24,7 +23,7 @@ with unavailable.explain_refusals():
     if page is None:
         navigation.take_away()
         page_links.forget_typed()
-        sign_in_gate.draw(frame.LOGO)
+        gate.draw(frame.LOGO)
     else:
         with navigation.measure_run(page.url_path):
             page.run()

@@ -17,7 +17,7 @@ from core.services.finance.parties import Account as AccountKind
 from core.services.finance.parties import Party
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, reading
-from core.ui.frame import frame, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Text, Values
 from core.ui.lists import tables
@@ -344,7 +344,7 @@ def draw() -> None:
     person = frame.require("admin")
     tables.back_link("distributors", "admin/partners.py", "All distributors and insurers")
     account: AccountKind = "provider" if st.query_params.get("party") == "provider" else "distributor"
-    with record_pages.require_id("party") as party_id, reading(frame.scope()) as session:
+    with page_links.require_id("party") as party_id, reading(frame.scope()) as session:
         party = Party(account, party_id)
         name = parties.get_name(session, party)
     with frame.header_with_buttons(

@@ -10,7 +10,7 @@ from core import seal
 from core.services.audit import search
 from core.services.audit.search import AuditFilter, Entry, SearchChoices, SearchResult
 from core.store.access import reading
-from core.ui.frame import frame, menu, page_links, record_pages
+from core.ui.frame import frame, menu, page_links
 from core.ui.kit import facts, url_state, words
 from core.ui.lists import export_panel, filter_bar, saved_views, tables
 from core.ui.lists.tables import Table
@@ -116,8 +116,7 @@ def draw() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         found = search.search_entries(session, wanted, ENTRIES.paging(url_state.page()), known)
     if not found.total:
-        st.info("No entry matches this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all entries", type="primary", on_click=url_state.reset)
+        tables.say_no_match(ENTRIES)
         return
     number = tables.page_of(ENTRIES, found.total)
     if number is None:
@@ -193,7 +192,7 @@ def _row(name: str, before: str | None, after: str | None, *, compared: bool) ->
 def draw_audit_entry() -> None:
     frame.require("admin")
     tables.back_link("entries", "admin/audit_log.py", "Back to the audit log")
-    entry = record_pages.load("entry", search.get_entry)
+    entry = page_links.load_record("entry", search.get_entry)
     frame.page_header(
         words.plain(words.title(entry.action)),
         f"One entry of the audit log, {words.moment(entry.created_at)}.",

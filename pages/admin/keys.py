@@ -10,7 +10,7 @@ from core.services.catalogue import distributors, key_admin
 from core.services.catalogue.key_admin import KeyFilter, KeyRow
 from core.services.events.webhooks import desk, endpoints
 from core.store.access import Scope, reading
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Choice, Segments, Text, Tick, Values
 from core.ui.lists import columns, tables
@@ -168,7 +168,7 @@ def revoking(key: KeyRow) -> None:
 def draw_key() -> None:
     frame.require("admin")
     tables.back_link("keys", "admin/keys.py", "Back to the keys")
-    key = record_pages.load("key", key_admin.get_key, scope=Scope.system())
+    key = page_links.load_record("key", key_admin.get_key, scope=Scope.system())
     frame.page_header(
         f"{words.plain(key.name)} {words.badge(key.mode)} {words.badge(key.state)}",
         words.plain(key.distributor),

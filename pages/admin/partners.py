@@ -21,7 +21,7 @@ from core.services.sales.distributors import (
     list_distributors,
 )
 from core.store.access import reading
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, filter_bar, saved_views, tables
@@ -117,8 +117,7 @@ def add_button(person: Person) -> None:
 
 def nothing(*, narrowed: bool) -> None:
     if narrowed:
-        st.info("No distributor matches this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all distributors", type="primary", on_click=url_state.reset)
+        tables.say_no_match(DISTRIBUTORS)
     else:
         st.info("There is no distributor yet. Add the first one above, then issue its key under API keys.")
 
@@ -217,7 +216,7 @@ def webhooks(of: DistributorDetail) -> None:
 def draw_distributor() -> None:
     frame.require("admin")
     tables.back_link("distributors", "admin/partners.py", "All distributors")
-    found = record_pages.load("distributor", distributors.get_distributor)
+    found = page_links.load_record("distributor", distributors.get_distributor)
     row = found.row
     with frame.header_with_buttons(
         f"{words.plain(row.name)} {words.badge('Active' if row.active else 'Off')}",
@@ -304,7 +303,7 @@ def business(of: InsurerRow) -> None:
 def draw_insurer() -> None:
     frame.require("admin")
     tables.back_link("insurers", "admin/partners.py", "All insurers")
-    insurer = record_pages.load("insurer", awaiting.get_insurer)
+    insurer = page_links.load_record("insurer", awaiting.get_insurer)
     with frame.header_with_buttons(
         words.plain(insurer.name),
         "An insurer: it carries the risk of what is sold here.",

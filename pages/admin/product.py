@@ -11,7 +11,7 @@ from core.services.catalogue import changes, product_list, rate_changes
 from core.services.catalogue.product_list import ProductDetail, ProductSeller, Proposal, RatesVersion
 from core.services.people.staff import Person
 from core.store.access import reading
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
@@ -370,7 +370,7 @@ def draw() -> None:
     person = frame.require("operations")
     is_admin = person.has_role("admin")
     tables.back_link("products", "admin/products.py", "All products")
-    product = record_pages.load("product", product_list.get_product)
+    product = page_links.load_record("product", product_list.get_product)
     with frame.header_with_buttons(
         f"{words.plain(product.name)} {words.badge('On sale' if product.active else 'Off')}",
         f"{words.plain(product.category)} of {words.plain(product.insurer)}",

@@ -330,8 +330,7 @@ def draw() -> None:
             session, wanted, PRODUCTS.paging(url_state.page()), order=PRODUCTS.order_among(product_list.ORDERS)
         )
     if not page.total_count:
-        st.info("No product matches this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all products", type="primary", on_click=url_state.reset)
+        tables.say_no_match(PRODUCTS)
         return
     number = tables.page_of(PRODUCTS, page.total_count)
     if number is None:

@@ -16,7 +16,7 @@ from core.errors import FieldFault, InvalidInput
 from core.services.catalogue import product_list, rate_changes
 from core.services.catalogue.product_list import ProductDetail, RatesVersion
 from core.ui.forms import forms
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
 from pages.admin import products
 from pages.admin._shared import action
@@ -258,7 +258,7 @@ def look_again(product_id: UUID) -> None:
 
 def draw() -> None:
     frame.require("admin")
-    product = record_pages.load("product", product_list.get_product)
+    product = page_links.load_record("product", product_list.get_product)
     if st.session_state.get(products.DONE) == product.id:
         # The browser's Back from the product skips the form, which is finished.
         page_links.go("admin/product.py", replaces=True, id=str(product.id))

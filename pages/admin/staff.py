@@ -14,7 +14,7 @@ from core.services.people.staff import ROLES, Person, StaffFilter, StaffRow
 from core.services.people.staff_sessions import SessionFacts
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, reading
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Field, Naira, Text, Values, Work
 from core.ui.lists import columns, tables
@@ -456,7 +456,7 @@ def look_again(shown: Shown) -> None:
 def draw_person() -> None:
     by = frame.require("admin")
     tables.back_link("staff", LIST, "Back to the staff")
-    person = record_pages.load("person", staff.get_staff, scope=Scope.system())
+    person = page_links.load_record("person", staff.get_staff, scope=Scope.system())
     with reading(Scope.system()) as session:
         waiting = role_grants.get_open(session, person.id)
     frame.page_header(

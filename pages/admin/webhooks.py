@@ -17,7 +17,7 @@ from core.services.events.webhooks.endpoints import Endpoint, EndpointChange, En
 from core.services.events.webhooks.log import Delivery
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading, store
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Several, Text, Tick, Values
 from core.ui.lists import columns, tables
@@ -385,7 +385,7 @@ def deliveries(of: Endpoint) -> None:
 def draw_webhook() -> None:
     frame.require("admin")
     tables.back_link("endpoints", "admin/webhooks.py", "All endpoints")
-    endpoint = record_pages.load("endpoint", endpoints.get_endpoint)
+    endpoint = page_links.load_record("endpoint", endpoints.get_endpoint)
     with reading(frame.scope()) as session:
         distributor = desk.list_names(session)[endpoint.distributor_id]
     frame.page_header(
@@ -415,7 +415,7 @@ def sending_again(of: Delivery) -> Action:
 def draw_delivery() -> None:
     frame.require("admin")
     tables.back_link("deliveries", "admin/webhooks.py", "Back to the deliveries")
-    detail = record_pages.load("delivery", log.get_delivery)
+    detail = page_links.load_record("delivery", log.get_delivery)
     of = detail.delivery
     frame.page_header(
         f"{words.plain(of.event_type)} {words.badge(DELIVERY_STATES[of.state])}",

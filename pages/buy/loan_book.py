@@ -15,7 +15,7 @@ from core.services.selling.loan_books.books import Expected
 from core.services.selling.loan_books.records import LoanBookRowRecord, LoanBookView
 from core.states.loan_books import COLOURS, GIVEN_UP, TRANSITIONS, WORKED, LoanBookState
 from core.store.access import ScopedSession, reading
-from core.ui.frame import frame, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action
 from core.ui.lists import columns, tables
@@ -382,7 +382,7 @@ def draw_terms(view: LoanBookView) -> None:
 def draw() -> None:
     person = frame.require(*ROLES)
     tables.back_link("loan_books", "buy/loan_books.py", "Back to the loan books")
-    view = record_pages.load("loan book", records.get_view, is_of_mode=True)
+    view = page_links.load_record("loan book", records.get_view, is_of_mode=True)
     book = view.book
     with frame.header_with_buttons(
         f"{words.plain(book.file_name)} {words.badge(book.state.capitalize(), COLOURS[LoanBookState(book.state)])}",

@@ -22,7 +22,7 @@ from core.services.views.pii_reveal import HiddenField
 from core.store.access import Scope, transact
 from core.ui.forms import uploads
 from core.ui.frame import frame
-from core.ui.kit import actions, documents, reveal_dialog, words
+from core.ui.kit import actions, facts, reveal_dialog, words
 from core.ui.kit.actions import Action, Values
 from pages.claims import _shared
 from pages.claims._actions import STORED, adding, changing, key
@@ -66,9 +66,9 @@ def _show(review: ClaimReview) -> None:
     # Every opening is logged when the browser fetches the file, so only the document on display is fetched.
     address, title = f"/files/{chosen.code}", _shared.document(chosen.name)
     if (chosen.content_type or "").startswith("image/"):
-        documents.show_picture(address, title=title, height=_HEIGHT)
+        facts.show_picture(address, title=title, height=_HEIGHT)
     else:
-        documents.embed_pdf(address, title=title, name="claim-document", height=_HEIGHT)
+        facts.embed_pdf(address, title=title, name="claim-document", height=_HEIGHT)
 
 
 def _may_be_seen(review: ClaimReview, document: Document) -> bool:

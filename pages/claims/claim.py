@@ -21,7 +21,7 @@ from core.services.views.pii_reveal import HiddenField
 from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.store.access import reading
 from core.ui.claims.summaries import draw_claims
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, reveal_dialog, url_state, words
 from core.ui.kit.actions import Action, Choice, Day, Naira, Text, Values
 from core.ui.lists import tables
@@ -44,7 +44,7 @@ POLICY: Final = "policies/policy.py"
 def draw() -> None:
     person = frame.require("claims", "supervisor")
     follow()
-    with record_pages.require_id("claim", is_of_mode=True) as claim_id:
+    with page_links.require_id("claim", is_of_mode=True) as claim_id:
         review = _actions.open_review(claim_id, person=person, is_live=frame.mode())
     with reading(frame.scope()) as session:
         officers = claim_officers.list_active(session)

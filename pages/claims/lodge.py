@@ -24,7 +24,7 @@ from core.ui.buying.selling import Counter
 from core.ui.claims.summaries import draw_claims
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, form_keeper, words
 from core.ui.kit.actions import Action, Once
 from pages.claims import _papers, _shared
@@ -318,7 +318,7 @@ def _lodged(request: ClaimRequest, counter: Counter, token: str) -> str:
 
 def show_receipt(person: Person) -> None:
     """Show the claim just lodged: the papers that it owes and by when, the letter, and the ways on."""
-    with record_pages.require_id("claim", is_of_mode=True) as claim_id, reading(frame.scope()) as session:
+    with page_links.require_id("claim", is_of_mode=True) as claim_id, reading(frame.scope()) as session:
         review = claim_review.get_review(session, claim_id, person=person)
     sale_drafts.settle(_key(review.policy_id), person)
     with st.container(border=True, gap="small"):

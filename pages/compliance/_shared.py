@@ -13,7 +13,7 @@ from core.services.compliance.filings import FilingRow
 from core.services.compliance.requests import RequestRow
 from core.services.compliance.retention import CLASSES
 from core.store.access import Scope, ScopedSession, reading
-from core.ui.frame import frame, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import facts, words
 from core.ui.kit.actions import Action
 from core.ui.lists import columns, tables
@@ -37,7 +37,7 @@ def read(work: Callable[[ScopedSession], Result]) -> Result:
 def record(get: Callable[[ScopedSession, UUID], Result], noun: str) -> Result:
     """Return the record named in the URL; if there is none, show a message and stop the page."""
     frame.require(ROLE)
-    return record_pages.load(noun, get, scope=_EVERYTHING)
+    return page_links.load_record(noun, get, scope=_EVERYTHING)
 
 
 def draw_history(subject: str) -> None:

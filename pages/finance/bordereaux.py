@@ -18,7 +18,7 @@ from core.services.lists.spreadsheets import MONEY, SIGNED_MONEY
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
 from core.store.access import reading, store
-from core.ui.frame import frame, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, tables
@@ -274,4 +274,4 @@ def draw_bordereau() -> None:
     if rest:
         draft(kind, *rest.split(".", 1) if "." in rest else (rest, ""))
         return
-    whole(record_pages.load("bordereau", bordereau_reading.get_bordereau, is_of_mode=True))
+    whole(page_links.load_record("bordereau", bordereau_reading.get_bordereau, is_of_mode=True))

@@ -17,7 +17,7 @@ from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.finance import UNPAID, CreditNoteState
 from core.store.access import ScopedSession, reading
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Day, Field, Several, Text, Values
 from core.ui.lists import export_panel, filter_bar, tables
@@ -198,8 +198,7 @@ def buttons(waiting: Mapping[str, Sequence[CreditNoteRow]], person: Person) -> N
 
 def nothing(criteria: CreditNoteFilter) -> None:
     if criteria != CreditNoteFilter():
-        st.info("No credit note matches.", icon=":material/filter_alt_off:")
-        st.button("Show all credit notes", type="primary", on_click=url_state.reset)
+        tables.say_no_match(CREDIT_NOTES)
     else:
         st.info("No credit note yet: the first comes with a cancelled policy.", icon=":material/undo:")
 
@@ -345,7 +344,7 @@ def arithmetic(row: CreditNoteRow) -> None:
 def draw_credit_note() -> None:
     person = frame.require(ROLE)
     tables.back_link("credit_notes", "finance/credit_notes.py", "Back to the credit notes")
-    row = record_pages.load("credit note", credit_note_reading.get_note, is_of_mode=True)
+    row = page_links.load_record("credit note", credit_note_reading.get_note, is_of_mode=True)
     with reading(frame.scope()) as session:
         giver, own = deciding.describe_giver(session, row.id), deciding.list_own_staff(session, row.id)
     with frame.header_with_buttons(

@@ -19,7 +19,7 @@ from core.services.lists.listing import Listing
 from core.services.lists.paging import Page
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, reading
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import facts, url_state, words
 from core.ui.lists import columns, export_panel, filter_bar, saved_views, tables
 from core.ui.lists.export_panel import Way
@@ -28,8 +28,7 @@ from core.ui.lists.tables import Table
 
 def nothing(wanted: ReceiptFilter) -> None:
     if wanted != ReceiptFilter():
-        st.info("No export matches this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all exports", type="primary", on_click=url_state.reset)
+        tables.say_no_match(RECEIPTS)
         return
     st.info(
         "Nothing was exported in this mode yet. Open a list, narrow it as you like, and use Export CSV or Export XLSX:"
@@ -271,7 +270,7 @@ def link_receipt(receipt_id: object, label: str) -> None:
 def draw_export() -> None:
     person = frame.require("finance", "operations")
     tables.back_link("receipts", "finance/exports.py", "Back to the exports")
-    receipt = record_pages.load("receipt", receipts.get_complete, scope=Scope.system())
+    receipt = page_links.load_record("receipt", receipts.get_complete, scope=Scope.system())
     with reading(Scope.system()) as session:
         (row,) = receipt_rows(session, [receipt])
         before = receipts.get_receipt(session, receipt.again_of) if receipt.again_of else None

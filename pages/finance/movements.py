@@ -12,7 +12,7 @@ from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
 from core.services.sales.totals import SalesTotals
 from core.store.access import reading
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import export_panel, periods, saved_views, tables
@@ -108,8 +108,7 @@ def not_placed(found: Unplaced) -> None:
 
 def nothing(found: Selection[MovementFilter]) -> None:
     if found.is_changed:
-        st.info("No movement matches this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all movements", type="primary", on_click=url_state.reset)
+        tables.say_no_match(MOVEMENTS)
     else:
         st.info(
             "No money has moved in this mode yet: the first sale appears here at once. Look at the other mode with the"
@@ -275,7 +274,7 @@ def sale(row: MovementRow) -> None:
 def draw_movement() -> None:
     person = frame.require("operations", "finance")
     tables.back_link("movements", "finance/movements.py", "Back to the movements")
-    row = record_pages.load(
+    row = page_links.load_record(
         "movement", lambda session, id_: movements.get_movement(session, id_, load_choices(session)), is_of_mode=True
     )
     with frame.header_with_buttons(

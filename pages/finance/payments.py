@@ -18,7 +18,7 @@ from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.finance import BatchState, PaymentState
 from core.store.access import reading
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, tables
@@ -414,7 +414,7 @@ def settles(parts: list[Settled]) -> None:
 def draw_payment() -> None:
     person = frame.require(ROLE)
     tables.back_link("payments", "finance/payments.py", "Back to the payments")
-    row, parts = record_pages.load("payment", payment_reading.get_payment, is_of_mode=True)
+    row, parts = page_links.load_record("payment", payment_reading.get_payment, is_of_mode=True)
     with frame.header_with_buttons(
         f"{words.plain(row.name)}, {words.naira(abs(row.net_minor))} {words.badge(row.state)}",
         f"{row.direction_name}{f' with {row.batch}' if row.batch else ''}, until statement {row.statement}",

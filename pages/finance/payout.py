@@ -16,7 +16,7 @@ from core.services.finance.reconciling.table_files import TableFile
 from core.services.people.staff import Person
 from core.states.finance import BatchState
 from core.store.access import reading
-from core.ui.frame import frame, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
@@ -225,7 +225,7 @@ def people(row: BatchRow, superseded: str | None, *, is_lapsed: bool) -> None:
 def draw() -> None:
     person = frame.require(ROLE)
     tables.back_link("payouts", "finance/payments.py", "Back to the payments")
-    row = record_pages.load("payout", payment_reading.get_batch, is_of_mode=True)
+    row = page_links.load_record("payout", payment_reading.get_batch, is_of_mode=True)
     with reading(frame.scope()) as session:
         rows = payment_reading.list_of_batch(session, row.id)
         superseded = batches.find_superseded(session, row.id)

@@ -16,7 +16,7 @@ from core.services.people import staff
 from core.services.people.staff import Person
 from core.states.finance import ENDED, UNEXPLAINED
 from core.store.access import Scope, reading
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Choice, Text
 from core.ui.lists import columns, tables
@@ -234,7 +234,7 @@ def list_of(row: ReconciliationRow, results: Sequence[tuple[str, int, int]], per
 def draw() -> None:
     person = frame.require(ROLE)
     tables.back_link("reconciliations", "finance/reconcile.py", "Back to Reconcile")
-    row = record_pages.load("reconciliation", reconciliation_reading.get_reconciliation, is_of_mode=True)
+    row = page_links.load_record("reconciliation", reconciliation_reading.get_reconciliation, is_of_mode=True)
     frame.page_header(
         f"{words.plain(row.party)}, {row.month:%B %Y}",
         f"{row.verdict}. Both sides of the month, compared number by number.",
@@ -329,7 +329,7 @@ def story(row: DifferenceRow) -> None:
 def draw_difference() -> None:
     person = frame.require(ROLE)
     tables.back_link("differences", "finance/reconcile.py", "Back to the differences")
-    row = record_pages.load("difference", reconciliation_reading.get_difference, is_of_mode=True)
+    row = page_links.load_record("difference", reconciliation_reading.get_difference, is_of_mode=True)
     with frame.header_with_buttons(
         f"{words.plain(row.policy_number or 'Without a number')} {words.badge(row.state)}",
         "A difference is explained first, then adjusted by a movement or written off by two people.",

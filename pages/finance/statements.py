@@ -24,7 +24,7 @@ from core.services.finance.statements.reading import DRAFT, StatementRow, Statem
 from core.services.people.staff import Person
 from core.states.finance import StatementState, StatementTransition
 from core.store.access import reading, store
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Naira, Text
 from core.ui.lists import columns, tables
@@ -418,4 +418,4 @@ def draw_statement() -> None:
     if rest:
         draft(account, rest.partition(".")[0], month_of(rest.partition(".")[2]))
         return
-    whole(record_pages.load("statement", statement_reading.get_statement, is_of_mode=True), person)
+    whole(page_links.load_record("statement", statement_reading.get_statement, is_of_mode=True), person)

@@ -19,8 +19,8 @@ from core.states.claims import CLAIMS_ROLES
 from core.states.policies import AnswerStatus, PolicyAction, SubmissionState
 from core.store.access import reading
 from core.ui.claims import summaries
-from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import actions, documents, facts, reveal_dialog, url_state, words
+from core.ui.frame import frame, page_links
+from core.ui.kit import actions, facts, reveal_dialog, url_state, words
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from core.ui.policies import policy_actions
@@ -35,7 +35,7 @@ def certificate_address(code: str) -> str:
 
 def show_certificate(code: str) -> None:
     """Show the certificate in the browser's own viewer."""
-    documents.embed_pdf(certificate_address(code), title="Certificate", name="certificate-viewer")
+    facts.embed_pdf(certificate_address(code), title="Certificate", name="certificate-viewer")
 
 
 def download_certificate(code: str) -> None:
@@ -448,7 +448,7 @@ def reveal_personal(policy: PolicyDetail, within: str, person: Person) -> None:
 def draw() -> None:
     person = frame.require("operations", "claims", "supervisor")
     tables.back_link("policies", SEARCH, "Back to the search")
-    policy = record_pages.load("policy", policy_view.get_policy, is_of_mode=True)
+    policy = page_links.load_record("policy", policy_view.get_policy, is_of_mode=True)
     draw_header(policy, person)
     policy_actions.follow_address(policy)
     actions.run()

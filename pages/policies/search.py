@@ -42,8 +42,7 @@ def found(search: Search, names: Choices) -> Page[Row]:
 
 def nothing(search: Search) -> None:
     if search.selection.is_changed:
-        st.info("No policy matches.", icon=":material/search_off:")
-        st.button("Show all policies", type="primary", on_click=url_state.reset)
+        tables.say_no_match(POLICIES)
     else:
         st.info(
             "There is no policy in this mode yet. Sell one under Buy, or look at the other mode with the switch in"
@@ -100,10 +99,5 @@ def _known(parameter: str) -> list[str]:
 def draw_filters(search: Search, names: Choices, person: Person) -> None:
     """Draw the search field and the filters in one line."""
     sales_filters.draw(
-        search.selection,
-        names,
-        search=lambda: sales_filters.draw_search(PolicyFilter.FIELDS["find"], search.box),
-        leave_out=("find",),
-        beside=lambda: saved_views.draw("policies/search.py", person),
+        search.selection, names, search=search.box, beside=lambda: saved_views.draw("policies/search.py", person)
     )
-    sales_filters.complain_of_search(search.box)

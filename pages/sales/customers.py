@@ -25,7 +25,7 @@ from core.services.views.customer import ClaimLine, CustomerDetail
 from core.states.claims import CLAIMS_ROLES
 from core.store.access import ScopedSession, reading
 from core.ui.buying import known_customer
-from core.ui.frame import frame, menu, page_links, record_pages
+from core.ui.frame import frame, menu, page_links
 from core.ui.kit import actions, facts, figure_tiles, reveal_dialog, url_state, words
 from core.ui.kit.actions import Action, Choice, Text, Values
 from core.ui.lists import columns, export_panel, filter_bar, saved_views, tables
@@ -55,8 +55,7 @@ def found(criteria: CustomerFilter, names: Choices) -> Page[Row]:
 
 def nothing(criteria: CustomerFilter) -> None:
     if criteria != CustomerFilter():
-        st.info("No customer matches.", icon=":material/search_off:")
-        st.button("Show all customers", type="primary", on_click=url_state.reset)
+        tables.say_no_match(CUSTOMERS)
     else:
         st.info(
             "There is no customer in this mode yet: the first sale makes one. Look at the other mode with the switch"
@@ -407,7 +406,7 @@ def _add_note(customer_id: UUID, session: ScopedSession, typed: Values, by: Pers
 def draw_customer() -> None:
     person = frame.require("operations", "claims", "supervisor")
     tables.back_link("customers", "sales/customers.py", "Back to the customers")
-    customer = record_pages.load(
+    customer = page_links.load_record(
         "customer",
         lambda session, id_: customer_view.get_customer(session, id_, load_choices(session)),
         is_of_mode=True,

@@ -13,7 +13,7 @@ from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
 from core.store.access import reading
 from core.ui.buying import receipts
-from core.ui.frame import frame, page_links, record_pages
+from core.ui.frame import frame, page_links
 from core.ui.kit import facts, reveal_dialog, url_state, words
 from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters
@@ -57,8 +57,7 @@ def footer(total: SalesTotals, given_back: Split) -> None:
 
 def nothing(selection: Selection[PurchaseFilter], person: Person) -> None:
     if selection.is_changed:
-        st.info("No purchase matches this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all purchases", type="primary", on_click=url_state.reset)
+        tables.say_no_match(PURCHASES)
     else:
         first = "Record one under Buy, let" if person.has_role("operations") else "Let"
         st.info(
@@ -75,14 +74,7 @@ def draw() -> None:
         names = load_choices(session)
     search = sales_filters.read_search()
     selection = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
-    sales_filters.draw(
-        selection,
-        names,
-        search=lambda: sales_filters.draw_search(PurchaseFilter.FIELDS["find"], search),
-        leave_out=("find",),
-        beside=lambda: saved_views.draw(PAGE, person),
-    )
-    sales_filters.complain_of_search(search)
+    sales_filters.draw(selection, names, search=search, beside=lambda: saved_views.draw(PAGE, person))
     if search.fault:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
@@ -179,7 +171,7 @@ def origin(sale: SaleDetail) -> None:
 def draw_purchase() -> None:
     person = frame.require("operations", "finance")
     tables.back_link("purchases", PAGE, "Back to the purchases")
-    sale = record_pages.load("purchase", sale_view.get_sale, is_of_mode=True)
+    sale = page_links.load_record("purchase", sale_view.get_sale, is_of_mode=True)
     frame.page_header(
         facts.policy_title(sale),
         f"Purchase of {words.moment(sale.created_at)}",

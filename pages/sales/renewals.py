@@ -68,8 +68,7 @@ def footer(total: RenewalTotal, given_back: Split) -> None:
 
 def nothing(selection: Selection[RenewalFilter]) -> None:
     if selection.is_changed:
-        st.info("No renewal matches this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all renewals", type="primary", on_click=url_state.reset)
+        tables.say_no_match(RENEWALS)
     else:
         st.info(
             "No policy of this mode has been renewed yet. What is up for it stands under Due for renewal.",
@@ -91,14 +90,7 @@ def draw() -> None:
         names = load_choices(session)
     search = sales_filters.read_search()
     selection = sales_filters.read(RenewalFilter, names, usual=periods.ALL, given=search.address)
-    sales_filters.draw(
-        selection,
-        names,
-        search=lambda: sales_filters.draw_search(RenewalFilter.FIELDS["find"], search),
-        leave_out=("find",),
-        beside=lambda: saved_views.draw("sales/renewals.py", person),
-    )
-    sales_filters.complain_of_search(search)
+    sales_filters.draw(selection, names, search=search, beside=lambda: saved_views.draw("sales/renewals.py", person))
     if search.fault:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:

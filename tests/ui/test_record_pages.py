@@ -16,7 +16,7 @@ from tests.every_case import every_case
 from tests.portfolio import NOW
 from tests.ui.conftest import ROOT, Screen, texts
 
-RECORD = re.compile(r"record_pages\.|= record\(")
+RECORD = re.compile(r"page_links\.(load_record|require_id)\(|= record\(")
 # Pages that stand below a list and are opened by the id of one record.
 RECORD_PAGES = {
     screen.path

@@ -327,6 +327,13 @@ def let_go(table: Table[Any]) -> None:
     st.session_state[_round_key(table)] = st.session_state.get(_round_key(table), 0) + 1
 
 
+def say_no_match(table: Table[Any]) -> None:
+    """Say that no row matches the selection, and offer to end that."""
+    one, many = table.noun
+    st.info(f"No {one} matches this selection.", icon=":material/filter_alt_off:")
+    st.button(f"Show all {many}", type="primary", on_click=url_state.reset)
+
+
 def footer(figures: Mapping[str, str]) -> None:
     """Draw the totals of the whole selection, across all pages: label and figure."""
     with st.container(gap="xsmall", key="selection_total"):

@@ -3,7 +3,7 @@
 Below them the search box of a list of sales: its text in the URL, its fault, and as what it was searched.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -145,46 +145,6 @@ def _period_changed(selection: Selection[SalesFilter]) -> None:
         url_state.change({"period": [period], "from": [], "to": []})
 
 
-def chips(selection: Selection[S], names: Choices, **more: Any) -> None:
-    """Draw the filters in one line, without the period and its reset button; for `more`: `filter_bar.draw_chips`."""
-    filter_bar.draw_chips(selection.criteria, names.names, reset=lambda: None, **more)
-
-
-def draw(selection: Selection[S], names: Choices, *, search: Callable[[], None] | None = None, **more: Any) -> None:
-    """Draw the filters of a list in one line: search, period and others; for `more`: `filter_bar.draw_chips`."""
-
-    def first() -> None:
-        if search:
-            search()
-        _choose_period(selection)
-
-    filter_bar.draw_chips(
-        selection.criteria,
-        names.names,
-        first=first,
-        reset=lambda: url_state.reset_button(shown=selection.is_changed),
-        **more,
-    )
-
-
-def _choose_period(selection: Selection[S]) -> None:
-    """Draw the period as one pick list, and beside it the two days of a custom one."""
-    st.session_state[_PERIOD] = selection.period
-    st.selectbox(
-        "Period",
-        list(EVERY_PERIOD),
-        key=_PERIOD,
-        format_func=periods.NAMES.__getitem__,
-        label_visibility="collapsed",
-        width=_DAY_WIDTH,
-        on_change=_period_changed,
-        args=(selection,),
-    )
-    if selection.period == periods.CUSTOM:
-        field, value = selection.criteria.FIELDS["created"], selection.criteria.created
-        filter_bar.draw_field(field, value, {}, width=_DAY_WIDTH, is_labelled=False)
-
-
 _FIND = "find"
 
 
@@ -230,3 +190,46 @@ def describe_search(search: SearchText) -> str:
 def _list_kinds(text: str) -> str:
     kinds = [words.plain(kind) for kind in sales_filter.detect_kinds(sales_filter.normalise_text(text))]
     return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
+
+
+def chips(selection: Selection[S], names: Choices, **more: Any) -> None:
+    """Draw the filters in one line, without the period and its reset button; for `more`: `filter_bar.draw_chips`."""
+    filter_bar.draw_chips(selection.criteria, names.names, reset=lambda: None, **more)
+
+
+def draw(selection: Selection[S], names: Choices, *, search: SearchText | None = None, **more: Any) -> None:
+    """Draw the filters of a list in one line: search, period and others; for `more`: `filter_bar.draw_chips`."""
+
+    def first() -> None:
+        if search:
+            draw_search(selection.criteria.FIELDS[_FIND], search)
+        _choose_period(selection)
+
+    filter_bar.draw_chips(
+        selection.criteria,
+        names.names,
+        first=first,
+        reset=lambda: url_state.reset_button(shown=selection.is_changed),
+        leave_out=(_FIND,) if search else (),
+        **more,
+    )
+    if search:
+        complain_of_search(search)
+
+
+def _choose_period(selection: Selection[S]) -> None:
+    """Draw the period as one pick list, and beside it the two days of a custom one."""
+    st.session_state[_PERIOD] = selection.period
+    st.selectbox(
+        "Period",
+        list(EVERY_PERIOD),
+        key=_PERIOD,
+        format_func=periods.NAMES.__getitem__,
+        label_visibility="collapsed",
+        width=_DAY_WIDTH,
+        on_change=_period_changed,
+        args=(selection,),
+    )
+    if selection.period == periods.CUSTOM:
+        field, value = selection.criteria.FIELDS["created"], selection.criteria.created
+        filter_bar.draw_field(field, value, {}, width=_DAY_WIDTH, is_labelled=False)
