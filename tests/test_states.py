@@ -18,7 +18,7 @@ OTHER_SUBJECTS = {
     "core/services/events/catalogue.py": {"Approved"},
     "core/services/insurers/awaiting.py": {"queued", "dead"},
     "core/services/policies/policies.py": {"In force", "Cancelled", "Declined"},
-    "core/services/catalogue/product_detail.py": {"In force"},
+    "core/services/catalogue/product_list.py": {"In force"},
     "core/services/sales/filter.py": {"Paid"},
     "core/services/catalogue/rate_changes.py": {"withdrawn"},
     "core/store/schema/catalogue.py": {"withdrawn"},
@@ -33,7 +33,7 @@ OTHER_SUBJECTS = {
     "core/services/customers/table.py": {"In force"},
     "core/services/sales/table.py": {"Paid"},
     "core/services/claims/lists/queue.py": {"Paid", "Approved"},
-    "core/services/exports/loss_ratios.py": {"Paid"},
+    "core/services/claims/reports/loss_ratios.py": {"Paid"},
 }
 
 # Statements, agreements and adjustments have states of their own, with some of the same words.

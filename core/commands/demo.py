@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from core import telemetry
 from core.commands.init import out, prepare_store, print_first_steps
 from core.demo import background, portfolio, refuse_business
-from core.services.selling.loan_books.sample import FAULTS, build_sample
+from core.services.selling.demonstration import FAULTS, build_sample
 from core.store.access import Scope, reading, store
 from core.store.operations import statistics
 from core.store.schema import versions

@@ -15,7 +15,6 @@ from core.services.closing import demonstration as month_close
 from core.services.compliance import demonstration as privacy
 from core.services.finance import demonstration as finance
 from core.services.selling import demonstration as endorsements
-from core.services.selling.loan_books import demonstration as loan_books
 from core.settings import settings
 from core.store.access import Scope, reading, store, transact, writing
 from core.store.operations import statistics
@@ -71,4 +70,4 @@ def _add_cases(purchases: int, show: Show) -> Iterator[str]:
     if purchases >= finance.FEWEST_PURCHASES:
         show("Loan books", None)
         with suppress(NotFound):
-            yield f"{transact(_LIVE, loan_books.write_books):,} loan books, in every state that lasts."
+            yield f"{transact(_LIVE, endorsements.write_books):,} loan books, in every state that lasts."

@@ -21,12 +21,11 @@ import structlog
 
 from core import telemetry
 from core.errors import InvalidInput, StateForbids
-from core.services.selling.loan_books import books, carrying_out, columns, reading
+from core.services.selling.loan_books import books, carrying_out, reading, row_values
 from core.services.selling.loan_books.carrying_out import Chunk
-from core.services.selling.loan_books.columns import Heading
-from core.services.selling.loan_books.judging import Judged
-from core.services.selling.loan_books.preview import Tally
+from core.services.selling.loan_books.judging import Judged, Tally
 from core.services.selling.loan_books.reading import Job
+from core.services.selling.loan_books.row_values import Heading
 from core.states.loan_books import LoanBookState
 from core.store import access
 from core.store.access import Scope, Store, gave_way
@@ -161,7 +160,7 @@ class _Selling:
         self._scope = Scope.of(job.book.distributor_id, is_live=job.book.is_live)
         self._size = carrying_out.CHUNKS["sqlite" if store.is_sqlite else "postgresql"]
         # SQLite lets one write at a time, and what an exit writes is in the log at once.
-        self._is_in_pairs = not store.is_sqlite and job.book.kind == columns.ADDITIONS
+        self._is_in_pairs = not store.is_sqlite and job.book.kind == row_values.ADDITIONS
         # As of the last commit; None once the book is done, or another worker's.
         self.job: Job | None = job
 

@@ -12,7 +12,7 @@ from core.services.exports import view_mail
 from core.services.mail import mail
 from core.services.mail.mail import MailJob
 from core.services.outbox.queue import INTERNAL_ERROR
-from core.services.renewals import reminders
+from core.services.renewals import due as reminders
 from core.store.access import Scope, Store
 
 _SYSTEM = Scope.system()

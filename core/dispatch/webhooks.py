@@ -12,9 +12,9 @@ import structlog
 
 from core import clock, ids, telemetry
 from core.outbound.webhook_client import SendResult, WebhookClient
-from core.services.events import appending, catalogue, derivation, schedule
+from core.services.events import catalogue, derivation, feed
 from core.services.events.derivation import Batch, EventDraft
-from core.services.events.webhooks import endpoints, fan_out, log, sending
+from core.services.events.webhooks import endpoints, log, sending
 from core.services.events.webhooks.log import DeliveryDetail
 from core.services.events.webhooks.sending import DeliveryJob
 from core.services.outbox.queue import INTERNAL_ERROR
@@ -41,20 +41,20 @@ def _next_batch(store: Store) -> Batch | None:
 
 
 def _add(session: ScopedSession, batch: Batch) -> int:
-    return len(_tell(session, appending.append_batch(session, batch)))
+    return len(_tell(session, feed.append_batch(session, batch)))
 
 
 def sweep(store: Store) -> int:
     """Tell what dates have made due, if it is time to look; returns how many events there were."""
     with store.reading(_SYSTEM) as session:
-        if not schedule.is_due(session):
+        if not feed.is_due(session):
             return 0
-    return store.transact(_SYSTEM, lambda session: len(_tell(session, schedule.sweep(session))))
+    return store.transact(_SYSTEM, lambda session: len(_tell(session, feed.sweep(session))))
 
 
 def _tell(session: ScopedSession, events: list[Event]) -> list[Event]:
     """Queue the deliveries of new events in the transaction that adds them."""
-    fan_out.queue_deliveries(session, events)
+    log.queue_deliveries(session, events)
     return events
 
 
@@ -159,8 +159,8 @@ def prepare_ping(session: ScopedSession, endpoint_id: UUID) -> DeliveryJob:
         at=clock.now(),
         origin=f"{ids.new().hex} {catalogue.PING}",
     )
-    (event,) = appending.append(session, [draft])
-    row = fan_out.build_delivery(event, endpoint)
+    (event,) = feed.append(session, [draft])
+    row = log.build_delivery(event, endpoint)
     row.state, row.next_try_at = "queued", clock.now()
     session.insert(row)
     return sending.lease_one(session, row.id)

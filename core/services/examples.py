@@ -17,8 +17,8 @@ from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.claims.lists import records as claim_records
 from core.services.claims.lists.records import ClaimRecord, StatusTime
 from core.services.events import catalogue
-from core.services.events.appending import VERSION, object_path
 from core.services.events.catalogue import EventType
+from core.services.events.feed import VERSION, object_path
 from core.services.files.files import FileRecord
 from core.services.lists import records
 from core.services.lists.records import (

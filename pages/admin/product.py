@@ -7,8 +7,8 @@ import streamlit as st
 
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
-from core.services.catalogue import changes, product_detail, rate_changes
-from core.services.catalogue.product_detail import ProductDetail, ProductSeller, Proposal, RatesVersion
+from core.services.catalogue import changes, product_list, rate_changes
+from core.services.catalogue.product_list import ProductDetail, ProductSeller, Proposal, RatesVersion
 from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.frame import frame, page_links
@@ -370,7 +370,7 @@ def draw() -> None:
     person = frame.require("operations")
     is_admin = person.has_role("admin")
     tables.back_link("products", "admin/products.py", "All products")
-    product = page_links.load_record("product", product_detail.get_product)
+    product = page_links.load_record("product", product_list.get_product)
     with frame.header_with_buttons(
         f"{words.plain(product.name)} {words.badge('On sale' if product.active else 'Off')}",
         f"{words.plain(product.category)} of {words.plain(product.insurer)}",

@@ -13,9 +13,8 @@ from core import clock, money
 from core.covers.cover import Cover, Price
 from core.covers.fields import build_example
 from core.covers.tariff import EditableTariff, Figure, Kind, Tariff
-from core.services.catalogue import product_detail, product_list
-from core.services.catalogue.product_detail import ProductDetail
-from core.services.catalogue.product_list import ProductFilter, ProductRow
+from core.services.catalogue import product_list
+from core.services.catalogue.product_list import ProductDetail, ProductFilter, ProductRow
 from core.store.access import reading
 from core.ui.buying import prices
 from core.ui.buying.prices import SoFar
@@ -217,7 +216,7 @@ def _one(name: str, tariff: Tariff, known: SoFar[Price], was: Price | None) -> N
         delta_arrow="auto" if change else "off",
     )
     prices.show_steps(price.steps)
-    split = product_detail.split_price(price, tariff)
+    split = product_list.split_price(price, tariff)
     facts.line(f"Platform, {tariff.mca_commission} %", words.naira(split.mca_profit_minor))
     facts.line(f"Distributor, {tariff.distributor_commission} %", words.naira(split.distributor_profit_minor))
     facts.line("Insurer, the rest", words.naira(split.provider_share_minor))
@@ -245,7 +244,7 @@ FORM = "rates"
 def read_now(product_id: UUID) -> ProductDetail:
     """Return the current state of the product."""
     with reading(frame.scope()) as session:
-        return product_detail.get_product(session, product_id)
+        return product_list.get_product(session, product_id)
 
 
 def show_untouched(meta: Mapping[str, Any]) -> None:

@@ -13,8 +13,8 @@ from streamlit.column_config import NumberColumn
 from core import clock
 from core.covers.tariff import Figure, Kind, Tariff, parse_tariff
 from core.errors import FieldFault, InvalidInput
-from core.services.catalogue import product_detail, rate_changes
-from core.services.catalogue.product_detail import ProductDetail, RatesVersion
+from core.services.catalogue import product_list, rate_changes
+from core.services.catalogue.product_list import ProductDetail, RatesVersion
 from core.ui.forms import forms
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
@@ -258,7 +258,7 @@ def look_again(product_id: UUID) -> None:
 
 def draw() -> None:
     frame.require("admin")
-    product = page_links.load_record("product", product_detail.get_product)
+    product = page_links.load_record("product", product_list.get_product)
     if st.session_state.get(products.DONE) == product.id:
         # The browser's Back from the product skips the form, which is finished.
         page_links.go("admin/product.py", replaces=True, id=str(product.id))

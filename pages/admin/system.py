@@ -13,7 +13,7 @@ from core.services.admin.system import AutomationState, FilesFacts, QueueLine, S
 from core.services.finance import agreements
 from core.services.mail.mail import MailLine
 from core.services.outbox.queue import QueueHealth
-from core.services.renewals import reminders
+from core.services.renewals import due
 from core.settings import settings
 from core.states.policies import OPEN, SubmissionState
 from core.store.access import Scope, reading, store
@@ -286,7 +286,7 @@ def _consequence(state: AutomationState) -> str:
     if state.is_on:
         return "Nothing more is sent automatically. Reminders can still be sent from the list of what is due."
     with reading(Scope.system()) as session:
-        waiting = reminders.count_due(session)
+        waiting = due.count_due(session)
     return (
         f"**{words.count(waiting)}** policies have a reminder due now: they get it at once, or from 8 o'clock on."
         " After that each policy gets its own on the day."

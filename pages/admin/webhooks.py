@@ -13,9 +13,8 @@ from core.dispatch import webhooks as webhook_dispatch
 from core.errors import CoverdeskError
 from core.services.events.catalogue import EVENT_TYPES, OLDER_NAMES
 from core.services.events.webhooks import desk, endpoints, log
-from core.services.events.webhooks.endpoints import Endpoint, NewSecret
+from core.services.events.webhooks.endpoints import Endpoint, EndpointChange, EndpointRequest, NewSecret, ReplayRequest
 from core.services.events.webhooks.log import Delivery
-from core.services.events.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading, store
 from core.ui.frame import frame, page_links

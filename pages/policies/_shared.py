@@ -14,8 +14,8 @@ from core.covers.endorsements import REGISTRATION
 from core.errors import StateForbids
 from core.services.insurers import resending
 from core.services.people.staff import Person
-from core.services.policies import endorsements
-from core.services.policies.endorsements import Endorsement, UntoldEndorsement
+from core.services.policies import policies
+from core.services.policies.policies import Endorsement, UntoldEndorsement
 from core.services.selling import endorsing
 from core.services.views.policy import PolicyDetail
 from core.store.access import ScopedSession, reading
@@ -181,7 +181,7 @@ def _reporting(endorsement_id: UUID, number: int) -> Action:
 def draw_untold() -> None:
     """Draw the endorsements that no insurer was told of, oldest first; nothing where there are none."""
     with reading(frame.scope()) as session:
-        found, total = endorsements.list_untold(session, limit=_MOST)
+        found, total = policies.list_untold(session, limit=_MOST)
     if not total:
         return
     noun = "endorsement" if total == 1 else "endorsements"

@@ -12,11 +12,10 @@ from core.outbound import mail as smtp
 from core.services.admin import system
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.people.staff import Person
-from core.services.renewals import calls, due, reminders, renewals
+from core.services.renewals import calls, due, renewals
 from core.services.renewals.calls import CallerFigures
-from core.services.renewals.due import BUCKETS, Bucket, DueRow
+from core.services.renewals.due import BUCKETS, Bucket, DueRow, Reminded
 from core.services.renewals.records import NOBODY, DueFilter
-from core.services.renewals.reminders import Reminded
 from core.store.access import Scope, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
@@ -198,7 +197,7 @@ def _reminding(picked: Sequence[DueRow]) -> Action:
         fields=[lambda _: _show(picked)],
         confirm=f"Remind {len(picked)} customers" if len(picked) > 1 else "Remind",
         roles=("operations",),
-        work=lambda session, _, by: reminders.remind(session, [row.id for row in picked], by=by),
+        work=lambda session, _, by: due.remind(session, [row.id for row in picked], by=by),
         done=lambda found: summarise_reminders(found) + ("" if smtp.can_send() or not found.queued else WAITS),
         then=lambda _: tables.let_go(DUE),
     )

@@ -149,7 +149,7 @@ def measure() -> Table:  # noqa: PLR0915 - one story from top to bottom
     from core.covers.request import validate
     from core.services.catalogue import keys
     from core.services.events.webhooks import endpoints
-    from core.services.events.webhooks.requests import EndpointRequest
+    from core.services.events.webhooks.endpoints import EndpointRequest
     from core.services.selling import buying
     from core.services.selling.buying import Seller
     from core.store.access import Scope

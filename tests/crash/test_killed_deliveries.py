@@ -16,7 +16,7 @@ from core.covers import request as requests
 from core.dispatch import webhooks
 from core.services.events import derivation
 from core.services.events.webhooks import endpoints
-from core.services.events.webhooks.requests import EndpointRequest
+from core.services.events.webhooks.endpoints import EndpointRequest
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.events import DELIVERY_STATES

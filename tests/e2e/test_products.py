@@ -5,7 +5,7 @@ from uuid import UUID
 import httpx
 from playwright.sync_api import expect
 
-from core.services.catalogue import keys, product_detail, rate_changes
+from core.services.catalogue import keys, product_list, rate_changes
 from core.services.people import staff
 from core.store.access import Scope
 from tests.e2e.conftest import PASSWORD, Desk, Visit, settled, twice
@@ -29,7 +29,7 @@ def confirmed_by_another(desk: Desk) -> None:
     email = "second@coverdesk.example"
     with desk.store.writing(Scope.system()) as session:
         staff.add_or_update(session, email=email, name="Second", roles=["admin"], password=PASSWORD, actor="tests")
-        product = product_detail.get_product(session, LOAN)
+        product = product_list.get_product(session, LOAN)
         assert product.proposal is not None
         by = staff.get_by_email(session, email)
         rate_changes.confirm(session, LOAN, product.proposal.id, seen=product.version, by=by)
@@ -57,7 +57,7 @@ def test_the_api_charges_what_one_admin_proposed_and_another_confirmed_from_its_
     confirmed_by_another(desk)
     assert charged(desk, key) == 6900.0
     with desk.store.reading(Scope.system()) as session:
-        product = product_detail.get_product(session, LOAN)
+        product = product_list.get_product(session, LOAN)
         assert [version.state for version in product.versions] == ["Planned", "In force"]
     page.reload()
     page.get_by_role("link", name="In the audit log").click()

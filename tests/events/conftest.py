@@ -16,9 +16,8 @@ from core.dispatch import webhooks as dispatch
 from core.dispatch.lines import DispatchLines
 from core.outbound.webhook_client import SendLimits, WebhookClient
 from core.services.events.webhooks import endpoints, log
-from core.services.events.webhooks.endpoints import Endpoint, NewSecret
+from core.services.events.webhooks.endpoints import Endpoint, EndpointRequest, NewSecret
 from core.services.events.webhooks.log import Delivery, DeliveryDetail
-from core.services.events.webhooks.requests import EndpointRequest
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from tests.api import conftest as api

@@ -23,9 +23,8 @@ from core.services import examples
 from core.services.admin import status
 from core.services.catalogue import keys
 from core.services.events import catalogue
-from core.services.events.webhooks import desk, endpoints, log, rendering, sending
-from core.services.events.webhooks.endpoints import NewSecret
-from core.services.events.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
+from core.services.events.webhooks import desk, endpoints, log, sending
+from core.services.events.webhooks.endpoints import EndpointChange, EndpointRequest, NewSecret, ReplayRequest
 from core.services.outbox import queue
 from core.services.renewals import renewals
 from core.store.access import Scope
@@ -643,7 +642,7 @@ def test_an_endpoint_of_the_classic_form_chooses_the_older_name(hooks: Hooks, ch
 def test_an_older_name_is_that_of_one_type(hooks: Hooks) -> None:
     for older, type_ in catalogue.OLDER_NAMES.items():
         body = orjson.dumps(examples.build_sample(catalogue.BY_NAME[type_]))
-        names = [orjson.loads(rendering.render_classic(body, wanted) or b"")["event"] for wanted in ([older], ["*"])]
+        names = [orjson.loads(sending.render_classic(body, wanted) or b"")["event"] for wanted in ([older], ["*"])]
         assert names[0] == older != names[1]
         assert catalogue.is_pattern(older)
         assert [name for name in catalogue.BY_NAME if catalogue.fits(older, name)] == [type_]

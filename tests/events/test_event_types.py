@@ -17,7 +17,7 @@ from core import clock
 from core.covers.insurers import insurer_a, insurer_b
 from core.dispatch import webhooks
 from core.services import examples
-from core.services.catalogue import changes, product_detail, rate_changes
+from core.services.catalogue import changes, product_list, rate_changes
 from core.services.claims.workflow import questions
 from core.services.events import catalogue, feed
 from core.services.events.catalogue import BY_NAME, EVENT_TYPES
@@ -156,7 +156,7 @@ def test_other_rates_are_told_to_all_who_sell_and_a_withheld_product_to_one(
     with store.writing(Scope.system()) as session:
         session.insert(*(Staff(id=p.id, email=p.email, name=p.name, roles=["admin"]) for p in (ADMIN, SECOND)))
     with store.writing(Scope.system()) as session:
-        known = product_detail.get_product(session, product_id)
+        known = product_list.get_product(session, product_id)
         at = clock.lagos_midnight((shipped.STILL + timedelta(days=9)).date())
         asked = {"start": known.latest.id, "effective_at": at, "seen": known.version, "by": ADMIN}
         proposed = rate_changes.propose(session, product_id, {"price": "6000"}, **asked)

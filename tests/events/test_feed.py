@@ -18,7 +18,7 @@ from core.covers.insurers import insurer_f
 from core.dispatch import webhooks
 from core.errors import InvalidInput
 from core.services.audit import log as audit
-from core.services.events import appending, derivation, feed
+from core.services.events import derivation, feed
 from core.services.events.feed import FeedFilter
 from core.services.selling import buying
 from core.store.access import Scope, ScopedSession, Store
@@ -132,7 +132,7 @@ def test_two_who_read_the_log_at_once_make_each_event_once(store: Store, partner
     sell(store, partner, COVER)
     with store.reading(Scope.system()) as session:
         batch = derivation.collect(session)
-    add = [store.transact(Scope.system(), lambda s: len(appending.append_batch(s, batch))) for _ in range(2)]
+    add = [store.transact(Scope.system(), lambda s: len(feed.append_batch(s, batch))) for _ in range(2)]
     assert add == [len(batch.drafts), 0]
     assert webhooks.catch_up(store) == 0
 
@@ -143,7 +143,7 @@ def test_a_batch_that_failed_half_way_is_read_again_whole(store: Store, partner:
         batch = derivation.collect(session)
 
     def dies(session: ScopedSession) -> None:
-        appending.append_batch(session, batch)
+        feed.append_batch(session, batch)
         raise KeyError("killed")
 
     with pytest.raises(KeyError):

@@ -10,8 +10,8 @@ import standardwebhooks
 from core import settings
 from core.api.http import envelope
 from core.services.catalogue import keys
-from core.services.events.appending import object_path
 from core.services.events.catalogue import EVENT_TYPES
+from core.services.events.feed import object_path
 from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.store.access import Scope

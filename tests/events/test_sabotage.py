@@ -25,7 +25,7 @@ from core.services.audit import log as audit
 from core.services.events import derivation, feed
 from core.services.events.derivation import Batch
 from core.services.events.feed import FeedFilter
-from core.services.events.webhooks import fan_out
+from core.services.events.webhooks import log
 from core.store.access import Scope, ScopedSession, Store
 from core.store.audit_chain import chain_of
 from core.store.schema.tables import AuditEntry
@@ -75,7 +75,7 @@ def test_deliveries_queued_in_a_second_transaction_are_noticed(hooks: Hooks, mon
         before = len(hooks.log(made))
         hooks.sell()
         with monkeypatch.context() as crash:
-            crash.setattr(fan_out, "queue_deliveries", lambda *_: {}["the process is gone"])
+            crash.setattr(log, "queue_deliveries", lambda *_: {}["the process is gone"])
             with pytest.raises(KeyError):
                 webhooks.catch_up(hooks.store)
         webhooks.catch_up(hooks.store)
@@ -85,9 +85,9 @@ def test_deliveries_queued_in_a_second_transaction_are_noticed(hooks: Hooks, mon
         """Like `catch_up`, but queues the deliveries in a transaction of their own."""
         while (batch := webhooks._next_batch(store)) is not None:
             events = store.transact(
-                Scope.system(), lambda session, batch=batch: webhooks.appending.append_batch(session, batch)
+                Scope.system(), lambda session, batch=batch: webhooks.feed.append_batch(session, batch)
             )
-            store.transact(Scope.system(), lambda session, events=events: fan_out.queue_deliveries(session, events))
+            store.transact(Scope.system(), lambda session, events=events: log.queue_deliveries(session, events))
         return 0
 
     with receiving() as receiver:

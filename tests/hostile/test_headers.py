@@ -111,7 +111,7 @@ def test_a_defect_carries_the_security_headers_too(
         raise ZeroDivisionError("secret inside")
 
     monkeypatch.setattr(downloads, "_order", broken)
-    monkeypatch.setattr(health.readiness, "find_fault", broken)
+    monkeypatch.setattr(health.status, "find_fault", broken)
     for address in ("/exports/purchases.csv", "/readyz"):
         answer = client.get(address)
         assert answer.status_code == 500, address

@@ -10,7 +10,7 @@ from functools import partial
 import pikepdf
 import pytest
 
-from core.services.files import inspection
+from core.services.files import files
 from core.store.access import Store
 from tests import papers
 from tests.api.conftest import Client
@@ -112,7 +112,7 @@ def test_what_is_no_paper_is_refused_whatever_it_claims(
 
 
 def test_an_ordinary_pdf_with_object_streams_is_taken(store: Store) -> None:
-    assert inspection.inspect(unfolding_pdf(1_048_576), "file").content_type == "application/pdf"
+    assert files.inspect(unfolding_pdf(1_048_576), "file").content_type == "application/pdf"
 
 
 @every_case("form", ["PNG", "JPEG", "WEBP"])

@@ -14,7 +14,7 @@ from core.services.admin import system
 from core.services.admin.system import RENEWAL_REMINDERS
 from core.services.people.staff import Person
 from core.services.policies import changes
-from core.services.renewals import reminders
+from core.services.renewals import due as reminders
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Mail, Policy
 from tests.conftest import Partner

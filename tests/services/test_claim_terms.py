@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed
 from core.money import Split
-from core.services.catalogue import product_detail, rate_changes
+from core.services.catalogue import product_list, rate_changes
 from core.services.claims.review import coverage_checks
 from core.services.claims.review import review as claim_review
 from core.services.policies.refunds import PaidTerm
@@ -102,17 +102,17 @@ def test_a_waiting_period_that_two_admins_change_does_not_bind_a_sale_of_before(
     product_id = office.claim(claim_id).product_id
     typed = {"meta.waiting_days.Loss of job": "360", "meta.exclusions": ["Loss of job"]}
     with office.store.writing(Scope.system()) as session:
-        product = product_detail.get_product(session, product_id)
+        product = product_list.get_product(session, product_id)
         at = rate_changes.earliest()
         given: dict[str, Any] = {"start": product.in_force.id, "effective_at": at, "by": office.people["root"]}
         proposal = rate_changes.propose(session, product_id, typed, seen=product.version, **given)
     with office.store.writing(Scope.system()) as session:
-        seen = product_detail.get_product(session, product_id).version
+        seen = product_list.get_product(session, product_id).version
         rate_changes.confirm(session, product_id, proposal, seen=seen, by=office.person("second"))
     with clock.freeze(NOON + timedelta(days=2)):
         assert (judged(office, claim_id, "waiting"), judged(office, claim_id, "exclusions")) == before
         with office.store.reading(Scope.system()) as session:
-            rules = product_detail.get_product(session, product_id).in_force.tariff.meta
+            rules = product_list.get_product(session, product_id).in_force.tariff.meta
     assert rules["waiting_days"] == {"Critical illness": 30, "Loss of job": 360}
     assert rules["exclusions"] == ["Loss of job"]
 

@@ -12,11 +12,11 @@ from core.covers.insurers import insurer_a, insurer_f
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import requests
-from core.services.customers import customers, merging, notes
+from core.services.customers import customers, merging
 from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
-from core.services.renewals import reminders
+from core.services.renewals import due
 from core.services.views import customer as customer_view
 from core.services.views.customer import CustomerDetail
 from core.store.access import Scope, Store
@@ -78,7 +78,7 @@ def test_a_person_is_shown_whole_and_taken_apart_again(store: Store, both: tuple
     kept, merged = both
     before, apart = owners(store), [shown(store, key) for key in both]
     with store.writing(LIVE) as session:
-        notes.add_note(session, merged, {"text": "Called"}, by=bola)
+        customers.add_note(session, merged, {"text": "Called"}, by=bola)
         assert [each.id for each in merging.list_candidates(session, kept)] == [merged]
         assert [each.id for each in merging.list_candidates(session, kept, "n.okafor@")] == [merged]
     merge(store, kept, merged, bola)
@@ -92,7 +92,7 @@ def test_a_person_is_shown_whole_and_taken_apart_again(store: Store, both: tuple
     assert (part.group.kept_id, part.bought) == (kept, apart[1].bought)
     assert owners(store) == before, "nothing is moved"
     with store.reading(LIVE) as session:
-        assert len(notes.list_notes(session, *whole.group.ids)) == 1
+        assert len(customers.list_notes(session, *whole.group.ids)) == 1
         assert customers.list_customers(session).total_count == 2, "the API shows what it always showed"
         assert customers.list_customers(session, CustomerFilter(merged=False)).total_count == 1
         assert merging.list_candidates(session, kept) == []
@@ -153,14 +153,14 @@ def test_the_check_of_the_store_finds_merges_that_no_screen_could_make(
 def test_wishes_and_requests_are_the_persons_not_a_records(store: Store, both: tuple[UUID, UUID], bola: Person) -> None:
     kept, merged = both
     with store.writing(LIVE) as session:
-        reminders.set_opt_out(session, merged, is_out=True, by=bola)
+        due.set_opt_out(session, merged, is_out=True, by=bola)
     merge(store, kept, merged, bola)
     with store.writing(LIVE) as session:
-        assert reminders.list_opted_out(session, both) == set(both)
-        reminders.set_opt_out(session, kept, is_out=False, by=bola)
-        assert reminders.list_opted_out(session, both) == set()
-        reminders.set_opt_out(session, kept, is_out=True, by=bola)
-        assert reminders.list_opted_out(session, both) == set(both)
+        assert due.list_opted_out(session, both) == set(both)
+        due.set_opt_out(session, kept, is_out=False, by=bola)
+        assert due.list_opted_out(session, both) == set()
+        due.set_opt_out(session, kept, is_out=True, by=bola)
+        assert due.list_opted_out(session, both) == set(both)
     typed = {"kind": "access", "name": "Ngozi", "email": "ngozi@example.com", "details": "Everything, please"}
     desk = Person(id=bola.id, email="d@x.example", name="D", roles=("compliance",), claim_limit_minor=None)
     with store.writing(Scope.system()) as session:

@@ -6,7 +6,7 @@ from sqlmodel import col
 from core import clock, demo
 from core.services.admin import demonstration, store_check
 from core.services.events import catalogue
-from core.services.policies import endorsements, policies
+from core.services.policies import policies
 from core.services.selling import demonstration as selling
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, PolicyEndorsement
@@ -26,12 +26,12 @@ def test_some_policies_in_force_are_endorsed_once_and_every_second_insurer_was_t
             assert selling.write_endorsements(session) == 0
         with store.reading(LIVE) as session:
             rows = list(session.execute(sa.select(PolicyEndorsement)).scalars())
-            _, untold = endorsements.list_untold(session, limit=50)
+            _, untold = policies.list_untold(session, limit=50)
             assert len(rows) == number > 4
             assert untold == number // 2
             assert len({row.changes[0]["field"] for row in rows}) > 1
             for row in rows:
-                (shown,) = endorsements.list_endorsements(session, row.policy_id)
+                (shown,) = policies.list_endorsements(session, row.policy_id)
                 (change,) = shown.changes
                 assert change["before"] != change["after"]
                 listed = policies.get_policy(session, row.policy_id)["endorsements"]

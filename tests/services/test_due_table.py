@@ -12,7 +12,7 @@ from core.covers.insurers import insurer_a, insurer_b, insurer_f
 from core.errors import NotRenewable
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
-from core.services.renewals import due, next_terms, renewals
+from core.services.renewals import due, renewals
 from core.services.renewals.due import BUCKETS, DueRow
 from core.services.renewals.records import DueFilter
 from core.store.access import Scope, Store
@@ -62,7 +62,7 @@ def test_filters_order_and_pages_hold_for_rows_as_for_tiles(store: Store, partne
     assert [row.id for row in listed(store, "week", wanted, order="latest")] == [other, mine]
     assert [row.id for row in listed(store, "week", wanted, paging=Paging(2, 1))] == [other]
     with store.reading(TEST) as session:
-        insurer = session.get_one(Product, UUID(str(next_terms.preview_next_term(session, other).sale.id))).provider_id
+        insurer = session.get_one(Product, UUID(str(renewals.preview_next_term(session, other).sale.id))).provider_id
         tile = due.list_due(session, clock.today(), DueFilter(provider_ids=(insurer,)))[0]
     assert [row.id for row in listed(store, "week", DueFilter(provider_ids=(insurer,)))] == [other]
     assert tile.policies == 1
@@ -78,17 +78,17 @@ def test_many_next_terms_are_those_of_each_policy_alone(store: Store, partner: P
         sold(store, partner, -335, insurer_a.COMPREHENSIVE, is_live=True, premium_frequency="monthly"),
     ]
     with store.reading(LIVE) as session:
-        blocked = next_terms.preview_next_term(session, policies[4]).sale.id
+        blocked = renewals.preview_next_term(session, policies[4]).sale.id
     with store.writing(Scope.system()) as session:
         session.insert(ProductBlock(product_id=blocked, distributor_id=stranger.id, created_at=clock.now()))
     with store.reading(LIVE) as session:
-        together = next_terms.get_next_terms(session, policies)
+        together = renewals.get_next_terms(session, policies)
         for policy_id, one in together.items():
             if isinstance(one, NotRenewable):
                 with pytest.raises(NotRenewable, match=re.escape(str(one))):
-                    next_terms.preview_next_term(session, policy_id)
+                    renewals.preview_next_term(session, policy_id)
             else:
-                assert one == next_terms.preview_next_term(session, policy_id)
+                assert one == renewals.preview_next_term(session, policy_id)
     assert set(together) == set(policies)
     refusals = {str(each) for each in together.values() if isinstance(each, NotRenewable)}
     assert {"This product is no longer sold", "This policy is not active yet"} < refusals
@@ -101,7 +101,7 @@ def test_a_row_says_what_the_next_term_costs_and_why_it_cannot_be_bought(store: 
     assert (row.id, row.next_minor, row.refusal) == (policy_id, 15_000_00, None)
     assert (row.customer, row.distributor) == ("Amaka Eze", "Swift Lenders")
     with store.writing(Scope.system()) as session:
-        session.get_one(Product, next_terms.preview_next_term(session, policy_id).sale.id).active = False
+        session.get_one(Product, renewals.preview_next_term(session, policy_id).sale.id).active = False
     (row,) = listed(store, "week")
     assert (row.next_minor, row.refusal) == (None, "This product is no longer sold")
     assert row.last_minor == 15_000_00

@@ -23,7 +23,7 @@ from core.services.claims.workflow import judgement as claim_judgement
 from core.services.files.links import Owner
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.policies import certificates, changes, endorsements, policies
+from core.services.policies import certificates, changes, policies
 from core.services.selling import endorsing
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
@@ -111,7 +111,7 @@ def test_an_endorsement_changes_the_policy_and_nothing_that_was_sold(
     assert row(store, Customer, before.customer_id).model_dump() == customer.model_dump()
     assert endorse(store, sale, by, email="obi@people.example") == 2
     with store.reading(LIVE) as session:
-        first, second = endorsements.list_endorsements(session, sale.policy_id)
+        first, second = policies.list_endorsements(session, sale.policy_id)
         found = policies.get_policy(session, sale.policy_id)
         entries = [entry for entry in session.execute(sa.select(AuditEntry)).scalars() if "endors" in entry.action]
     assert [change["field"] for change in first.changes] == [PLATE, "last_name", "phone_number"], "address is as it was"
@@ -276,8 +276,8 @@ def test_the_insurer_is_told_once_by_somebody_of_operations(
     by = people["operations"]
     endorse(store, sale, by, last_name="Obi")
     with store.reading(LIVE) as session:
-        (waiting,), total = endorsements.list_untold(session, limit=5)
-        (made,) = endorsements.list_endorsements(session, sale.policy_id)
+        (waiting,), total = policies.list_untold(session, limit=5)
+        (made,) = policies.list_endorsements(session, sale.policy_id)
     assert (waiting.policy_id, waiting.fields, total) == (sale.policy_id, ["last_name"], 1)
 
     def tell(person: Person, note: str = "E-mail to the underwriter", scope: Scope = LIVE) -> None:
@@ -294,8 +294,8 @@ def test_the_insurer_is_told_once_by_somebody_of_operations(
     with pytest.raises(StateForbids, match="noted already"):
         tell(by)
     with store.reading(LIVE) as session:
-        assert endorsements.list_untold(session, limit=5) == ([], 0)
-        (made,) = endorsements.list_endorsements(session, sale.policy_id)
+        assert policies.list_untold(session, limit=5) == ([], 0)
+        (made,) = policies.list_endorsements(session, sale.policy_id)
         assert session.execute(sa.select(sa.func.count()).select_from(EndorsementNotice)).scalar_one() == 1
     assert (made.told_by, made.told_how) == ("operations", "E-mail to the underwriter")
     assert made.told_at is not None
@@ -307,8 +307,8 @@ def test_no_other_distributor_and_no_other_mode_sees_an_endorsement(
     endorse(store, sale, people["operations"], last_name="Obi")
     for scope in (stranger.scope(is_live=True), partner.scope(), Scope.staff(is_live=False)):
         with store.reading(scope) as session:
-            assert endorsements.list_endorsements(session, sale.policy_id) == []
-            assert endorsements.list_untold(session, limit=5) == ([], 0)
+            assert policies.list_endorsements(session, sale.policy_id) == []
+            assert policies.list_untold(session, limit=5) == ([], 0)
         with pytest.raises(NotFound):
             endorse(store, sale, people["operations"], last_name="Eze", scope=scope)
 

@@ -36,7 +36,7 @@ from core.services.idempotency import WireResponse
 from core.services.mail import mail
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.policies import changes, endorsements
+from core.services.policies import changes, policies
 from core.services.renewals import calls
 from core.services.selling import drafts, endorsing
 from core.services.selling.drafts import Draft
@@ -122,7 +122,7 @@ class PrivacyDesk:
                 expected_version=1,
                 by=by,
             )
-            (made,) = endorsements.list_endorsements(session, self.car.policy_id)
+            (made,) = policies.list_endorsements(session, self.car.policy_id)
             endorsing.note_told(session, made.id, note=told, by=by)
 
     def _traces(self, partner: Partner) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from core import ids
 from core.errors import InvalidInput, NotAllowed, NotFound, Unauthorized
-from core.services.files import files, inspection
+from core.services.files import files
 from core.services.files import links as file_links
 from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
@@ -50,13 +50,13 @@ def test_sent_name_is_shown_without_what_could_mislead(name: str, shown: str) ->
 
 @every_case(("form", "mode"), [("PNG", "RGBA"), ("PNG", "P"), ("PNG", "I;16"), ("JPEG", "CMYK"), ("JPEG", "L")])
 def test_pictures_of_every_usual_make_are_drawn_anew(form: str, mode: str) -> None:
-    judged = inspection.inspect(papers.picture(form, mode=mode), "file")
+    judged = files.inspect(papers.picture(form, mode=mode), "file")
     assert papers.opened(judged.content).size == (64, 48)
 
 
 def test_judging_the_judged_changes_nothing_more() -> None:
-    once = inspection.inspect(papers.photograph("PNG"), "file")
-    assert inspection.inspect(once.content, "file") == once
+    once = files.inspect(papers.photograph("PNG"), "file")
+    assert files.inspect(once.content, "file") == once
 
 
 @every_case(

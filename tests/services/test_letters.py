@@ -15,7 +15,7 @@ from core.services.mail import mail
 from core.services.mail.mail import TEMPLATES
 from core.services.people.staff import Person
 from core.services.policies import certificates
-from core.services.renewals import reminders
+from core.services.renewals import due
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Mail, Policy
@@ -95,39 +95,39 @@ def test_a_certificate_needs_a_role_a_live_policy_and_a_certificate(
 
 def test_a_reminder_is_due_at_60_30_7_and_1_days() -> None:
     stages = {0: 1, 1: 1, 2: 7, 7: 7, 8: 30, 30: 30, 31: 60, 60: 60, 61: None, -1: None}
-    assert {days: reminders.get_stage(days) for days in stages} == stages
+    assert {days: due.get_stage(days) for days in stages} == stages
 
 
 def test_each_reminder_is_sent_once_and_none_after_an_opt_out(store: Store, policy: Policy) -> None:
 
-    def remind() -> reminders.Reminded:
+    def remind() -> due.Reminded:
         with store.writing(LIVE) as session:
-            return reminders.remind(session, [policy.id, policy.id], by=OPERATIONS)
+            return due.remind(session, [policy.id, policy.id], by=OPERATIONS)
 
     assert (remind().queued, remind().left_out) == (1, {"reminded already": 1})
     assert "One more term costs ₦" in written(store)[0].body
     with store.reading(LIVE) as session:
-        assert reminders.load_latest(session, [policy.id]) == {policy.id: NOW}
+        assert due.load_latest(session, [policy.id]) == {policy.id: NOW}
     assert policy.expiration_at is not None
     with clock.freeze(policy.expiration_at - timedelta(hours=20)):
         with store.writing(LIVE) as session:
-            reminders.set_opt_out(session, policy.customer_id, is_out=True, by=OPERATIONS)
+            due.set_opt_out(session, policy.customer_id, is_out=True, by=OPERATIONS)
         assert remind().left_out == {"wants no reminders": 1}
         with store.writing(LIVE) as session:
-            reminders.set_opt_out(session, policy.customer_id, is_out=False, by=OPERATIONS)
+            due.set_opt_out(session, policy.customer_id, is_out=False, by=OPERATIONS)
         assert remind().queued == 1
-    assert [letter.template for letter in written(store)] == [reminders.TEMPLATE] * 2
+    assert [letter.template for letter in written(store)] == [due.TEMPLATE] * 2
 
 
 def test_reminders_need_a_role_and_a_bounded_choice(store: Store, policy: Policy) -> None:
     with store.writing(LIVE) as session:
         for wrong in ([], [ids.new() for _ in range(51)]):
             with pytest.raises(InvalidInput, match="policies"):
-                reminders.remind(session, wrong, by=OPERATIONS)
+                due.remind(session, wrong, by=OPERATIONS)
         with pytest.raises(NotAllowed):
-            reminders.remind(session, [policy.id], by=somebody("finance"))
+            due.remind(session, [policy.id], by=somebody("finance"))
         with pytest.raises(NotAllowed):
-            reminders.set_opt_out(session, policy.customer_id, is_out=True, by=somebody("claims"))
+            due.set_opt_out(session, policy.customer_id, is_out=True, by=somebody("claims"))
 
 
 def test_an_admin_changes_a_text_and_the_next_e_mail_has_it(store: Store, policy: Policy) -> None:

@@ -14,7 +14,7 @@ from core import clock
 from core.dispatch import loan_books as worker
 from core.services.admin import store_check
 from core.services.catalogue import products
-from core.services.selling.loan_books import books, carrying_out, report
+from core.services.selling.loan_books import books, carrying_out, records
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import AuditHead, Customer, InsuredRisk, LoanBook, LoanBookRow, Policy
 from tests.conftest import Partner
@@ -216,7 +216,7 @@ def test_the_lines_of_the_report_and_the_numbers_of_their_policies_are_in_one_or
     lender = Lender(store, partner)
     book = lender.carry_out(lender.read(as_csv([loan(number) for number in range(20)])))
     with store.reading(lender.scope) as session:
-        text = b"".join(report.csv_chunks(session, books.get(session, book.id))).decode()
+        text = b"".join(records.csv_chunks(session, books.get(session, book.id))).decode()
         numbers = [session.get_one(Policy, row.policy_id).policy_number for row in lender.rows(book)]
     assert [line.split(",")[0] for line in text.splitlines()[1:]] == [f"LN-{number:06d}" for number in range(20)]
     assert numbers == sorted(numbers)

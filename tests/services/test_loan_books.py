@@ -21,7 +21,8 @@ from core.services.finance.parties import Party
 from core.services.outbox.queue import list_queues
 from core.services.people.staff import Person
 from core.services.policies import certificates, changes, policies
-from core.services.selling.loan_books import books, carrying_out, demonstration, reading, records, report, sample
+from core.services.selling import demonstration
+from core.services.selling.loan_books import books, carrying_out, reading, records
 from core.store.access import Scope, Store
 from core.store.schema.tables import (
     Agreement,
@@ -463,8 +464,8 @@ def test_a_borrower_without_an_email_is_sent_none(store: Store, partner: Partner
 
 @pytest.mark.both_databases
 def test_each_fault_of_a_sample_is_found(store: Store, partner: Partner) -> None:
-    names = list(sample.FAULTS)
-    book = Lender(store, partner).read(sample.build_sample(12 * len(names), names))
+    names = list(demonstration.FAULTS)
+    book = Lender(store, partner).read(demonstration.build_sample(12 * len(names), names))
     faulty = [row for row in Lender(store, partner).rows(book) if row.code or row.also]
     assert [(row.line - 1) % 12 for row in faulty] == [0] * len(names)
     assert [row.code or row.also[0] for row in faulty] == [
@@ -504,7 +505,7 @@ def test_a_snapshot_lists_what_is_missing_and_ends_nothing(store: Store, partner
     assert book.preview["compared"] == {"uninsured": 1, "missing": 1, "missing_premium": "575.00"}
     with store.reading(partner.scope()) as session:
         missing = records.list_rows(session, book.id, records.Paging(1, 10), "missing")
-        text = b"".join(report.csv_chunks(session, books.get(session, book.id))).decode()
+        text = b"".join(records.csv_chunks(session, books.get(session, book.id))).decode()
     assert [row["loan_account_number"] for row in missing.items] == ["LN-000002"]
     assert text.splitlines()[-1].startswith("LN-000002,missing,")
     assert count(store, Policy, col(Policy.cancelled_at).is_(None)) == 3
@@ -517,7 +518,7 @@ def test_the_report_has_the_lenders_columns_and_runs_no_formula(store: Store, pa
     book = lender.carry_out(lender.read(as_csv(rows, heading)))
     assert book.unknown == ["My remark", "code"]
     with store.reading(partner.scope()) as session:
-        text = b"".join(report.csv_chunks(session, books.get(session, book.id))).decode()
+        text = b"".join(records.csv_chunks(session, books.get(session, book.id))).decode()
     first, second, third = text.splitlines()
     assert first == ",".join(
         [

@@ -10,10 +10,9 @@ import sqlalchemy as sa
 
 from core import clock, money
 from core.services.claims.reports import loss_ratios
-from core.services.claims.reports.loss_ratios import LOSS_DIMENSIONS, LossFigures, LossTable
+from core.services.claims.reports.loss_ratios import LOSS_DIMENSIONS, LOSS_RATIOS, LossFigures, LossTable
 from core.services.exports import exports
 from core.services.exports.exports import Tally
-from core.services.exports.loss_ratios import LOSS_RATIOS
 from core.services.lists.dimensions import load_choices
 from core.services.lists.windows import Window
 from core.services.policies import refunds

@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import clock, money
 from core.covers.insurers import insurer_a, insurer_f
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services.catalogue import product_detail, products, rate_changes, share_changes
+from core.services.catalogue import product_list, products, rate_changes, share_changes
 from core.services.catalogue.products import ProductFilter
 from core.services.lists.paging import Paging
 from core.services.policies import changes
@@ -197,7 +197,7 @@ def test_no_share_is_above_what_both_commissions_are(finance: Finance, partner: 
 
 def test_the_rates_of_a_product_leave_room_for_the_shares_that_were_agreed(finance: Finance, partner: Partner) -> None:
     agree(finance, partner, commission="16.00", product_id=CAR_ID)
-    product = finance.read(product_detail.get_product, UUID(CAR_ID))
+    product = finance.read(product_list.get_product, UUID(CAR_ID))
 
     def lower(mca: str) -> UUID:
         at, given = shipped.STILL + 9 * DAY, {"mca_commission": mca}

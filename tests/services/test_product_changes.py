@@ -19,9 +19,8 @@ from core.covers import credit_life
 from core.covers.insurers import insurer_a, insurer_c, insurer_f
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.audit import log as audit
-from core.services.catalogue import cache, changes, product_detail, product_list, rate_changes
-from core.services.catalogue.product_detail import ProductDetail
-from core.services.catalogue.product_list import ProductFilter
+from core.services.catalogue import changes, product_list, products, rate_changes
+from core.services.catalogue.product_list import ProductDetail, ProductFilter
 from core.services.lists.paging import Paging
 from core.services.people import accounts, passwords, role_grants, staff
 from core.services.people.staff import Person
@@ -50,7 +49,7 @@ LATER = shipped.STILL + timedelta(days=10)
 
 def seen(store: Store, product_id: UUID) -> ProductDetail:
     with store.reading(Scope.system()) as session:
-        return product_detail.get_product(session, product_id)
+        return product_list.get_product(session, product_id)
 
 
 @pytest.fixture(autouse=True)
@@ -101,7 +100,7 @@ def test_a_sale_costs_the_old_price_until_the_instant_and_the_previewed_one_from
     new_id = plan(store, LOAN, figures)
     planned = seen(store, LOAN).planned_changes[0]
     asked = shipped.request(credit_life.CREDIT_LIFE)
-    expected = product_detail.preview_price(credit_life.CREDIT_LIFE, asked, planned.tariff)
+    expected = product_list.preview_price(credit_life.CREDIT_LIFE, asked, planned.tariff)
     assert (expected.price.total, expected.split.mca_profit_minor) == (Decimal("900.00"), 11_250)
     sales = {}
     for name, at in (("before", LATER - timedelta(milliseconds=1)), ("from", LATER)):
@@ -146,7 +145,7 @@ def test_the_travel_table_takes_a_new_band(store: Store) -> None:
     tariff = seen(store, TRIP).planned_changes[0].tariff
     assert tariff.meta["days"][:2] == [3, 7]
     trip = shipped.request(insurer_c.TRAVEL, arrival_date="2026-12-05", num_of_passengers=1)
-    assert product_detail.preview_price(insurer_c.TRAVEL, trip, tariff).price.total == Decimal("5000.00")
+    assert product_list.preview_price(insurer_c.TRAVEL, trip, tariff).price.total == Decimal("5000.00")
 
 
 COMMISSIONS = ("mca_commission", "distributor_commission")
@@ -413,12 +412,12 @@ def test_a_work_reads_the_catalogue_with_its_own_change_and_nobody_else_keeps_it
         said = {"description": "Never committed", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
         changes.change_texts(session, LOAN, said, seen_version=1, by=ADMIN)
         session.flush()
-        raise StateForbids(str(cache.get_catalogue(session).records[LOAN, True]["description"]))
+        raise StateForbids(str(products.get_catalogue(session).records[LOAN, True]["description"]))
 
     with pytest.raises(StateForbids, match="Never committed"):
         store.transact(Scope.system(), described)
     with store.reading(Scope.system()) as session:
-        assert cache.get_catalogue(session).records[LOAN, True]["description"] != "Never committed"
+        assert products.get_catalogue(session).records[LOAN, True]["description"] != "Never committed"
 
 
 def test_the_list_tells_what_is_off_and_what_is_planned(store: Store, partner: Partner) -> None:

@@ -19,9 +19,8 @@ from core.errors import DuplicateRisk, NotFound, NotRenewable
 from core.services.audit import log as audit
 from core.services.policies import changes
 from core.services.renewals import due, records, renewals
-from core.services.renewals.next_terms import RenewalWindow, compute_policy_year, compute_window
 from core.services.renewals.records import DueFilter
-from core.services.renewals.renewals import RenewalResult
+from core.services.renewals.renewals import RenewalResult, RenewalWindow, compute_policy_year, compute_window
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Certificate, Policy, Product, ProductVersion, Renewal

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from psycopg.pq import TransactionStatus
 
 from core import clock
-from core.services.catalogue import cache
+from core.services.catalogue import products
 from core.services.lists.windows import Span
 from core.services.sales import purchases
 from core.services.sales.filter import SalesFilter
@@ -100,7 +100,7 @@ def test_what_nobody_waits_for_goes_together(store: Store, monkeypatch: pytest.M
 @on_postgres
 def test_questions_that_do_not_hang_on_each_other_go_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with store.reading_autocommit(SYSTEM) as session, trips(monkeypatch) as sent:
-        revision, providers = cache.submit_revision(session), PROVIDERS.submit(session)
+        revision, providers = products.submit_revision(session), PROVIDERS.submit(session)
         assert sent == []
         assert providers.one == (7,)
         assert revision.one
@@ -113,7 +113,7 @@ def test_a_list_of_purchases_is_one_trip_with_its_transaction(
 ) -> None:
     for wanted, needed in ((SalesFilter(), 1), (SalesFilter(created=Span(clock.now())), 2)):
         with store.reading(partner.scope()) as session:
-            cache.get_catalogue(session)
+            products.get_catalogue(session)
         with trips(monkeypatch) as sent, store.reading(partner.scope()) as session:
             purchases.list_purchases(session, wanted, ends=True)
         assert sent == ["together"] * needed

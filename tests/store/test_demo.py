@@ -26,7 +26,7 @@ from core.services.claims.intake import submitted as requirements
 from core.services.people import passwords, personal
 from core.services.policies import certificates
 from core.services.renewals import renewals
-from core.services.renewals.next_terms import compute_window
+from core.services.renewals.renewals import compute_window
 from core.services.selling.buying import Seller
 from core.settings import ROOT, settings
 from core.store.access import Scope, ScopedSession, Store

@@ -8,7 +8,7 @@ from core.errors import Unauthorized
 from core.services.catalogue import key_admin, keys
 from core.services.catalogue.key_admin import KeyFilter
 from core.services.events.webhooks import endpoints
-from core.services.events.webhooks.requests import EndpointRequest
+from core.services.events.webhooks.endpoints import EndpointRequest
 from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
 from tests.conftest import Partner

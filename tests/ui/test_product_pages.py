@@ -13,8 +13,8 @@ from core import clock
 from core.covers.insurers import insurer_a
 from core.covers.tariff import Figure
 from core.errors import InvalidInput
-from core.services.catalogue import product_detail, rate_changes
-from core.services.catalogue.product_detail import ProductDetail
+from core.services.catalogue import product_list, rate_changes
+from core.services.catalogue.product_list import ProductDetail
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
@@ -48,7 +48,7 @@ def open_page(screen: Screen, path: str, *, by: Person = MAKER, **query: str) ->
 
 def seen(store: Store, product_id: UUID) -> ProductDetail:
     with store.reading(Scope.system()) as session:
-        return product_detail.get_product(session, product_id)
+        return product_list.get_product(session, product_id)
 
 
 def proposed(store: Store, product_id: UUID, typed: dict[str, Any], at: datetime | None = None) -> UUID:
@@ -70,7 +70,7 @@ def elsewhere(store: Store, product_id: UUID, typed: dict[str, Any]) -> None:
     """A change by others, meanwhile: proposed by one, confirmed by another."""
     proposal_id = proposed(store, product_id, typed)
     with store.writing(Scope.system()) as session:
-        version = product_detail.get_product(session, product_id).version
+        version = product_list.get_product(session, product_id).version
         rate_changes.confirm(session, product_id, proposal_id, seen=version, by=CHECKER)
 
 

@@ -39,7 +39,7 @@ from core.services.lists import spreadsheets
 from core.services.lists.spreadsheets import Column
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
-from core.services.selling.loan_books import books, report
+from core.services.selling.loan_books import books, records
 from core.services.views import finder
 from core.store.access import Scope, reading, reading_replica, transact
 
@@ -315,12 +315,12 @@ def find(request: Request) -> Response:
 
 def answer_report(scope: Scope, book_id: UUID, format_: str, *, actor: str) -> Response:
     """Return the report as a download, which is noted; NotFound for a book out of the scope, or another format."""
-    if format_ not in report.FORMATS:
-        raise NotFound(f"A report is made as {', '.join(report.FORMATS)}")
-    book = transact(scope, lambda session: report.record_taken(session, book_id, format_, actor=actor))
+    if format_ not in records.FORMATS:
+        raise NotFound(f"A report is made as {', '.join(records.FORMATS)}")
+    book = transact(scope, lambda session: records.record_taken(session, book_id, format_, actor=actor))
     name = f"loan-book-{book.month:%Y-%m}-{str(book.id)[-6:]}.{format_}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"', **_NO_STORE}
-    return StreamingResponse(_stream(scope, book_id, format_), media_type=report.FORMATS[format_], headers=headers)
+    return StreamingResponse(_stream(scope, book_id, format_), media_type=records.FORMATS[format_], headers=headers)
 
 
 def _stream(scope: Scope, book_id: UUID, format_: str) -> Iterator[bytes]:
@@ -328,12 +328,12 @@ def _stream(scope: Scope, book_id: UUID, format_: str) -> Iterator[bytes]:
         book = books.get(session, book_id)
         session.expunge(book)
         if format_ == "csv":
-            yield from report.csv_chunks(session, book)
+            yield from records.csv_chunks(session, book)
             return
         with TemporaryDirectory(prefix="coverdesk-loan-book-") as folder:
             path = Path(folder, "report.xlsx")
             path.touch(mode=0o600)
-            report.write_workbook(session, book, path)
+            records.write_workbook(session, book, path)
             with path.open("rb") as file:
                 while piece := file.read(_PIECE):
                     yield piece
@@ -344,7 +344,7 @@ def answer_template(kind: str) -> Response:
     if kind not in books.KINDS:
         raise NotFound(f"There are books of {', '.join(books.KINDS)}")
     headers = {"Content-Disposition": f'attachment; filename="loan-book-{kind}.xlsx"', **_NO_STORE}
-    return Response(report.build_template(kind), media_type=report.FORMATS["xlsx"], headers=headers)
+    return Response(records.build_template(kind), media_type=records.FORMATS["xlsx"], headers=headers)
 
 
 def download_report(request: Request) -> Response:

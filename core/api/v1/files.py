@@ -17,9 +17,8 @@ from core.api.http.posts import run_once
 from core.covers import request as requests
 from core.errors import CoverdeskError, InvalidInput
 from core.services.catalogue.keys import Caller
-from core.services.files import files, inspection
-from core.services.files.files import FileRecord, ServableFile
-from core.services.files.inspection import ACCEPTED
+from core.services.files import files
+from core.services.files.files import ACCEPTED, FileRecord, ServableFile
 from core.services.idempotency import WireResponse
 from core.services.people import sign_in, staff
 from core.store.access import Scope, ScopedSession, reading, writing
@@ -28,7 +27,7 @@ router = APIRouter(tags=["Files"])
 _UPLOADED: Final = "File uploaded"
 _BYTES: Final = {"type": "string", "format": "binary"}
 # Generators of clients know bytes by the first of them.
-_MEDIA_TYPES: Final = ("application/octet-stream", *inspection.MEDIA_TYPES)
+_MEDIA_TYPES: Final = ("application/octet-stream", *files.MEDIA_TYPES)
 _INLINE_TYPES: Final = ("image/", "application/pdf")
 # A stored file is somebody else's content: it may not run, frame, fetch or be cached beside our own pages.
 _HEADERS: Final = {

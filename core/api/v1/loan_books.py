@@ -20,7 +20,7 @@ from core.covers.fields import one_of
 from core.errors import InvalidInput
 from core.services.catalogue.keys import Caller
 from core.services.idempotency import WireResponse
-from core.services.selling.loan_books import books, records, report
+from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Expected, LoanBookRequest, Uploader
 from core.services.selling.loan_books.records import LoanBookRecord, LoanBookRowRecord
 from core.store.access import ScopedSession, reading
@@ -85,7 +85,7 @@ class RowQuery(PageQuery):
 class ReportQuery(QueryString):
     """Query parameters of a report."""
 
-    format: Annotated[str, one_of(*report.FORMATS)] = Field(examples=["csv"])
+    format: Annotated[str, one_of(*records.FORMATS)] = Field(examples=["csv"])
 
 
 class TemplateQuery(QueryString):
@@ -142,7 +142,7 @@ def list_loan_books(caller: Signed, query: Annotated[PageQuery, Query()]) -> Res
     "/template.xlsx",
     summary="Template of a loan book",
     response_class=Response,
-    responses=_file("The template, without an envelope.", report.FORMATS["xlsx"]),
+    responses=_file("The template, without an envelope.", records.FORMATS["xlsx"]),
 )
 def get_loan_book_template(caller: Signed, query: Annotated[TemplateQuery, Query()]) -> Response:
     """A workbook to fill in, with a sheet that explains its columns."""
@@ -172,7 +172,7 @@ def list_loan_book_rows(caller: Signed, loan_book_id: Id, query: Annotated[RowQu
     "/{loan_book_id}/report",
     summary="Report of a loan book",
     response_class=Response,
-    responses=_file("The report, without an envelope.", *report.FORMATS.values()),
+    responses=_file("The report, without an envelope.", *records.FORMATS.values()),
 )
 def get_loan_book_report(caller: Signed, loan_book_id: Id, query: Annotated[ReportQuery, Query()]) -> Response:
     """Your own columns in their order, with outcome, policy number, premium, code and reason of each row."""

@@ -21,15 +21,16 @@ from core.covers.fields import one_of
 from core.dispatch import webhooks as webhook_dispatch
 from core.services.catalogue.keys import Caller
 from core.services.events.webhooks import endpoints, log
-from core.services.events.webhooks.endpoints import Endpoint, NewSecret
-from core.services.events.webhooks.log import Delivery, DeliveryDetail
-from core.services.events.webhooks.requests import (
+from core.services.events.webhooks.endpoints import (
     FORMATS,
     EnableRequest,
+    Endpoint,
     EndpointChange,
     EndpointRequest,
+    NewSecret,
     ReplayRequest,
 )
+from core.services.events.webhooks.log import Delivery, DeliveryDetail
 from core.services.events.webhooks.sending import DeliveryJob
 from core.services.idempotency import WireResponse
 from core.services.lists.records import Mode, Moment

@@ -1,6 +1,6 @@
-"""The products screen of admins: current rates, whether active, and planned changes."""
+"""Products for admins: the list with planned changes, and one with its fields, rates and distributors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
@@ -11,15 +11,251 @@ import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
-from core import clock
-from core.covers.tariff import Tariff
-from core.services.catalogue import product_detail, products
+from core import clock, money
+from core.covers.cover import Cover, Price
+from core.covers.registry import get_cover
+from core.covers.tariff import EditableTariff, Tariff
+from core.errors import NotFound
+from core.money import Split
+from core.services.catalogue import products
 from core.services.lists.filters import expressions
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import Condition, Flag, Text, members_of
 from core.services.lists.paging import Page, Paging
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider, RateProposal
+from core.store.schema.tables import (
+    Distributor,
+    Product,
+    ProductBlock,
+    ProductCategory,
+    ProductVersion,
+    Provider,
+    RateProposal,
+    Staff,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PricePreview:
+    """A price with its steps, and its split."""
+
+    price: Price
+    split: Split
+
+
+def preview_price(cover: Cover[Any], request: object, tariff: Tariff) -> PricePreview:
+    """Return the price of a request under these rates; InvalidInput if they cannot price it (contract S4, S7)."""
+    price = cover.premium(request, tariff.rates)
+    return PricePreview(price=price, split=split_price(price, tariff))
+
+
+def split_price(price: Price, tariff: Tariff) -> Split:
+    """Split the total of a price by these commissions, in kobo."""
+    return money.split(money.to_minor(price.total), mca_bp=tariff.mca_bp, distributor_bp=tariff.distributor_bp)
+
+
+State = Literal["Past", "In force", "Planned", "Withdrawn"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RatesVersion:
+    """One version of a product's rates and its effective date."""
+
+    id: UUID
+    effective_at: datetime
+    created_at: datetime
+    withdrawn_at: datetime | None
+    tariff: Tariff
+    state: State
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proposal:
+    """Rates that one admin proposes, and that hold from an instant on once another has confirmed them."""
+
+    id: UUID
+    effective_at: datetime
+    tariff: Tariff
+    proposed_by: UUID
+    proposer: str
+    proposed_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProductSeller:
+    """A distributor, and whether the product is withheld from it."""
+
+    id: UUID
+    name: str
+    active: bool
+    blocked: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProductDetail:
+    """A product; `versions` are newest first, `version` is what the next change has to name.
+
+    `proposal` is the change that waits for a second admin, if there is one.
+    """
+
+    id: UUID
+    name: str
+    insurer: str
+    category: str
+    prefix: str
+    route_name: str
+    active: bool
+    renewable: bool
+    claimable: bool
+    inspectable: bool
+    is_dynamic_pricing: bool
+    description: str
+    key_benefits: str
+    how_it_works: str | None
+    how_to_claim: str | None
+    version: int
+    updated_at: datetime
+    versions: Sequence[RatesVersion]
+    proposal: Proposal | None
+    sellers: Sequence[ProductSeller]
+
+    @property
+    def cover(self) -> Cover[Any] | None:
+        """The cover that sells it; None if no endpoint does."""
+        return get_cover(self.prefix, self.route_name)
+
+    @property
+    def endpoint(self) -> str:
+        """The endpoint that sells it: "insurer-a/buy-thirdparty"."""
+        return "/".join(part for part in (self.prefix, self.route_name) if part)
+
+    @property
+    def in_force(self) -> RatesVersion:
+        """The current rates."""
+        return next(version for version in self.versions if version.state == "In force")
+
+    @property
+    def planned_changes(self) -> list[RatesVersion]:
+        """The planned changes, the next one first."""
+        return [version for version in reversed(self.versions) if version.state == "Planned"]
+
+    @property
+    def latest(self) -> RatesVersion:
+        """The last planned rates, or the current ones: the starting point of a new change."""
+        return (self.planned_changes or [self.in_force])[-1]
+
+    def get_rates_at(self, instant: datetime) -> RatesVersion:
+        """Return the rates at an instant."""
+        effective = [version for version in self.versions if version.withdrawn_at is None]
+        return next((version for version in effective if version.effective_at <= instant), effective[-1])
+
+    def get_editable_tariff(self, version: RatesVersion | Proposal) -> EditableTariff:
+        """The figures of one of its versions, or of a proposal, to change or compare them."""
+        return EditableTariff(tariff=version.tariff, cover=self.cover, renewable=self.renewable)
+
+
+def get_product(session: ScopedSession, product_id: UUID) -> ProductDetail:
+    """Return a product, active or not; NotFound if unknown."""
+    row = session.execute(
+        sa.select(Product, col(Provider.company_name), col(ProductCategory.name))
+        .join(Provider, col(Provider.id) == col(Product.provider_id))
+        .join(ProductCategory, col(ProductCategory.id) == col(Product.product_category_id))
+        .where(col(Product.id) == product_id, col(Product.deleted_at).is_(None))
+    ).one_or_none()
+    if row is None:
+        raise NotFound("There is no such product")
+    product, insurer, category = row
+    copied = {name: getattr(product, name) for name in _COPIED_FIELDS}
+    return ProductDetail(
+        **copied,
+        insurer=insurer,
+        category=category,
+        versions=list_versions(session, product),
+        proposal=_proposal(session, product),
+        sellers=_list_sellers(session, product_id),
+    )
+
+
+_COPIED_FIELDS = (
+    *("id", "name", "prefix", "route_name", "active", "renewable", "claimable", "inspectable", "is_dynamic_pricing"),
+    *("description", "key_benefits", "how_it_works", "how_to_claim", "version", "updated_at"),
+)
+
+
+def list_versions(session: ScopedSession, product: Product) -> list[RatesVersion]:
+    """Return all versions of a product's rates, newest first."""
+    rows = session.execute(
+        sa.select(ProductVersion)
+        .where(col(ProductVersion.product_id) == product.id, col(ProductVersion.share_id).is_(None))
+        .order_by(col(ProductVersion.effective_at).desc(), col(ProductVersion.created_at).desc())
+    ).scalars()
+    result: list[RatesVersion] = []
+    for row in rows:
+        has_current = any(earlier.state == "In force" for earlier in result)
+        result.append(_build_version(product, row, _get_state(row, has_current=has_current)))
+    return result
+
+
+def _proposal(session: ScopedSession, product: Product) -> Proposal | None:
+    query = sa.select(RateProposal, col(Staff.name)).join(Staff, col(Staff.id) == col(RateProposal.proposed_by))
+    query = query.where(col(RateProposal.product_id) == product.id, col(RateProposal.state) == "open")
+    found = session.execute(query).one_or_none()
+    if found is None:
+        return None
+    row, proposer = found
+    kept = {name: getattr(row, name) for name in ("id", "effective_at", "proposed_by", "proposed_at")}
+    return Proposal(**kept, proposer=proposer, tariff=build_tariff(product, row))
+
+
+def build_tariff(product: Product, row: ProductVersion | RateProposal) -> Tariff:
+    """Build the tariff of a product version or of a proposal."""
+    return Tariff(
+        price=money.to_naira(row.price_minor),
+        dynamic=product.is_dynamic_pricing,
+        mca_commission=money.to_naira(row.mca_commission_bp),
+        distributor_commission=money.to_naira(row.distributor_commission_bp),
+        cover_months=row.cover_months,
+        meta=row.meta,
+    )
+
+
+def _build_version(product: Product, row: ProductVersion, state: State) -> RatesVersion:
+    return RatesVersion(
+        id=row.id,
+        effective_at=row.effective_at,
+        created_at=row.created_at,
+        withdrawn_at=row.withdrawn_at,
+        tariff=build_tariff(product, row),
+        state=state,
+    )
+
+
+def _get_state(row: ProductVersion, *, has_current: bool) -> State:
+    """Return the state of a version; `has_current` is True if a newer version is in force already."""
+    if row.withdrawn_at is not None:
+        return "Withdrawn"
+    if row.effective_at > clock.now():
+        return "Planned"
+    return "Past" if has_current else "In force"
+
+
+def _list_sellers(session: ScopedSession, product_id: UUID) -> list[ProductSeller]:
+    off = sa.and_(col(ProductBlock.distributor_id) == col(Distributor.id), col(ProductBlock.product_id) == product_id)
+    rows = session.execute(
+        sa.select(
+            col(Distributor.id),
+            col(Distributor.business_name),
+            col(Distributor.active),
+            col(ProductBlock.product_id).is_not(None).label("blocked"),
+        )
+        .outerjoin(ProductBlock, off)
+        .where(col(Distributor.deleted_at).is_(None))
+        .order_by(sa.func.lower(col(Distributor.business_name)))
+    )
+    return [
+        ProductSeller(id=row.id, name=row.business_name, active=row.active, blocked=bool(row.blocked)) for row in rows
+    ]
+
 
 Order = Literal["name", "name-back", "insurer", "insurer-back", "category", "category-back"]
 _NAME, _KEY = sa.func.lower(col(Product.name)), col(Product.id)
@@ -124,7 +360,7 @@ def _build_row(
         category=group.name,
         endpoint=f"{product.prefix}/{product.route_name}".strip("/"),
         active=product.active,
-        tariff=product_detail.build_tariff(product, version),
+        tariff=build_tariff(product, version),
         withheld=withheld,
         changes_at=changes_at,
     )

@@ -1,10 +1,13 @@
-"""Products as they are sold: records of products, categories and providers, and the version that is in force."""
+"""Products as they are sold: the version in force, and the catalogue as records, encoded once until it changes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, NamedTuple, cast
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
+import orjson
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 from sqlmodel import UTCDateTime, col
@@ -27,7 +30,7 @@ from core.services.lists import records
 from core.services.lists.filters import expressions
 from core.services.lists.paging import Page, Paging
 from core.services.lists.records import CategoryRecord, CountedCategoryRecord, ProductRecord, ProviderRecord
-from core.store.access import AnySelect, Query, ScopedSession
+from core.store.access import AnySelect, PendingRows, Query, ScopedSession
 from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
 
 
@@ -404,3 +407,84 @@ def get_insurer_ids(session: ScopedSession) -> dict[str, UUID]:
     """Return every insurer's id by its path segment ("insurer-a")."""
     rows = session.execute(sa.select(col(Provider.segment), col(Provider.id)).order_by(col(Provider.segment)))
     return {row.segment: row.id for row in rows}
+
+
+class EncodedProduct(NamedTuple):
+    """A product's record and its embedded category and provider, as ready JSON fragments."""
+
+    product: orjson.Fragment
+    category: orjson.Fragment
+    provider: orjson.Fragment
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Catalogue:
+    """Every product by (id, is_live), active or not, with the rates valid until the next planned change."""
+
+    revision: tuple[Any, ...]
+    valid_from: datetime
+    valid_until: datetime | None
+    records: Mapping[tuple[UUID, bool], ProductRecord]
+    encoded: Mapping[tuple[str, bool], EncodedProduct]
+
+    def is_current(self, revision: tuple[Any, ...], at: datetime) -> bool:
+        """Return True while nothing changed and no planned rates came into force."""
+        return (
+            self.revision == revision and self.valid_from <= at and (self.valid_until is None or at < self.valid_until)
+        )
+
+
+# Every change increments a product's version; changes to an insurer always advance its `updated_at`.
+_REVISION_QUERY = Query(
+    sa.select(
+        sa.func.count(),
+        sa.func.sum(col(Product.version)),
+        sa.select(sa.func.max(col(Provider.updated_at))).scalar_subquery(),
+        sa.select(sa.func.count(col(ProductVersion.id)))
+        .where(col(ProductVersion.share_id).is_(None))
+        .scalar_subquery(),
+    ).select_from(Product)
+)
+_NEXT_CHANGE_QUERY = Query(
+    sa.select(sa.func.min(col(ProductVersion.effective_at))).where(
+        col(ProductVersion.effective_at) > sa.bindparam("now", type_=UTCDateTime()),
+        col(ProductVersion.withdrawn_at).is_(None),
+        col(ProductVersion.share_id).is_(None),
+    )
+)
+_catalogues: WeakKeyDictionary[Any, Catalogue] = WeakKeyDictionary()
+
+
+def submit_revision(session: ScopedSession) -> PendingRows:
+    """Submit the query for the catalogue's revision, so that it can be batched with other queries."""
+    return _REVISION_QUERY.submit(session)
+
+
+def get_catalogue(session: ScopedSession, pending: PendingRows | None = None) -> Catalogue:
+    """Return the catalogue as of this transaction; `pending` is its pending revision."""
+    bind: Any = session.get_bind()
+    now = clock.now()
+    current_revision = (pending or submit_revision(session)).one
+    # Do not cache what a write transaction reads: it may never be committed.
+    if bind.get_execution_options().get("write"):
+        return _load(session, current_revision, now)
+    cached = _catalogues.get(bind.engine.pool)
+    if cached is None or not cached.is_current(current_revision, now):
+        cached = _catalogues[bind.engine.pool] = _load(session, current_revision, now)
+    return cached
+
+
+def _load(session: ScopedSession, revision: tuple[Any, ...], now: datetime) -> Catalogue:
+    records = load_records(session)
+    return Catalogue(
+        revision=revision,
+        valid_from=now,
+        valid_until=_NEXT_CHANGE_QUERY.one(session, now=now)[0],
+        records=records,
+        encoded={(str(key), is_live): _encode(record) for (key, is_live), record in records.items()},
+    )
+
+
+def _encode(record: ProductRecord) -> EncodedProduct:
+    parts = (record, record["productCategory"], record["provider"])
+    return EncodedProduct(*(orjson.Fragment(orjson.dumps(part)) for part in parts))

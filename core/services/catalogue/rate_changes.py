@@ -19,8 +19,8 @@ from core.covers.request import Request
 from core.covers.tariff import DISTRIBUTOR, HUNDRED, MCA, Tariff, parse_tariff
 from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.catalogue import changes, product_detail
-from core.services.catalogue.product_detail import ProductDetail, Proposal, RatesVersion
+from core.services.catalogue import changes, product_list
+from core.services.catalogue.product_list import ProductDetail, Proposal, RatesVersion
 from core.services.catalogue.shares import find_excess, load_confirmed
 from core.services.catalogue.shipped import build_first_id
 from core.services.people import approvals
@@ -74,7 +74,7 @@ def propose(
     """
     require_admin(by)
     row = changes.next_version(session, product_id, seen)
-    product = product_detail.get_product(session, product_id)
+    product = product_list.get_product(session, product_id)
     tariff = parse_tariff(product.get_editable_tariff(_version(product, start)), typed)
     if faults := _check_rates(session, product, tariff, effective_at):
         raise InvalidInput(faults)
@@ -188,7 +188,7 @@ def withdraw(session: ScopedSession, product_id: UUID, version_id: UUID, *, seen
     """
     require_admin(by)
     changes.next_version(session, product_id, seen)
-    planned = _version(product_detail.get_product(session, product_id), version_id)
+    planned = _version(product_list.get_product(session, product_id), version_id)
     if planned.state != "Planned":
         raise StateForbids("Only a change that is still to come can be withdrawn")
     session.execute(
@@ -227,7 +227,7 @@ def _open(
     """The product, held as its next version, with the proposal that waits for a decision."""
     require_admin(by)
     changes.next_version(session, product_id, seen)
-    product = product_detail.get_product(session, product_id)
+    product = product_list.get_product(session, product_id)
     if product.proposal is None or product.proposal.id != proposal_id:
         raise StateForbids("This change does not wait for a decision any more")
     return product, product.proposal

@@ -25,7 +25,7 @@ from core.services.files.links import parse_stored_code
 from core.services.finance import proofs as bordereau_proofs
 from core.services.finance.bordereaux import bordereaux, columns
 from core.services.finance.proofs import seal_redacted
-from core.services.policies import endorsements
+from core.services.policies import policies as endorsements
 from core.store.access import ScopedSession
 from core.store.expressions import matches
 from core.store.schema import tables

@@ -142,7 +142,7 @@ _LISTS: Final[Mapping[str, tuple[str, str, str]]] = {
     "customers": ("Customers", "customers.table", "CUSTOMERS"),
     "claims": ("Claims", "claims.lists.queue", "CLAIMS"),
     "claim-payments": ("Payments of claims", "claims.lists.queue", "CLAIM_PAYMENTS"),
-    "loss-ratios": ("Loss ratios", "exports.loss_ratios", "LOSS_RATIOS"),
+    "loss-ratios": ("Loss ratios", "claims.reports.loss_ratios", "LOSS_RATIOS"),
     "credit-notes": ("Credit notes", "finance.credit_notes.reading", "CREDIT_NOTES"),
     "audit": ("Audit entries", "audit.search", "AUDIT"),
 }

@@ -22,7 +22,7 @@ from core.services.files.printing import AMBER, INK, LINE, QUIET, RED, TEAL
 from core.services.lists import records
 from core.services.mail import mail
 from core.services.people.staff import Person
-from core.services.policies import endorsements, policies
+from core.services.policies import policies
 from core.settings import settings
 from core.states.policies import PolicyStage
 from core.store.access import AnyRow, AnySelect, ScopedSession
@@ -275,7 +275,7 @@ def get_by_code(session: ScopedSession, code: str) -> CertificateFacts:
     if found is None:
         raise NotFound("Certificate not found")
     end_on = clock.to_lagos_day(found.Certificate.expiration_at)
-    made = endorsements.find_rows(session, found.Policy.id)
+    made = policies.find_rows(session, found.Policy.id)
     return _build_facts(found, [row for row in made if row.effective_on < end_on])
 
 
@@ -307,7 +307,7 @@ def _build_facts(row: AnyRow, endorsed: Sequence[PolicyEndorsement]) -> Certific
         product=row.Product.name,
         distributor=row.Distributor.business_name,
         holder=f"{policy.first_name} {policy.last_name}",
-        covered=tuple(list_certificate_lines(endorsements.apply(policy.submitted, endorsed))),
+        covered=tuple(list_certificate_lines(policies.apply(policy.submitted, endorsed))),
         start_at=certificate.start_at,
         expiration_at=certificate.expiration_at,
         sum_insured_minor=policy.sum_insured_minor,

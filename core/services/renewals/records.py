@@ -12,7 +12,7 @@ from core import clock, money
 from core.covers import registry
 from core.errors import NotFound
 from core.money import Split
-from core.services.catalogue import cache
+from core.services.catalogue import products
 from core.services.lists import listing, records
 from core.services.lists.columns import (
     Column,
@@ -165,7 +165,7 @@ def _load_records(session: ScopedSession, query: AnySelect) -> list[RenewalRecor
     rows = session.execute(query).all()
     if not rows:
         return []
-    catalogue = cache.get_catalogue(session).records
+    catalogue = products.get_catalogue(session).records
     return [_build_embedded(row, catalogue[row.Renewal.product_id, row.Renewal.is_live]) for row in rows]
 
 

@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import NotFound
-from core.services.catalogue import cache
-from core.services.catalogue.cache import Catalogue
+from core.services.catalogue import products
+from core.services.catalogue.products import Catalogue
 from core.services.lists import records
 from core.services.lists.filters.declaration import parameterise
 from core.services.lists.paging import Page, Paging, find_page
@@ -34,7 +34,7 @@ def list_purchases(
     the session's transaction, whose end then costs no round trip of its own.
     """
     criteria = resolve_customer(session, criteria)
-    revision = cache.submit_revision(session)
+    revision = products.submit_revision(session)
     if criteria.scans:
         return _search(session, criteria, paging, revision)
     location = page_locator.locate_page(session, criteria, paging)
@@ -65,7 +65,7 @@ def get_page_query(criteria: SalesFilter) -> Query:
 
 def get_purchase(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
     """Return one purchase in full; NotFound when it does not exist in this scope."""
-    revision = cache.submit_revision(session)
+    revision = products.submit_revision(session)
     rows = _BY_ID_QUERY.rows(session, id=purchase_id)
     if not rows:
         raise NotFound("Purchase not found")
@@ -100,7 +100,7 @@ _BY_ID_QUERY = Query(
 
 
 def _records(session: ScopedSession, rows: list[Row], revision: PendingRows) -> list[PurchaseRecord]:
-    catalogue = cache.get_catalogue(session, revision)
+    catalogue = products.get_catalogue(session, revision)
     return [_record(row, catalogue) for row in rows]
 
 

@@ -16,7 +16,7 @@ from core.covers.request import Request, has_control_characters, refuse_unless
 from core.errors import NotAllowed, NotFound, StaleVersion, StateForbids, run_checks
 from core.services.audit import log as audit
 from core.services.people.staff import Person
-from core.services.policies import endorsements, policies, refunds
+from core.services.policies import policies, refunds
 from core.services.selling import duplicate_guard
 from core.states.policies import PolicyAction
 from core.store.access import ScopedSession
@@ -45,8 +45,8 @@ def endorse(
     """
     _require_role(by)
     policy, cover = _get_for_update(session, policy_id, expected_version)
-    earlier = endorsements.find_rows(session, policy.id)
-    now = endorsements.apply(_as_sold(policy, cover), earlier)
+    earlier = policies.find_rows(session, policy.id)
+    now = policies.apply(_as_sold(policy, cover), earlier)
     changed = {name: text.strip() for name, text in changes.items() if text.strip() != (now.get(name) or "")}
     texts = {"reason": " ".join(reason.split()), "requested_by": " ".join(requested_by.split())}
     day, valid = run_checks(
@@ -76,7 +76,7 @@ def list_values(session: ScopedSession, policy_id: UUID) -> tuple[type[Request],
     """Return the form of an endorsement of a policy, and the present value of each of its fields."""
     policy = policies.get_row(session, policy_id)
     cover = _get_cover(session, policy)
-    data = endorsements.apply(_as_sold(policy, cover), endorsements.find_rows(session, policy.id))
+    data = policies.apply(_as_sold(policy, cover), policies.find_rows(session, policy.id))
     names = tuple(endorsable.list_fields(cover))
     return endorsable.build_model(cover, names), {name: data.get(name) or "" for name in names}
 

@@ -19,11 +19,10 @@ from core.services.insurers import resending
 from core.services.insurers.resending import SubmissionDetail
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
-from core.services.policies import endorsements, policies, refunds
-from core.services.policies.endorsements import Endorsement
-from core.services.policies.policies import PolicyState
-from core.services.renewals import next_terms
-from core.services.renewals.next_terms import RenewalWindow
+from core.services.policies import policies, refunds
+from core.services.policies.policies import Endorsement, PolicyState
+from core.services.renewals import renewals as next_terms
+from core.services.renewals.renewals import RenewalWindow
 from core.services.selling.loan_books import records as loan_books
 from core.services.selling.loan_books.records import BookLine
 from core.services.views import sale as sale_view
@@ -152,7 +151,7 @@ def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
         renewal_window=_get_renewal_window(session, policy) if PolicyAction.RENEW in state.actions else None,
         not_renewable=next_terms.find_refusal(session, policy) if PolicyAction.RENEW in state.actions else None,
         letters=mail.list_about(session, audit.subject_of("policy", policy.id)),
-        endorsements=endorsements.list_endorsements(session, policy.id),
+        endorsements=policies.list_endorsements(session, policy.id),
         book_line=loan_books.find_line(session, policy.id),
     )
 

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.errors import FieldFault, InvalidInput, WrongMediaType
-from core.services.files import files, inspection
+from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
 from core.store.access import writing
@@ -88,7 +88,7 @@ def _judge(file_id: str, name: str, _file: UploadedFile) -> list[FieldFault]:
     """Return the errors of one chosen file; each is read once, not with every run of the page."""
     found: list[FieldFault] = []
     with _noting(found):
-        inspection.inspect(_file.getvalue(), name)
+        files.inspect(_file.getvalue(), name)
     return found
 
 

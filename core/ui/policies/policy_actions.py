@@ -22,7 +22,7 @@ from core.services.policies import certificates, policies
 from core.services.policies import changes as policy_changes
 from core.services.policies.changes import LONGEST_WORD, Activation, PolicyChange
 from core.services.policies.policies import PolicyState
-from core.services.renewals import calls, next_terms, reminders, renewals
+from core.services.renewals import calls, due, renewals
 from core.services.renewals.calls import Call
 from core.services.selling import endorsing
 from core.services.selling.buying import Seller
@@ -65,7 +65,7 @@ def _call(call: Call) -> None:
 def draw_switch(customer_id: UUID, person: Person) -> None:
     """Draw the switch of a customer's reminders, which holds for all of their policies; only operations may turn it."""
     with reading(frame.scope()) as session:
-        st.session_state[_SWITCH] = customer_id not in reminders.list_opted_out(session, [customer_id])
+        st.session_state[_SWITCH] = customer_id not in due.list_opted_out(session, [customer_id])
     st.toggle(
         "Reminders of renewals by e-mail",
         key=_SWITCH,
@@ -81,7 +81,7 @@ def _switch(customer_id: UUID) -> None:
     switch = Action(
         title="Reminders of renewals by e-mail",
         roles=("operations",),
-        work=lambda session, _, by: reminders.set_opt_out(session, customer_id, is_out=is_out, by=by),
+        work=lambda session, _, by: due.set_opt_out(session, customer_id, is_out=is_out, by=by),
         done="This customer gets no reminders any more." if is_out else "This customer gets reminders again.",
     )
     switch.do()
@@ -300,7 +300,7 @@ def _cancelling(seen: _Seen) -> Action:
 def _renewing(seen: _Seen) -> Action:
     def show(_: Values) -> Values:
         with reading(seen.scope) as session:
-            after = next_terms.preview_next_term(session, seen.policy_id)
+            after = renewals.preview_next_term(session, seen.policy_id)
         st.caption(
             f"One more term, from {words.day(after.start_at)} to {words.day(after.term.expiration_at)}. The policy"
             " keeps its number and gets a new certificate."

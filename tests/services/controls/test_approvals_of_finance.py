@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import ids
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.catalogue import product_detail, rate_changes, share_changes
+from core.services.catalogue import product_list, rate_changes, share_changes
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches
 from core.services.finance.statements import statements as statement_states
@@ -118,7 +118,7 @@ def test_rates_and_shares_that_two_admins_did_not_confirm_are_found(finance: Fin
     tomorrow = rate_changes.earliest()
     share = finance.do(share_changes.propose, party.id, {"commission": "5", "starts_on": "2026-11-21"}, by="root")
     with finance.reading() as session:
-        product = product_detail.get_product(
+        product = product_list.get_product(
             session, session.execute(sa.select(col(Product.id)).order_by(col(Product.id))).scalars().first()
         )
     given = {"start": product.versions[0].id, "effective_at": tomorrow, "seen": product.version}

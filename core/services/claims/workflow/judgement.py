@@ -25,7 +25,7 @@ from core.services.claims.workflow.payments import RelatedApprovals
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person
 from core.services.policies import changes as policy_changes
-from core.services.policies import endorsements
+from core.services.policies import policies
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
@@ -278,7 +278,7 @@ def _run_checks(
     product, policy = session.get_one(Product, claim.product_id), session.get_one(Policy, claim.policy_id)
     recent_count = duplicates.count_recent(session, claim)
     endpoint = (product.prefix, product.route_name)
-    insured = endorsements.get_insured_for_claim(session, policy, submitted.get_loss_day(claim))
+    insured = policies.get_insured_for_claim(session, policy, submitted.get_loss_day(claim))
     declined = coverage_checks.check_declined(duplicates.list_declined(session, claim))
     issued_on = policy_changes.find_issued_at_desk(session, policy)
     in_force, *others = coverage_checks.run_checks(claim, policy, endpoint, found, recent_count, insured, issued_on)

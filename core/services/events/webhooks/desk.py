@@ -7,9 +7,8 @@ from sqlmodel import col
 
 from core.services.catalogue import key_admin
 from core.services.events.webhooks import endpoints, log
-from core.services.events.webhooks.endpoints import Endpoint, NewSecret
+from core.services.events.webhooks.endpoints import Endpoint, EndpointChange, EndpointRequest, NewSecret, ReplayRequest
 from core.services.events.webhooks.log import Delivery
-from core.services.events.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.services.people.accounts import require_admin
 from core.services.people.staff import Person
 from core.store.access import ScopedSession

@@ -25,7 +25,7 @@ from core.services.people import approvals, four_eyes, staff
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import Parties, refuse_own, refuse_same
 from core.services.people.staff import Person
-from core.services.policies import endorsements, refunds
+from core.services.policies import policies, refunds
 from core.services.transfers import TypedReference
 from core.states.finance import CREDIT_NOTE_TRANSITIONS, CreditNoteState
 from core.states.loan_books import RowOutcome
@@ -217,7 +217,7 @@ def list_renamed_by(session: ScopedSession, policy_id: UUID) -> list[UUID]:
     """List who gave the holder of a policy another name by an endorsement: its refund goes to somebody else by that."""
     return [
         made.made_by
-        for made in endorsements.find_rows(session, policy_id)
+        for made in policies.find_rows(session, policy_id)
         if any(change["field"] in ("first_name", "last_name") for change in made.changes)
     ]
 

@@ -26,7 +26,7 @@ from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
-from core.services.selling.loan_books import columns
+from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
 from core.store.access import ScopedSession
 from core.store.schema import loan_books as schema
@@ -152,7 +152,7 @@ def upload(session: ScopedSession, typed: Mapping[str, Any], name: str, content:
 def _check_said(given: LoanBookRequest, content: bytes) -> None:
     needed = {name: getattr(given, name) for name in ("attested_by", "attested_on", "attestation_url")}
     faults = [
-        (given.kind != columns.ADDITIONS or value is not None, name, "is required: the lender attests its borrowers")
+        (given.kind != row_values.ADDITIONS or value is not None, name, "is required: the lender attests its borrowers")
         for name, value in needed.items()
     ]
     request.refuse_unless([*faults, (bool(content), "file", "must not be empty")])
@@ -262,7 +262,7 @@ def confirm_by_key(session: ScopedSession, book_id: UUID, *, accept: str, expect
         book = get(session, book_id, for_update=True)
         if book.uploader_id is not None:
             raise NotAllowed("The desk uploaded this loan book, and confirms it")
-        if book.is_live and book.kind == columns.ADDITIONS:
+        if book.is_live and book.kind == row_values.ADDITIONS:
             _require_allowance(session, book)
         _confirm(session, book, accept, expected, actor=actor, staff_id=None)
 
@@ -277,7 +277,7 @@ def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
     earlier = sa.select(col(LoanBook.preview)).where(
         col(LoanBook.distributor_id) == book.distributor_id,
         col(LoanBook.is_live) == book.is_live,
-        col(LoanBook.kind) == columns.ADDITIONS,
+        col(LoanBook.kind) == row_values.ADDITIONS,
         col(LoanBook.confirmed_at) >= month,
         col(LoanBook.confirmer_id).is_(None),
     )
@@ -354,7 +354,7 @@ def _require_seen(book: LoanBook, accept: str, expected: Expected) -> None:
 
 def _require_unmoved(session: ScopedSession, book: LoanBook, actor: str) -> None:
     """StateForbids where rates or loans have moved since the preview; the book is read again then."""
-    if book.kind != columns.ADDITIONS:
+    if book.kind != row_values.ADDITIONS:
         return
     moved = _describe_moved(session, book)
     if moved is None:

@@ -22,7 +22,7 @@ from core.services.catalogue import products
 from core.services.catalogue.products import ProductForSale
 from core.services.selling import buying
 from core.services.selling.buying import Draft, Seller, Written
-from core.services.selling.loan_books import books, columns, exits, reading
+from core.services.selling.loan_books import books, judging, reading, row_values
 from core.services.selling.loan_books.reading import Job
 from core.states.loan_books import LoanBookState, RowOutcome
 from core.store.access import ScopedSession
@@ -74,7 +74,7 @@ class Chunk:
 def prepare(session: ScopedSession, book: LoanBook, size: int, after: int) -> Chunk:
     """Read the rows behind a line and draft their sales; writes nothing. No rows are left in an empty one."""
     rows = _list_next(session, book, size, after)
-    if book.kind != columns.ADDITIONS or not rows:
+    if book.kind != row_values.ADDITIONS or not rows:
         return Chunk(after=after, product=None, rows=rows, drafts=[])
     product = _get_product(session, book)
     version_id, seller = book.product_version_id, _seller(book)
@@ -232,7 +232,7 @@ def _advance(session: ScopedSession, book: LoanBook, rows: Sequence[LoanBookRow]
 
 def _end(session: ScopedSession, book: LoanBook, rows: Sequence[LoanBookRow]) -> None:
     for row in rows:
-        exits.end(session, row, actor=str(book.confirmed_by))
+        judging.end(session, row, actor=str(book.confirmed_by))
     session.update_many(rows, "outcome", "code", "reason", "premium_minor")
     _advance(session, book, rows)
 

@@ -1,21 +1,33 @@
-"""Judgement of rows: one code decides each, others stand beside it (contract B4)."""
+"""Judgement of rows: additions, exits and snapshots, and the preview that sums them with a hash (contract B3-B5)."""
 
+import hashlib
+import heapq
+import json
+from array import array
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from statistics import median_low
 from typing import Any, Final
 from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
 
 from core import clock, money
 from core.covers import ages, credit_life, request_parts
 from core.covers.cover import Price, Term
-from core.errors import InvalidInput
+from core.errors import InvalidInput, StateForbids
 from core.services.catalogue.products import ProductForSale
+from core.services.policies import changes, refunds
 from core.services.selling.duplicate_guard import EarlierPolicy, hash_risk
-from core.services.selling.loan_books.columns import EXIT_REASONS
-from core.services.selling.loan_books.row_values import RowValues
+from core.services.selling.loan_books.row_values import EXIT_REASONS, RowValues
 from core.states.loan_books import RowOutcome
+from core.store import policy_numbers
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import LoanBook, LoanBookRow, Policy
 
 # Products may say more than the least age: the oldest at the start, and what a loan may come to, in naira.
 MAXIMUM_AGE, LEAST_LOAN, MOST_LOAN = "maximum_age", "minimum_loan", "maximum_loan"
@@ -170,3 +182,251 @@ def judge_reason(row: Judged) -> None:
     """Judge why a loan ended."""
     if (reason := row.facts.get("exit_reason")) and reason not in EXIT_REASONS:
         row.found["UNKNOWN_REASON"] = f"exit_reason must be one of {', '.join(EXIT_REASONS)}"
+
+
+_WORDS: Final = {
+    "settled_early": "Loan settled early",
+    "refinanced": "Loan refinanced",
+    "written_off": "Loan written off",
+    "cancelled": "Cancelled by the lender",
+}
+
+
+def judge(session: ScopedSession, book: LoanBook, rows: Sequence[Judged]) -> None:
+    """Find the policy of each row, judge whether it ends on that day, and what goes back."""
+    by_hash, by_number = _load(session, book, rows)
+    for row in rows:
+        judge_reason(row)
+        number = row.facts.get("policy_number")
+        policy = by_number.get(policy_numbers.key(number)) if number else by_hash.get(row.risk_hash or "")
+        if "MISSING_REQUIRED" in row.found or "MALFORMED_VALUE" in row.found:
+            continue
+        if policy is None:
+            row.found["UNKNOWN_LOAN"] = "no policy of yours has this number"
+            continue
+        _judge_end(session, row, policy)
+
+
+def _load(
+    session: ScopedSession, book: LoanBook, rows: Sequence[Judged]
+) -> tuple[dict[str, Policy], dict[str, Policy]]:
+    hashes = [row.risk_hash for row in rows if row.risk_hash]
+    keys = [policy_numbers.key(row.facts["policy_number"]) for row in rows if "policy_number" in row.facts]
+    query = (
+        sa.select(Policy)
+        .where(
+            col(Policy.distributor_id) == book.distributor_id,
+            col(Policy.is_live) == book.is_live,
+            col(Policy.product_id) == book.product_id,
+            sa.or_(col(Policy.risk_hash).in_(hashes), col(Policy.number_key).in_(keys)),
+        )
+        .order_by(col(Policy.cancelled_at).is_(None), col(Policy.created_at))
+    )
+    # Of several policies of one loan the newest that has not ended counts.
+    found = list(session.execute(query).scalars())
+    return (
+        {policy.risk_hash: policy for policy in found if policy.risk_hash},
+        {policy.number_key: policy for policy in found if policy.number_key},
+    )
+
+
+def _judge_end(session: ScopedSession, row: Judged, policy: Policy) -> None:
+    on = date.fromisoformat(row.facts["exit_date"])
+    if policy.cancelled_at is not None or policy.declined_at is not None:
+        row.found["ALREADY_ENDED"] = "the policy has ended already"
+        return
+    starts, ends = policy.start_at, policy.expiration_at
+    if (
+        starts is None
+        or ends is None
+        or not clock.to_lagos_day(starts) <= on <= min(clock.today(), clock.to_lagos_day(ends))
+    ):
+        row.found["EXIT_OUTSIDE_COVER"] = "exit_date must be a day of the cover, today at the latest"
+        return
+    if ends <= clock.now():
+        row.found["ALREADY_ENDED"] = "the cover is over already"
+        return
+    try:
+        found = refunds.compute_cancellation_refunds(session, policy, by_insurer=False, ended_on=on)
+    except StateForbids as error:
+        row.found["CLAIM_OPEN"] = str(error)
+        return
+    row.policy_id, row.refund_minor = policy.id, refunds.add_refunds(found).amount_minor
+
+
+def end(session: ScopedSession, row: LoanBookRow, *, actor: str) -> None:
+    """End the policy of a row as of its day; a row that cannot end any more is rejected with why."""
+    policy = session.get_one(Policy, row.policy_id)
+    try:
+        change = changes.cancel(
+            session,
+            policy.id,
+            actor=actor,
+            reason=_WORDS[row.facts["exit_reason"]],
+            by_insurer=False,
+            expected_version=policy.version,
+            ended_on=date.fromisoformat(row.facts["exit_date"]),
+        )
+    except StateForbids as error:
+        row.outcome, row.code, row.reason = str(RowOutcome.REJECTED), "ALREADY_ENDED", str(error)[:500]
+        return
+    row.outcome = str(RowOutcome.ENDED)
+    row.premium_minor = change.refund.amount_minor if change.refund else 0
+
+
+def select_missing(book: LoanBook) -> AnySelect:
+    """Return the query of the policies in force whose loan the snapshot does not have."""
+    there = sa.exists().where(col(LoanBookRow.book_id) == book.id, col(LoanBookRow.risk_hash) == col(Policy.risk_hash))
+    return sa.select(Policy).where(
+        col(Policy.distributor_id) == book.distributor_id,
+        col(Policy.is_live) == book.is_live,
+        col(Policy.product_id) == book.product_id,
+        col(Policy.risk_hash).is_not(None),
+        col(Policy.activated),
+        col(Policy.cancelled_at).is_(None),
+        col(Policy.declined_at).is_(None),
+        col(Policy.expiration_at) > clock.now(),
+        sa.not_(there),
+    )
+
+
+def compare_snapshot(session: ScopedSession, book: LoanBook, uninsured: int) -> dict[str, Any]:
+    """Return how many loans of the snapshot have no cover, and how many covered ones it does not have."""
+    missing = select_missing(book).subquery()
+    query = sa.select(sa.func.count(), sa.func.sum(missing.c.genius_price_minor)).select_from(missing)
+    count, minor = session.execute(query).one()
+    return {"uninsured": uninsured, "missing": int(count), "missing_premium": money.to_wire(int(minor or 0))}
+
+
+def list_missing_ids(session: ScopedSession, book: LoanBook, limit: int, offset: int) -> list[UUID]:
+    """Return a page of the policies that a snapshot does not have."""
+    query = select_missing(book).with_only_columns(col(Policy.id)).order_by(col(Policy.created_at), col(Policy.id))
+    return list(session.execute(query.limit(limit).offset(offset)).scalars())
+
+
+_LARGEST: Final = 10
+# A loan above so many times the usual one of its book is looked at.
+UNUSUAL_TIMES: Final = 20
+_AGE_BANDS: Final = ((0, 25), (26, 35), (36, 45), (46, 55), (56, 65), (66, 200))
+
+
+@dataclass(slots=True)
+class Tally:
+    """The sums of the rows so far; amounts in kobo."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    codes: Counter[str] = field(default_factory=Counter)
+    warnings: Counter[str] = field(default_factory=Counter)
+    premium: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    mca_minor: int = 0
+    distributor_minor: int = 0
+    insured_minor: int = 0
+    bands: Counter[str] = field(default_factory=Counter)
+    amounts: "array[int]" = field(default_factory=lambda: array("q"))
+    lines: "array[int]" = field(default_factory=lambda: array("q"))
+    largest: list[tuple[int, int, str, int]] = field(default_factory=list)
+    _digest: Any = field(default_factory=hashlib.sha256)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows so far."""
+        return sum(self.outcomes.values())
+
+    def add(self, row: Judged, product: ProductForSale, benefits: Sequence[str]) -> None:
+        """Count one row."""
+        outcome, code = row.outcome, row.code
+        self.outcomes[outcome] += 1
+        if code:
+            self.codes[code] += 1
+        self.warnings.update(each for each in row.also if each in WARNINGS)
+        minor = row.premium_minor or 0
+        account = str(row.facts.get("loan_account_number", ""))
+        self._digest.update(f"{row.line} {account} {outcome} {minor}\n".encode())
+        if outcome is RowOutcome.VALID and row.price is not None:
+            self._add_sale(row, product, tuple(row.facts.get("benefit_coverage") or benefits), minor)
+        elif outcome is RowOutcome.VALID:
+            self.premium[()] += minor
+
+    def _add_sale(self, row: Judged, product: ProductForSale, benefits: tuple[str, ...], minor: int) -> None:
+        split = money.split(minor, mca_bp=product.mca_commission_bp, distributor_bp=product.distributor_commission_bp)
+        self.premium[benefits] += minor
+        self.mca_minor += split.mca_profit_minor
+        self.distributor_minor += split.distributor_profit_minor
+        amount = money.to_minor(row.price.sum_insured) if row.price and row.price.sum_insured else 0
+        self.insured_minor += amount
+        self.amounts.append(amount)
+        self.lines.append(row.line)
+        account = str(row.facts["loan_account_number"])
+        heapq.heappush(self.largest, (amount, row.line, account, minor))
+        if len(self.largest) > _LARGEST:
+            heapq.heappop(self.largest)
+        born, start = (date.fromisoformat(row.facts[name]) for name in ("date_of_birth", "loan_start_date"))
+        self.bands[_band(ages.age_on(start, born))] += 1
+
+    def find_unusual(self) -> list[int]:
+        """Return the lines whose loan is far above what is usual in the book."""
+        if not self.amounts:
+            return []
+        most = UNUSUAL_TIMES * median_low(self.amounts)
+        return [line for line, amount in zip(self.lines, self.amounts, strict=True) if amount > most]
+
+    def build(self, product: ProductForSale, compared: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        """Return the preview as plain data, amounts as decimal text, and its hash."""
+        total = sum(self.premium.values())
+        commissions = self.mca_minor + self.distributor_minor
+        figures: dict[str, Any] = {
+            "rows": self.rows,
+            "valid": self.outcomes[RowOutcome.VALID],
+            "outcomes": dict(sorted(self.outcomes.items())),
+            "codes": dict(self.codes.most_common()),
+            "warnings": dict(self.warnings.most_common()),
+            "premium": money.to_wire(total),
+            "premium_by_benefit": _by_benefit(self.premium, product),
+            "insured": money.to_wire(self.insured_minor),
+            "mca_profit": money.to_wire(self.mca_minor),
+            "distributor_profit": money.to_wire(self.distributor_minor),
+            "net_due": money.to_wire(total - commissions),
+            "ages": {_name(band): self.bands[_name(band)] for band in _AGE_BANDS},
+            "largest": [
+                {"line": line, "loan_account_number": account, "loan_amount": _wire(amount), "premium": _wire(minor)}
+                for amount, line, account, minor in sorted(self.largest, reverse=True)
+            ],
+            "compared": dict(compared),
+            "rates": [str(product.version_id), str(product.share_id or "")],
+        }
+        share = str(product.share_id or "")
+        told = [figures["outcomes"], figures["premium"], str(product.version_id), share, self._digest.hexdigest()]
+        return figures, hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+_wire = money.to_wire
+
+
+def _by_benefit(premium: Mapping[tuple[str, ...], int], product: ProductForSale) -> dict[str, str]:
+    """Divide the premium of each choice of benefits by their shares; the last benefit of a choice has what is left."""
+    sums: Counter[str] = Counter()
+    for benefits, minor in premium.items():
+        if not benefits:
+            continue
+        shares = {name: float(product.rates.meta["shares"][name]) for name in benefits}
+        left, whole = minor, sum(shares.values())
+        for name in benefits[:-1]:
+            part = round(minor * shares[name] / whole) if whole else 0
+            sums[name] += part
+            left -= part
+        sums[benefits[-1]] += left
+    return {name: money.to_wire(minor) for name, minor in sums.items()}
+
+
+def _band(age: int) -> str:
+    return next(_name(band) for band in _AGE_BANDS if band[0] <= age <= band[1])
+
+
+def _name(band: tuple[int, int]) -> str:
+    least, most = band
+    return f"to {most}" if not least else f"from {least}" if most > 120 else f"{least} to {most}"
+
+
+def month_before(month: date) -> date:
+    """Return the first day of the month before."""
+    return clock.add_months(month, -1)

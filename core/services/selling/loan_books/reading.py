@@ -19,11 +19,10 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.errors import InvalidInput
 from core.services.catalogue import products
 from core.services.selling import duplicate_guard
-from core.services.selling.loan_books import books, columns, exits, judging, preview, row_values
-from core.services.selling.loan_books.columns import Heading
+from core.services.selling.loan_books import books, judging, row_values
 from core.services.selling.loan_books.file_reader import CPU_SECONDS, LONGEST_CELL, MAX_ROWS, TOO_MANY
-from core.services.selling.loan_books.judging import Judged, Rules
-from core.services.selling.loan_books.preview import Tally
+from core.services.selling.loan_books.judging import Judged, Rules, Tally
+from core.services.selling.loan_books.row_values import Heading
 from core.states.loan_books import LoanBookState, RowOutcome
 from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, LoanBook, LoanBookFile, LoanBookRow, Policy
@@ -141,7 +140,7 @@ def list_chunks(
     count = 0
     for place, (line, cells) in enumerate(rows):
         if heading is None:
-            heading = columns.find_heading(kind, cells, is_last=place + 1 == _HEADING_ROWS)
+            heading = row_values.find_heading(kind, cells, is_last=place + 1 == _HEADING_ROWS)
             continue
         count += 1
         if count > MAX_ROWS:
@@ -152,7 +151,7 @@ def list_chunks(
             yield heading, chunk
             chunk = []
     if heading is None:
-        raise InvalidInput.for_field("file", f"has no heading: it needs the columns {columns.describe_needed(kind)}")
+        raise InvalidInput.for_field("file", f"has no heading: it needs the columns {row_values.describe_needed(kind)}")
     if chunk:
         yield heading, chunk
     elif not count:
@@ -178,13 +177,13 @@ def get_rules(session: ScopedSession, book: LoanBook) -> Rules:
 
 def judge(session: ScopedSession, book: LoanBook, rules: Rules, rows: Sequence[Judged]) -> None:
     """Judge a chunk by what is insured already; writes nothing."""
-    if book.kind == columns.EXITS:
-        exits.judge(session, book, rows)
+    if book.kind == row_values.EXITS:
+        judging.judge(session, book, rows)
         return
     owner: dict[str, Any] = {"distributor_id": book.distributor_id, "is_live": book.is_live}
     terms = {row.risk_hash: judging.term_of(row.facts) or Term.undated() for row in rows if row.risk_hash}
     insured = duplicate_guard.find_insured_many(session, book.product_id, terms, **owner)
-    if book.kind == columns.SNAPSHOT:
+    if book.kind == row_values.SNAPSHOT:
         for row in rows:
             found = insured.get(row.risk_hash or "")
             row.insured = RowOutcome.INSURED if found else RowOutcome.UNINSURED
@@ -266,7 +265,7 @@ def finish(session: ScopedSession, job: Job, tally: Tally, rules: Rules) -> None
         _mark_unusual(session, book.id, unusual[start : start + CHUNK])
     tally.warnings.update(["UNUSUAL_AMOUNT"] * len(unusual))
     figures, digest = tally.build(rules.product, _compare(session, book, tally))
-    is_over = book.kind == columns.SNAPSHOT
+    is_over = book.kind == row_values.SNAPSHOT
     books.move(
         session,
         book,
@@ -317,9 +316,9 @@ def read(job: Job, content: bytes, take: Callable[[Heading, list[Judged]], bool]
 
 def _compare(session: ScopedSession, book: LoanBook, tally: Tally) -> dict[str, Any]:
     """Compare with the live book, or with the additions of the month before; changes above a fifth are red."""
-    if book.kind == columns.SNAPSHOT:
-        return exits.compare_snapshot(session, book, tally.outcomes[RowOutcome.UNINSURED])
-    before = preview.month_before(book.month)
+    if book.kind == row_values.SNAPSHOT:
+        return judging.compare_snapshot(session, book, tally.outcomes[RowOutcome.UNINSURED])
+    before = judging.month_before(book.month)
     query = sa.select(sa.func.sum(col(LoanBook.done_rows)), sa.func.sum(col(LoanBook.done_minor))).where(
         col(LoanBook.distributor_id) == book.distributor_id,
         col(LoanBook.is_live) == book.is_live,
