@@ -8,10 +8,11 @@ from uuid import UUID
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services.customers import customers, merging
+from core.services.customers import merging, notes
 from core.services.customers import table as customers_table
-from core.services.customers.customers import KINDS, CustomerFilter, Note, add_note, list_notes
+from core.services.customers.customers import CustomerFilter
 from core.services.customers.merging import OtherRecord
+from core.services.customers.notes import KINDS, Note, add_note, list_notes
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Page
@@ -390,7 +391,7 @@ def _adding(customer_id: UUID) -> Action:
     return Action(
         title="Add",
         fields=[Text("text", "Note", longest=1_000), Choice("kind", "Kind", options=KINDS)],
-        roles=customers.ROLES,
+        roles=notes.ROLES,
         work=partial(_add_note, customer_id),
         done="The note is saved.",
     )

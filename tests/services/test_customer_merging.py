@@ -12,7 +12,7 @@ from core.covers.insurers import insurer_a, insurer_f
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import requests
-from core.services.customers import customers, merging
+from core.services.customers import customers, merging, notes
 from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
@@ -78,7 +78,7 @@ def test_a_person_is_shown_whole_and_taken_apart_again(store: Store, both: tuple
     kept, merged = both
     before, apart = owners(store), [shown(store, key) for key in both]
     with store.writing(LIVE) as session:
-        customers.add_note(session, merged, {"text": "Called"}, by=bola)
+        notes.add_note(session, merged, {"text": "Called"}, by=bola)
         assert [each.id for each in merging.list_candidates(session, kept)] == [merged]
         assert [each.id for each in merging.list_candidates(session, kept, "n.okafor@")] == [merged]
     merge(store, kept, merged, bola)
@@ -92,7 +92,7 @@ def test_a_person_is_shown_whole_and_taken_apart_again(store: Store, both: tuple
     assert (part.group.kept_id, part.bought) == (kept, apart[1].bought)
     assert owners(store) == before, "nothing is moved"
     with store.reading(LIVE) as session:
-        assert len(customers.list_notes(session, *whole.group.ids)) == 1
+        assert len(notes.list_notes(session, *whole.group.ids)) == 1
         assert customers.list_customers(session).total_count == 2, "the API shows what it always showed"
         assert customers.list_customers(session, CustomerFilter(merged=False)).total_count == 1
         assert merging.list_candidates(session, kept) == []

@@ -10,7 +10,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
-from core.services.customers.customers import add_note, list_notes
+from core.services.customers.notes import add_note, list_notes
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
 from core.store.schema.tables import Customer
