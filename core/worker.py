@@ -17,10 +17,8 @@ from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavail
 from core.insurers.answers import InsurerAnswer, InsurerFault
 from core.insurers.client import CallLimits, InsurerClient
 from core.services.admin import status
-from core.services.insurers import connections as insurer_connections
 from core.services.insurers import sending
-from core.services.insurers.connections import Insurer
-from core.services.insurers.sending import Job
+from core.services.insurers.sending import Insurer, Job
 from core.store.access import Scope, ScopedSession, Store
 
 log = structlog.get_logger("coverdesk.worker")
@@ -98,7 +96,7 @@ class Worker:
 
     def _list_connected(self) -> Sequence[Insurer]:
         with self._store.reading(Scope.system()) as session:
-            return insurer_connections.list_connected(session)
+            return sending.list_connected(session)
 
     async def _process_insurer(
         self, client: InsurerClient, insurer: Insurer, stopped: asyncio.Event, *, until_idle: bool

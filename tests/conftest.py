@@ -34,7 +34,7 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 from core import clock, settings, telemetry  # noqa: E402
 from core.services.catalogue import keys, shipped  # noqa: E402
-from core.services.people import passwords, staff  # noqa: E402
+from core.services.people import credentials, staff  # noqa: E402
 from core.services.people.staff import Person  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
 from core.store.access import Scope, ScopedSession, Store, engine, sqlite  # noqa: E402
@@ -72,7 +72,7 @@ hypothesis.settings.load_profile("suite")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A password is hashed slowly on purpose. The suite hashes thousands, and takes the cheapest hash of the same kind.
-passwords._hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
+credentials._hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
 
 
 # No test cuts the power: the disk is waited for by those alone that ask for it with `waits_for_disk`.

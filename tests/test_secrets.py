@@ -20,7 +20,7 @@ from core.covers.registry import COVERS
 from core.errors import Unauthorized
 from core.services import idempotency
 from core.services.admin import resealing
-from core.services.people import passwords, sign_in, staff
+from core.services.people import credentials, sign_in, staff
 from core.services.selling import buying
 from core.services.views import pii_reveal
 from core.store.access import Scope, Store
@@ -102,7 +102,7 @@ def _signed_in(store: Store, url: str) -> str:
             sign_in.admit_attempt(session, "ada@desk.example", address="10.1.2.3")
         with store.reading(Scope.system()) as session:
             try:
-                staff_id = passwords.verify_password(session, "ada@desk.example", password)
+                staff_id = credentials.verify_password(session, "ada@desk.example", password)
             except Unauthorized:
                 assert password == WRONG_PASSWORD
     opened = httpx.get(url + sign_in.build_completion_url(staff_id, "/", address="10.1.2.3"))

@@ -18,7 +18,7 @@ from core.commands import ACTOR
 from core.errors import InvalidInput
 from core.services.exports import exports, runs
 from core.services.exports.exports import TITLES, Tally, get_kind
-from core.services.exports.receipts import ExportOrder
+from core.services.exports.runs import ExportOrder
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.filters.fields import Parameter
 from core.services.lists.listing import Listing

@@ -11,8 +11,7 @@ from core import money
 from core.commands.months import Month, parse_month
 from core.errors import InvalidInput, StateForbids
 from core.services.finance import tax
-from core.services.finance.payments import batches
-from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import payouts as payment_reading
 from core.services.finance.statements import reading as statement_overview
 from core.services.finance.statements import statements
 from core.services.people import staff
@@ -73,8 +72,8 @@ def payout(by: Annotated[str, typer.Option(help="E-mail of the person of finance
     with reading(Scope.system()) as session:
         person = staff.get_by_email(session, by)
     with reading(_LIVE) as session:
-        found = {balance.party: None for balance in batches.list_payable(session)}
-    batch_id = transact(_LIVE, partial(batches.prepare, chosen=found, by=person))
+        found = {balance.party: None for balance in payment_reading.list_payable(session)}
+    batch_id = transact(_LIVE, partial(payment_reading.prepare, chosen=found, by=person))
     with reading(_LIVE) as session:
         row = payment_reading.get_batch(session, batch_id)
     total = money.format_naira(row.net_minor)

@@ -8,10 +8,10 @@ from uuid import UUID
 import streamlit as st
 
 from core import ids, money
-from core.services.people import accounts, role_grants, staff, staff_sessions
+from core.services.people import accounts, credentials, role_grants, staff
+from core.services.people.credentials import SessionFacts
 from core.services.people.role_grants import OpenGrant
 from core.services.people.staff import ROLES, Person, StaffFilter, StaffRow
-from core.services.people.staff_sessions import SessionFacts
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame, page_links
@@ -353,7 +353,7 @@ def _open_session(person: StaffRow, one: SessionFacts) -> None:
 def _here() -> str | None:
     """Return the handle of this browser's session."""
     token = frame.session_token()
-    return staff_sessions.hash_token(token) if isinstance(token, str) else None
+    return credentials.hash_token(token) if isinstance(token, str) else None
 
 
 def _ended(one: SessionFacts) -> dict[str, str]:
@@ -471,7 +471,7 @@ def draw_person() -> None:
         access(person, by)
     own_details(person, by)
     with reading(Scope.system()) as session:
-        opened = staff_sessions.list_latest(session, person.id)
+        opened = credentials.list_latest(session, person.id)
         events = staff.list_events(session, person.id)
     sessions(person, opened)
     with st.expander("What was done to this account", icon=":material/history:"):

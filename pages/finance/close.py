@@ -9,7 +9,7 @@ import streamlit as st
 from core import clock
 from core.services.closing import closing
 from core.services.closing.closing import Check, Stage
-from core.services.finance import journal, months
+from core.services.finance import journal
 from core.services.finance.statements import reading as statement_overview
 from core.services.people.staff import Person
 from core.states.finance import MonthState
@@ -135,7 +135,7 @@ def next_stage(stages: Sequence[Stage], month: date) -> None:
             return
 
 
-def buttons(month: date, steps: list[months.Step], earlier: date | None, person: Person) -> None:
+def buttons(month: date, steps: list[journal.Step], earlier: date | None, person: Person) -> None:
     state = steps[-1].state if steps else MonthState.OPEN
     for to in closing.list_allowed(steps, person):
         stepping(month, state, to).button(
@@ -206,7 +206,7 @@ def _check_store(run: CheckRun, month: date) -> None:
         draw_check(closing.of_store(fault for finding in run.violated for fault in finding.faults), month)
 
 
-def history(steps: list[months.Step]) -> None:
+def history(steps: list[journal.Step]) -> None:
     if not steps:
         return
     st.subheader("Steps", anchor=False)
@@ -229,7 +229,7 @@ def draw() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         month = choose_month(choices, following)
         with reading(frame.scope()) as session:
-            steps = list(months.list_steps(session, month))
+            steps = list(journal.list_steps(session, month))
             earlier = closing.get_earlier(session, month)
         state = steps[-1].state if steps else MonthState.OPEN
         st.markdown(words.badge(state))

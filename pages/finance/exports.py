@@ -10,9 +10,9 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.claims.review import officers as claim_officers
-from core.services.exports import exports, receipts
+from core.services.exports import exports, runs
 from core.services.exports.exports import get_format
-from core.services.exports.receipts import Receipt, ReceiptFilter
+from core.services.exports.runs import Receipt, ReceiptFilter
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.filters.fields import Parameter
 from core.services.lists.listing import Listing
@@ -41,8 +41,8 @@ def nothing(wanted: ReceiptFilter) -> None:
 def page_of(wanted: ReceiptFilter) -> Page[Receipt]:
     with reading(Scope.system()) as session:
         narrowed = replace(wanted, is_live=frame.mode())
-        return receipts.list_receipts(
-            session, narrowed, RECEIPTS.paging(url_state.page()), order=RECEIPTS.order_among(receipts.ORDERS)
+        return runs.list_receipts(
+            session, narrowed, RECEIPTS.paging(url_state.page()), order=RECEIPTS.order_among(runs.ORDERS)
         )
 
 
@@ -51,7 +51,7 @@ def draw() -> None:
     frame.page_header("Exports", "The receipt of every exported file; any of them can be run again and compared.")
     wanted = filter_bar.read(ReceiptFilter)
     with reading(Scope.system()) as session:
-        people = dict(receipts.list_makers(session))
+        people = dict(runs.list_makers(session))
     filter_bar.draw_chips(
         wanted, options={"person": people}, beside=lambda: saved_views.draw("finance/exports.py", person)
     )
@@ -238,7 +238,7 @@ def _way(row: ReceiptRow) -> Way:
 
 def draw_comparison(before: Receipt, after: Receipt) -> None:
     """Show whether a later run gave the same result, and any differences."""
-    found = receipts.compare_receipts(before, after)
+    found = runs.compare_receipts(before, after)
     if found.is_same:
         same = f"The same again: {export_panel.figures(after)}, and every row is as it was."
         st.success(same, icon=":material/check_circle:")
@@ -270,11 +270,11 @@ def link_receipt(receipt_id: object, label: str) -> None:
 def draw_export() -> None:
     person = frame.require("finance", "operations")
     tables.back_link("receipts", "finance/exports.py", "Back to the exports")
-    receipt = page_links.load_record("receipt", receipts.get_complete, scope=Scope.system())
+    receipt = page_links.load_record("receipt", runs.get_complete, scope=Scope.system())
     with reading(Scope.system()) as session:
         (row,) = receipt_rows(session, [receipt])
-        before = receipts.get_receipt(session, receipt.again_of) if receipt.again_of else None
-        later = receipts.list_repeats(session, receipt.id)
+        before = runs.get_receipt(session, receipt.again_of) if receipt.again_of else None
+        later = runs.list_repeats(session, receipt.id)
     frame.page_header(
         f"Export of {row.kind.title.lower()}",
         f"Made by {words.plain(receipt.who)}, {words.moment(receipt.created_at)}.",

@@ -8,10 +8,10 @@ import streamlit as st
 
 from core.services.finance import parties, tax
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, batches, transitions
-from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import balances, transitions
+from core.services.finance.payments import payouts as payment_reading
 from core.services.finance.payments.balances import Balance
-from core.services.finance.payments.reading import BatchRow, PaymentRow, Settled
+from core.services.finance.payments.payouts import BatchRow, PaymentRow, Settled
 from core.services.finance.statements import reading as statement_overview
 from core.services.finance.tax import TaxLine
 from core.services.lists.paging import Paging
@@ -40,7 +40,7 @@ def preparing(found: Sequence[Balance]) -> Action:
         says=f"**{words.naira(total)}** to {len(found)} {'party' if len(found) == 1 else 'parties'}, each all that is"
         " due until its newest statement. Somebody else of finance approves it, and only then there is a bank file.",
         confirm="Prepare the payout",
-        work=lambda session, _, by: batches.prepare(session, chosen, by=by),
+        work=lambda session, _, by: payment_reading.prepare(session, chosen, by=by),
         done="The payout is prepared: somebody else of finance approves it.",
     )
 
@@ -133,7 +133,7 @@ TAXES: Table[TaxLine] = Table(
 
 def due() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = [(each, batches.hindrance_of(session, each)) for each in balances.list_balances(session)]
+        rows = [(each, payment_reading.hindrance_of(session, each)) for each in balances.list_balances(session)]
     payable = [balance for balance, why in rows if why is None]
     if not rows:
         st.info("Nothing is due: every statement that was sent is settled.", icon=":material/task_alt:")
@@ -226,7 +226,7 @@ def approving_all(rows: Sequence[BatchRow]) -> Action:
         says="  \n".join(lines) + f"\n\nTogether **{total}**. The bank files are made now.",
         confirm="Approve them",
         items=lambda: ((row.number, row.id) for row in rows),
-        work=lambda session, batch_id, by: batches.approve(session, batch_id, by=by),
+        work=lambda session, batch_id, by: payment_reading.approve(session, batch_id, by=by),
         done=lambda number: f"{words.count(number)} payouts are approved",
     )
 

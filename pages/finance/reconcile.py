@@ -10,10 +10,10 @@ import streamlit as st
 from core import money
 from core.errors import CoverdeskError
 from core.services.finance import parties
-from core.services.finance.reconciling import reading as reconciliation_reading
-from core.services.finance.reconciling import running, table_files
+from core.services.finance.reconciling import reconciliations as reconciliation_reading
+from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.matching import Entry
-from core.services.finance.reconciling.reading import ReconciliationRow
+from core.services.finance.reconciling.reconciliations import ReconciliationRow
 from core.services.finance.reconciling.table_files import TableFile
 from core.services.finance.statements import reading as statement_overview
 from core.store.access import reading
@@ -66,12 +66,12 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
     """Draw the mapping of the columns, as it was used last for this party or as their names suggest."""
     kind = "insurer" if provider_id else "bank"
     try:
-        file = running.read_heading(name, content)
+        file = reconciliation_reading.read_heading(name, content)
     except CoverdeskError as error:
         st.error(words.plain(str(error)), icon=":material/error:")
         return
     with reading(frame.scope()) as session:
-        held = running.get_mapping(session, provider_id)
+        held = reconciliation_reading.get_mapping(session, provider_id)
     known, told = _propose(file, kind, held.columns if held else None, held.amount_is if held else "net")
     _forget_choices(file, kind, str(provider_id))
     st.caption(f"{words.count(len(file.rows))} rows. {told}")
@@ -161,7 +161,7 @@ def reconciling(typed: dict[str, Any], content: bytes, provider_id: UUID | None)
     """Return what compares a file with our records; the result is linked above the form."""
     return action(
         title="Reconcile",
-        work=lambda session, _, by: running.run(session, typed, content, by=by, provider_id=provider_id),
+        work=lambda session, _, by: reconciliation_reading.run(session, typed, content, by=by, provider_id=provider_id),
         done="The file was compared: its differences are below.",
         then=lambda made: st.session_state.update({f"{PLACE}.made": str(made), _OPEN: True}),
     )

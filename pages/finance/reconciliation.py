@@ -9,8 +9,8 @@ import streamlit as st
 from core import ids
 from core.errors import InvalidInput
 from core.services.finance.reconciling import differences
-from core.services.finance.reconciling import reading as reconciliation_reading
-from core.services.finance.reconciling.reading import DifferenceRow, ReconciliationRow
+from core.services.finance.reconciling import reconciliations as reconciliation_reading
+from core.services.finance.reconciling.reconciliations import DifferenceRow, ReconciliationRow
 from core.services.lists.paging import Paging
 from core.services.people import staff
 from core.services.people.staff import Person

@@ -17,7 +17,7 @@ from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.policies.policies import Endorsement, UntoldEndorsement
 from core.services.selling import endorsing
-from core.services.views.policy import PolicyDetail
+from core.services.views.sale import PolicyDetail
 from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
 from core.ui.kit import facts, words

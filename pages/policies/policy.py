@@ -13,8 +13,8 @@ from core.services.mail.mail import MailLine
 from core.services.people.staff import Person
 from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts
-from core.services.views import policy as policy_view
-from core.services.views.policy import PolicyDetail, RefundLine, TermLine
+from core.services.views import sale as policy_view
+from core.services.views.sale import PolicyDetail, RefundLine, TermLine
 from core.states.claims import CLAIMS_ROLES
 from core.states.policies import AnswerStatus, PolicyAction, SubmissionState
 from core.store.access import reading

@@ -5,7 +5,7 @@ import httpx
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from core.services.audit import log as audit
-from core.services.people import staff, staff_sessions
+from core.services.people import credentials, staff
 from core.services.people.sign_in import COOKIE
 from core.store.access import Scope, Store
 from tests import papers
@@ -55,7 +55,7 @@ def signed_in(store: Store, role: str) -> dict[str, str]:
         staff_id = staff.add_or_update(
             session, email=f"{role}@x.example", name="A", roles=[role], password="long enough for tests", actor="tests"
         )
-        return {"Cookie": f"{COOKIE}={staff_sessions.open_session(session, staff_id)}"}
+        return {"Cookie": f"{COOKIE}={credentials.open_session(session, staff_id)}"}
 
 
 @every_case("role", ["claims", "operations", "supervisor", "admin"])

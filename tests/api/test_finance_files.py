@@ -10,9 +10,9 @@ from core.covers.insurers import insurer_a
 from core.services.finance import ageing, agreements
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
-from core.services.finance.payments import batches
+from core.services.finance.payments import payouts
 from core.services.finance.statements import statements
-from core.services.people import sign_in, staff_sessions
+from core.services.people import credentials, sign_in
 from core.services.policies import changes
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry
@@ -33,7 +33,7 @@ def finance(store: Store, partner: Partner) -> Finance:
 
 def cookie(finance: Finance, name: str) -> dict[str, str]:
     with finance.store.writing(Scope.system()) as session:
-        return {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, finance.people[name].id)}"}
+        return {"cookie": f"{sign_in.COOKIE}={credentials.open_session(session, finance.people[name].id)}"}
 
 
 def test_the_bank_file_goes_to_finance_once_approved_and_each_opening_is_noted(
@@ -46,10 +46,10 @@ def test_the_bank_file_goes_to_finance_once_approved_and_each_opening_is_noted(
     made = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi")
     for state in ("Approved", "Sent"):
         finance.do(statements.move, made, state, by="femi")
-    batch = finance.do(batches.prepare, {party: None}, by="funmi")
+    batch = finance.do(payouts.prepare, {party: None}, by="funmi")
     path, mine = f"/payouts/{batch}.csv", cookie(finance, "funmi")
     assert client.get(path, headers=mine).status_code == 409
-    finance.do(batches.approve, batch, by="femi")
+    finance.do(payouts.approve, batch, by="femi")
     assert client.get(path).status_code == 401
     assert client.get(path, key=partner.live_key).status_code == 401
     for name in OUTSIDERS:

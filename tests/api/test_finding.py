@@ -5,7 +5,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from core.services.people import sign_in, staff, staff_sessions
+from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import Portfolio
@@ -26,7 +26,7 @@ def token(store: Store) -> str:
             password="correct horse battery",
             actor="tests",
         )
-        return staff_sessions.open_session(session, person)
+        return credentials.open_session(session, person)
 
 
 def ask(client: httpx.Client, token: str | None, headers: dict[str, str] | None = None, **query: str) -> httpx.Response:

@@ -11,7 +11,7 @@ from python_calamine import CalamineWorkbook
 from core.api.http import forms
 from core.dispatch import loan_books as worker
 from core.services.audit import log
-from core.services.people import sign_in, staff_sessions
+from core.services.people import credentials, sign_in
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
@@ -33,7 +33,7 @@ def test_who_of_the_desk_took_a_report_stands_in_the_log(client: Client, store: 
     for role in ("operations", "claims"):
         staff_id = person(store, role, role).id
         with store.writing(Scope.system()) as session:
-            token = staff_sessions.open_session(session, staff_id)
+            token = credentials.open_session(session, staff_id)
         cookies[role] = {"cookie": f"{sign_in.COOKIE}={token}"}
     address = f"/loan-books/{book.id}.csv?mode=test"
     taken = client.get(address, headers=cookies["operations"])

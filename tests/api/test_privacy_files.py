@@ -4,7 +4,7 @@ import pytest
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.compliance import requests
-from core.services.people import sign_in, staff, staff_sessions
+from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
@@ -22,7 +22,7 @@ def cookie(store: Store) -> dict[str, dict[str, str]]:
             person = staff.add_or_update(
                 session, email=f"{role}@coverdesk.example", name=role, roles=[role], password="x" * 12, actor="tests"
             )
-            found[role] = {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, person)}"}
+            found[role] = {"cookie": f"{sign_in.COOKIE}={credentials.open_session(session, person)}"}
     return found
 
 

@@ -21,7 +21,7 @@ from core import clock, money
 from core.services.catalogue import keys, shipped
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.reconciling import matching, running
+from core.services.finance.reconciling import matching, reconciliations
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
@@ -121,7 +121,7 @@ def _reconcile(store: Store, by: Any, rows: int) -> None:
         "columns": {"policy_number": "Policy No", "amount": "Net", "date": "Date"},
     }
     with measured(f"a file of {len(lines):,} rows is reconciled"), store.writing(LIVE) as session:
-        running.run(session, typed, content, by=by, provider_id=provider_id)
+        reconciliations.run(session, typed, content, by=by, provider_id=provider_id)
 
 
 def main(rows: int) -> None:

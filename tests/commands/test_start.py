@@ -91,7 +91,7 @@ def test_an_export_loads_its_own_list_and_none_of_the_others(store: Store) -> No
     # Phone numbers and countries are what its filter validates.
     assert libraries.isdisjoint(_HEAVY - {"phonenumbers", "pycountry"})
     assert 0 < len(asked) <= 24, asked
-    others = ("claims", "finance", "mail", "policies", "renewals", "files", "people.passwords", "people.staff")
+    others = ("claims", "finance", "mail", "policies", "renewals", "files", "people.credentials", "people.staff")
     unneeded = ("core.covers.insurers", *(f"core.services.{name}" for name in others))
     assert [name for name in ours if name.startswith(unneeded)] == []
 

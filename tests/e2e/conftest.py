@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, 
 
 from core import clock
 from core.services.catalogue import keys
-from core.services.people import sign_in, staff, staff_sessions
+from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
 from tests.e2e.deployment import deployed
 from tests.e2e.presses import COUNT, Presses
@@ -289,7 +289,7 @@ def visit(page: Page, desk: Desk) -> Visit:
 
     def visit(role: str, path: str = "/") -> Page:
         with desk.store.writing(Scope.system()) as session:
-            token = staff_sessions.open_session(session, desk.people[role])
+            token = credentials.open_session(session, desk.people[role])
         page.context.add_cookies([{"name": sign_in.COOKIE, "value": token, "url": desk.url}])
         page.goto(path)
         page.get_by_role("button", name="Sign out").wait_for()

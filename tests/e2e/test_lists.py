@@ -11,12 +11,12 @@ from playwright.sync_api import Locator, Page, expect
 
 from core import clock, ids, money
 from core.services.catalogue import keys
-from core.services.exports import receipts
+from core.services.exports import runs
 from core.services.exports.exports import CSV, Tally, get_kind
-from core.services.exports.receipts import ExportOrder
+from core.services.exports.runs import ExportOrder
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.reconciling import running
+from core.services.finance.reconciling import reconciliations
 from core.services.finance.statements import statements
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -88,7 +88,7 @@ def filled(desk: Desk) -> None:
         )
         kind = get_kind("purchases")
         order = ExportOrder(id=ids.new(), kind=kind, format=CSV, selection=kind.read({}), is_live=True, actor="tests")
-        receipts.store_receipt(session, order, Tally())
+        runs.store_receipt(session, order, Tally())
     keep_books(desk)
 
 
@@ -106,7 +106,7 @@ def keep_books(desk: Desk) -> None:
         typed = {"kind": "insurer", "month": str(month), "file_name": "account.csv", "amount_is": "gross"}
         typed |= {"tolerance": "1.00", "timing_days": 5}
         typed |= {"columns": {"policy_number": "Policy", "amount": "Amount"}}
-        running.run(session, typed, b"Policy,Amount\nX/1,100.00\n", by=finance, provider_id=provider)
+        reconciliations.run(session, typed, b"Policy,Amount\nX/1,100.00\n", by=finance, provider_id=provider)
 
 
 def person_of(desk: Desk, role: str) -> Person:

@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 from core import clock
 from core.covers.insurers import insurer_a
 from core.services.admin import store_check
-from core.services.finance import journal, months
-from core.services.people import sign_in, staff, staff_sessions
+from core.services.finance import journal
+from core.services.people import credentials, sign_in, staff
 from core.states.finance import MonthState
 from core.store.access import Scope, Store
 from tests.conftest import make_partner
@@ -63,7 +63,7 @@ def as_person(visitor: Page, books: tuple[str, Store], tmp_path: Path) -> Iterat
         if name not in tokens:
             with store.writing(Scope.system()) as session:
                 person = staff.get_by_email(session, f"{name}@coverdesk.example")
-                tokens[name] = staff_sessions.open_session(session, person.id)
+                tokens[name] = credentials.open_session(session, person.id)
         visitor.context.clear_cookies()
         visitor.context.add_cookies([{"name": sign_in.COOKIE, "value": tokens[name], "url": url}])
         visitor.goto(path)
@@ -114,8 +114,8 @@ def test_a_month_is_closed_from_its_statements_to_its_journal_by_two_accounts(
     assert sum(float(row["debit"]) - float(row["credit"]) for row in rows) == 0
     assert {row["account"] for row in rows} >= {journal.WALLET, journal.INSURER, journal.DISTRIBUTOR, journal.INCOME}
     with store.reading(LIVE) as session:
-        assert months.state_of(session, last_month()) == MonthState.CLOSED
-        last = months.list_steps(session, last_month())[-1]
+        assert journal.state_of(session, last_month()) == MonthState.CLOSED
+        last = journal.list_steps(session, last_month())[-1]
         assert (last.person, last.sha256) == ("Femi", journal.hash_of(session, last_month()))
     with store.reading(Scope.system()) as session:
         assert store_check.list_faults(session) == []

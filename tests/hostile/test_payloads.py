@@ -17,7 +17,7 @@ from core.services.catalogue import keys
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
 from core.services.exports.exports import list_kinds
-from core.services.people import sign_in, staff, staff_sessions
+from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Customer, Distributor, Policy, Product, Provider, Purchase, Staff
 from core.ui.frame import menu
@@ -164,7 +164,7 @@ def test_formulas_arrive_in_no_spreadsheet(store: Store, client: Client, partner
         admin = staff.add_or_update(
             session, email="a@x.example", name=FORMULA, roles=["admin"], password="x" * 12, actor="tests"
         )
-        cookie = {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, admin)}"}
+        cookie = {"cookie": f"{sign_in.COOKIE}={credentials.open_session(session, admin)}"}
         session.execute(sa.update(Distributor).values(business_name=FORMULA))
     planted_in = set()
     for kind in list_kinds():

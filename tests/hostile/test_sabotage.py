@@ -25,7 +25,7 @@ from core.services.catalogue import keys
 from core.services.catalogue.keys import Caller
 from core.services.claims.workflow import changes as claim_changes
 from core.services.lists import columns
-from core.services.people import personal, sign_in, staff, staff_sessions
+from core.services.people import credentials, personal, sign_in, staff
 from core.services.people.staff import Person
 from core.store.access import Query, Scope, Store, engine, scope
 from core.store.schema.tables import ApiKey, Customer, KeptAnswer, ProductVersion
@@ -334,7 +334,7 @@ def test_a_role_that_nobody_checks_is_noticed(client: Client, store: Store, monk
             who = staff.add_or_update(
                 session, email=f"{role}@x.example", name=role, roles=[role], password="x" * 12, actor="t"
             )
-            cookies[role] = {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, who)}"}
+            cookies[role] = {"cookie": f"{sign_in.COOKIE}={credentials.open_session(session, who)}"}
     caught(lambda: roles_hold(client, cookies), monkeypatch, (Person, "has_role", lambda *_: True))
 
 
@@ -371,7 +371,7 @@ def test_a_formula_that_nobody_defuses_is_noticed(
         who = staff.add_or_update(
             session, email="f@x.example", name="F", roles=["finance"], password="x" * 12, actor="tests"
         )
-        cookie = {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, who)}"}
+        cookie = {"cookie": f"{sign_in.COOKIE}={credentials.open_session(session, who)}"}
 
     def defused() -> None:
         text = client.get("/exports/purchases.csv", headers=cookie).text

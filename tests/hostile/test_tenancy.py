@@ -19,7 +19,7 @@ import pytest
 from core import ids
 from core.dispatch import webhooks
 from core.services.exports.exports import list_kinds
-from core.services.people import sign_in, staff, staff_sessions
+from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import SEED
@@ -279,7 +279,7 @@ def test_no_export_mixes_modes_whatever_its_address_says(store: Store, client: C
         admin = staff.add_or_update(
             session, email="a@x.example", name="A", roles=["admin"], password="x" * 12, actor="tests"
         )
-        cookie = {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, admin)}"}
+        cookie = {"cookie": f"{sign_in.COOKIE}={credentials.open_session(session, admin)}"}
     for kind in list_kinds():
         # The audit log is one for both modes.
         for query in MODES if kind.name != "audit" else ():

@@ -15,10 +15,8 @@ from core import clock, ids, telemetry, worker
 from core.covers.insurers import insurer_a, insurer_b, insurer_d
 from core.insurers.answers import InsurerAnswer
 from core.services.audit import log as audit
-from core.services.insurers import connections as insurer_connections
 from core.services.insurers import sending
-from core.services.insurers.connections import Insurer
-from core.services.insurers.sending import Job
+from core.services.insurers.sending import Insurer, Job
 from core.services.policies import changes
 from core.services.selling.buying import Sale
 from core.store.access import Scope, ScopedSession
@@ -32,7 +30,7 @@ def after(**time: float) -> Any:
 
 def claim(line: Line, most: int = 10) -> list[Job]:
     with line.store.writing(Scope.system()) as session:
-        (insurer,) = insurer_connections.list_connected(session)
+        (insurer,) = sending.list_connected(session)
         return sending.lease_due(session, insurer, limit=most)
 
 
@@ -296,13 +294,13 @@ def test_personal_numbers_in_a_reason_show_their_last_four(line: Line) -> None:
 def test_connection_rests_after_failures_in_a_row_and_one_policy_tries_it_again(line: Line) -> None:
     sales = [line.sell("breaks", registration_number=f"KJA-{number}ZZ") for number in range(100, 110)]
     line.worker(concurrency=1).drain()
-    assert sum(line.told(sale).attempts for sale in sales) == insurer_connections.FAILURES_TO_TRIP
+    assert sum(line.told(sale).attempts for sale in sales) == sending.FAILURES_TO_TRIP
     resting = line.connection(sales[0])
-    assert resting.rests_until == clock.now() + insurer_connections.REST_PERIODS[0]
+    assert resting.rests_until == clock.now() + sending.REST_PERIODS[0]
     with clock.freeze(resting.rests_until):
         line.drain()
-        assert sum(line.told(sale).attempts for sale in sales) == insurer_connections.FAILURES_TO_TRIP + 1
-        assert line.connection(sales[0]).rests_until == clock.now() + insurer_connections.REST_PERIODS[1]
+        assert sum(line.told(sale).attempts for sale in sales) == sending.FAILURES_TO_TRIP + 1
+        assert line.connection(sales[0]).rests_until == clock.now() + sending.REST_PERIODS[1]
 
 
 @pytest.mark.both_databases

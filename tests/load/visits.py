@@ -21,7 +21,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 
-from core.services.people import sign_in, staff_sessions
+from core.services.people import credentials, sign_in
 from core.store.access import Scope, writing
 from core.store.schema.tables import Staff
 
@@ -35,7 +35,7 @@ def open_session() -> str:
     """Return the cookie of a person of the desk."""
     with writing(Scope.system()) as session:
         person = session.execute(sa.select(col(Staff.id)).where(col(Staff.email) == EMAIL)).scalar_one()
-        return staff_sessions.open_session(session, person)
+        return credentials.open_session(session, person)
 
 
 async def visit(url: str, cookie: str, screen: str) -> int:

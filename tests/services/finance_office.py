@@ -11,7 +11,7 @@ from core.services.admin import store_check
 from core.services.finance import agreements, movements
 from core.services.finance.movements import MovementFilter, MovementRow
 from core.services.finance.parties import Party
-from core.services.finance.payments import batches
+from core.services.finance.payments import payouts
 from core.services.finance.statements import statements
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
@@ -121,8 +121,8 @@ def pay_out(finance: Finance, party: Party) -> UUID:
         account = finance.do(agreements.propose, party, BANK, by="root")
         finance.do(agreements.confirm, account, by="second")
     state(finance, party, date(2026, 8, 1), "Approved", "Sent")
-    made: UUID = finance.do(batches.prepare, {party: None}, by="funmi")
-    finance.do(batches.approve, made, by="femi")
+    made: UUID = finance.do(payouts.prepare, {party: None}, by="funmi")
+    finance.do(payouts.approve, made, by="femi")
     return made
 
 

@@ -17,7 +17,7 @@ from core.services.people.staff import Person
 from core.services.policies import changes, policies
 from core.services.policies.changes import Activation, PolicyChange
 from core.services.selling.buying import Sale
-from core.services.views import policy as policy_view
+from core.services.views import sale as policy_view
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, NumberCounter, Policy, Submission
 from tests.conftest import Partner

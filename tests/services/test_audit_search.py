@@ -16,7 +16,7 @@ from core.services.audit import search
 from core.services.audit.search import AUDIT, AuditFilter, SearchResult
 from core.services.exports import runs
 from core.services.exports.exports import CSV
-from core.services.exports.receipts import ExportOrder
+from core.services.exports.runs import ExportOrder
 from core.services.lists.paging import Paging
 from core.services.lists.windows import Span, open_days
 from core.store.access import Scope, Store

@@ -15,7 +15,7 @@ from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.finance import agreements, parties
 from core.services.finance.bordereaux import bordereaux as bordereau_reading
 from core.services.finance.parties import Party
-from core.services.views import policy
+from core.services.views import sale
 from core.states.claims import DECIDED
 from core.store.access import Scope, Store
 from core.store.schema.tables import Bordereau, BordereauLine, Claim, ClaimEvent, ClaimPayment, Movement
@@ -209,11 +209,11 @@ def test_what_is_not_with_the_insurer_by_its_day_is_overdue(finance: Finance, in
 @pytest.mark.both_databases
 def test_a_policy_names_the_bordereaux_that_reported_it(finance: Finance, insurer: UUID) -> None:
     sold = rows_of(finance, insurer, AUGUST)[-1]
-    found = finance.read(policy.list_of_policy, sold.policy_id)
+    found = finance.read(sale.list_of_policy, sold.policy_id)
     assert found.bordereaux == []
     assert found.unreported > 0
     issued(finance, insurer, "premium", AUGUST, SEPTEMBER, OCTOBER)
-    found = finance.read(policy.list_of_policy, sold.policy_id)
+    found = finance.read(sale.list_of_policy, sold.policy_id)
     assert found.bordereaux[0].number == "BP-0001"
     with finance.reading() as session:
         mine = session.execute(sa.select(Movement.created_at).where(Movement.policy_id == sold.policy_id)).scalars()

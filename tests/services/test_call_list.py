@@ -11,7 +11,7 @@ import pytest
 from core import clock, money
 from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed
-from core.services.exports import receipts, runs
+from core.services.exports import runs
 from core.services.exports.exports import get_kind
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
@@ -50,7 +50,7 @@ def export(format_: str = "csv", **address: str) -> tuple[bytes, int]:
     order, out = runs.create_order("due", format_, given, by="tests"), io.BytesIO()
     runs.write_file(order, out)
     with reading(Scope.system()) as session:
-        receipt = receipts.get_receipt(session, order.id)
+        receipt = runs.get_receipt(session, order.id)
     assert receipt is not None
     return out.getvalue(), receipt.sum_minor or 0
 

@@ -14,9 +14,9 @@ from core import clock, ids
 from core.covers.insurers import insurer_f
 from core.errors import InvalidInput
 from core.services.audit import log as audit
-from core.services.exports import exports, receipts, runs
+from core.services.exports import exports, runs
 from core.services.exports.exports import list_kinds
-from core.services.exports.receipts import ExportOrder, Receipt
+from core.services.exports.runs import ExportOrder, Receipt
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.sales import table
@@ -60,7 +60,7 @@ def lines(content: bytes) -> list[list[str]]:
 
 def receipt_of(store: Store, order: ExportOrder) -> Receipt:
     with store.reading(Scope.system()) as session:
-        found = receipts.get_receipt(session, order.id)
+        found = runs.get_receipt(session, order.id)
     assert found
     return found
 

@@ -22,9 +22,9 @@ from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
-from core.services.exports import receipts, runs
+from core.services.exports import runs
 from core.services.exports.exports import CSV, EXCEL_CSV, FORMATS, TITLES, XLSX, Format, get_kind, list_kinds
-from core.services.exports.receipts import ExportOrder
+from core.services.exports.runs import ExportOrder
 from core.services.finance import movements
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import load_choices
@@ -176,7 +176,7 @@ def test_every_kind_holds_the_rows_and_the_sum_that_its_screen_shows(sold: Store
         rows = records(made(order))
         with sold.reading(Scope.staff(is_live=True)) as session:
             count, summed = SHOWN[kind.name](session, order.selection)
-            receipt = receipts.get_receipt(session, order.id)
+            receipt = runs.get_receipt(session, order.id)
         assert receipt
         assert len(rows) == receipt.rows == count, (kind.name, address)
         assert rows or address, kind.name
@@ -206,7 +206,7 @@ def _hold_the_same(store: Store, kind: Listing[Any]) -> None:
                 assert cell == column.type.parse_cell(text) if text else cell == ""
     facts = {row[0]: row[1] for row in cells(content, sheet=2)}
     with store.reading(Scope.system()) as session:
-        receipt = receipts.get_receipt(session, order.id)
+        receipt = runs.get_receipt(session, order.id)
     assert receipt
     assert (facts["Rows"], facts["Receipt"]) == (len(rows), str(order.id))
     assert facts["SHA-256 of the rows as CSV"] == receipt.content_sha256 != receipt.sha256
@@ -320,7 +320,7 @@ def test_a_workbook_that_is_broken_off_leaves_neither_receipt_nor_file(
     stream.close()
     assert not list(tmp_path.glob("coverdesk-export-*"))
     with sold.reading(Scope.system()) as session:
-        assert receipts.get_receipt(session, order.id) is None
+        assert runs.get_receipt(session, order.id) is None
 
 
 @pytest.mark.both_databases
@@ -336,12 +336,12 @@ def test_an_export_that_is_run_again_equals_the_first_until_something_changes(
     orders.append(replace(orders[1], id=ids.new()))
     made(orders[2])
     with sold.reading(Scope.system()) as session:
-        found = [receipts.get_receipt(session, order.id) for order in orders]
-        assert {later.id for later in receipts.list_repeats(session, orders[0].id)} == {orders[1].id, orders[2].id}
+        found = [runs.get_receipt(session, order.id) for order in orders]
+        assert {later.id for later in runs.list_repeats(session, orders[0].id)} == {orders[1].id, orders[2].id}
     before, same, changed = (receipt for receipt in found if receipt)
-    assert receipts.compare_receipts(before, same) == receipts.Difference(rows=0, sum_minor=0, is_same=True)
+    assert runs.compare_receipts(before, same) == runs.Difference(rows=0, sum_minor=0, is_same=True)
     assert first == second if format_ is CSV else first != second or before.sha256 == same.sha256
-    difference = receipts.compare_receipts(before, changed)
+    difference = runs.compare_receipts(before, changed)
     assert not difference.is_same
     assert (difference.rows, difference.sum_minor) == (
         changed.rows - before.rows,

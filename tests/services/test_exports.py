@@ -11,9 +11,9 @@ import sqlalchemy as sa
 
 from core import clock, ids, money
 from core.services.audit import log as audit
-from core.services.exports import exports, receipts, runs
+from core.services.exports import exports, runs
 from core.services.exports.exports import CSV, Tally
-from core.services.exports.receipts import ExportOrder
+from core.services.exports.runs import ExportOrder
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.lists.windows import Window
@@ -163,7 +163,7 @@ def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, p
     out = io.BytesIO()
     tally = runs.write_file(order, out)
     with sold.reading(Scope.system()) as session:
-        receipt = receipts.get_receipt(session, order.id)
+        receipt = runs.get_receipt(session, order.id)
         log = [(entry.action, entry.after) for entry in audit.list_history(session, order.subject)]
     assert receipt
     assert (receipt.rows, receipt.sum_minor) == (tally.rows, tally.sum_minor)
@@ -183,7 +183,7 @@ def test_an_export_that_is_broken_off_is_in_the_log_and_has_no_receipt(sold: Sto
     stream.close()
     assert runs.get_row_count(order.id) is None
     with sold.reading(Scope.system()) as session:
-        assert receipts.get_receipt(session, order.id) is None
+        assert runs.get_receipt(session, order.id) is None
         assert [entry.action for entry in audit.list_history(session, order.subject)] == ["export started"]
 
 

@@ -15,7 +15,7 @@ from core.services.audit.search import AuditFilter
 from core.services.catalogue.product_list import ProductFilter
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers.customers import CustomerFilter
-from core.services.exports.receipts import ReceiptFilter
+from core.services.exports.runs import ReceiptFilter
 from core.services.lists.filters import fields
 from core.services.lists.filters.declaration import Filter, of, parameterise
 from core.services.lists.filters.fields import Field

@@ -7,7 +7,7 @@ import pytest
 
 from core import clock
 from core.errors import InvalidInput, Unauthorized
-from core.services.people import accounts, passwords, staff
+from core.services.people import accounts, credentials, staff
 from core.store.access import Scope, Store
 from tests.services.sign_in_links import PASSWORD, ticket_of
 
@@ -38,7 +38,7 @@ def test_a_link_makes_the_first_admin_once_and_is_void_from_then_on(store: Store
     assert set_up(store, first)
     with store.reading(SYSTEM) as session:
         assert staff.get_by_email(session, "ada@x.example").roles == ("admin",)
-        assert passwords.verify_password(session, "ada@x.example", PASSWORD)
+        assert credentials.verify_password(session, "ada@x.example", PASSWORD)
         with pytest.raises(Unauthorized):
             accounts.open_invitation(session, second)
     assert not set_up(store, first)
@@ -60,7 +60,7 @@ def test_everything_wrong_is_said_at_once_and_the_link_stays_good(store: Store) 
     assert {fault.field for fault in refusal.value.faults} == {"email", "password"}
     assert set_up(store, link, password=None), "with an identity provider alone there is no password"
     with store.reading(SYSTEM) as session, pytest.raises(Unauthorized):
-        passwords.verify_password(session, "ada@x.example", "")
+        credentials.verify_password(session, "ada@x.example", "")
 
 
 def test_a_link_lasts_a_day_and_no_other_ticket_is_one(store: Store) -> None:

@@ -9,7 +9,7 @@ from core import clock
 from core.services.catalogue import key_admin, product_list
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
-from core.services.exports import receipts
+from core.services.exports import runs
 from core.services.insurers import awaiting
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
@@ -58,8 +58,8 @@ LISTS: dict[str, tuple[Any, Read]] = {
         lambda s, order, paging: staff.list_staff(s, staff.StaffFilter(), paging, order=order),
     ),
     "receipts": (
-        receipts.ORDERS,
-        lambda s, order, paging: receipts.list_receipts(s, receipts.ReceiptFilter(), paging, order=order),
+        runs.ORDERS,
+        lambda s, order, paging: runs.list_receipts(s, runs.ReceiptFilter(), paging, order=order),
     ),
     "awaiting": (
         awaiting.ORDERS,

@@ -14,10 +14,10 @@ from core import clock, money
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.closing import closing
 from core.services.closing.closing import Check
-from core.services.finance import adjustments, agreements, journal, months
+from core.services.finance import adjustments, agreements, journal
 from core.services.finance.bordereaux import bordereaux as bordereau_overview
-from core.services.finance.payments import balances, batches, transitions
-from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import balances, transitions
+from core.services.finance.payments import payouts as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.states.finance import MonthState
@@ -90,8 +90,8 @@ def test_a_month_is_closed_by_two_people_once_nothing_stands_against_it(finance:
         with pytest.raises(NotAllowed):
             finance.do(closing.close, first, by=name, note=NOTE)
     finance.do(closing.close, first, by="wale", note=NOTE)
-    assert finance.read(months.state_of, first) == MonthState.CLOSED
-    last = finance.read(months.list_steps, first)[-1]
+    assert finance.read(journal.state_of, first) == MonthState.CLOSED
+    last = finance.read(journal.list_steps, first)[-1]
     assert (last.person, last.sha256) == ("Wale", finance.read(journal.hash_of, first))
     assert finance.faults() == []
     _stays_shut_until_two_people_reopen_it(finance, first)
@@ -105,14 +105,14 @@ def _stays_shut_until_two_people_reopen_it(finance: Finance, first: date) -> Non
         finance.do(closing.ask_reopening, first, by="funmi", note="no")
     finance.do(closing.ask_reopening, first, by="funmi", note="A statement has a wrong rate")
     finance.do(closing.give_up, first, by="funmi")
-    assert finance.read(months.state_of, first) == MonthState.CLOSED
+    assert finance.read(journal.state_of, first) == MonthState.CLOSED
     finance.do(closing.ask_reopening, first, by="funmi", note="A statement has a wrong rate")
     with pytest.raises(NotAllowed, match="You made the last step"):
         finance.do(closing.reopen, first, by="funmi")
     assert finance.faults() == []
     finance.do(closing.reopen, first, by="wale")
     finance.do(statements.reverse, newest.id, reason="The agreement was another", by="funmi")
-    assert [step.person for step in finance.read(months.list_steps, first)][-1] == "Wale"
+    assert [step.person for step in finance.read(journal.list_steps, first)][-1] == "Wale"
 
 
 def test_only_what_is_over_is_closed_in_its_order_and_a_closing_can_be_given_up(finance: Finance) -> None:
@@ -124,12 +124,12 @@ def test_only_what_is_over_is_closed_in_its_order_and_a_closing_can_be_given_up(
     finance.do(closing.begin, date(2026, 9, 1), by="funmi")
     with pytest.raises(StateForbids, match="September 2026 comes first"):
         finance.do(closing.begin, OCTOBER, by="funmi")
-    steps = finance.read(months.list_steps, date(2026, 9, 1))
+    steps = finance.read(journal.list_steps, date(2026, 9, 1))
     assert closing.list_allowed(steps, finance.people["funmi"]) == [MonthState.OPEN]
     assert closing.list_allowed(steps, finance.people["femi"]) == [MonthState.CLOSED, MonthState.OPEN]
     assert closing.list_allowed(steps, finance.people["oye"]) == []
     finance.do(closing.give_up, date(2026, 9, 1), by="femi")
-    assert finance.read(months.state_of, date(2026, 9, 1)) == MonthState.OPEN
+    assert finance.read(journal.state_of, date(2026, 9, 1)) == MonthState.OPEN
 
 
 def test_what_was_done_by_hand_is_looked_at_before_a_month_is_closed(finance: Finance, first: date) -> None:
@@ -149,7 +149,7 @@ def test_what_was_done_by_hand_is_looked_at_before_a_month_is_closed(finance: Fi
     with pytest.raises(StateForbids, match=r"you checked: .*Adjustments by hand"):
         finance.do(closing.close, first, by="femi")
     finance.do(closing.close, first, by="femi", note=NOTE)
-    assert finance.read(months.list_steps, first)[-1].facts["Adjustments by hand"] == 1
+    assert finance.read(journal.list_steps, first)[-1].facts["Adjustments by hand"] == 1
 
 
 def test_debit_is_credit_on_every_day_and_the_accounts_are_the_movements(finance: Finance, first: date) -> None:
@@ -158,8 +158,8 @@ def test_debit_is_credit_on_every_day_and_the_accounts_are_the_movements(finance
     account = {"bank_name": "Bank", "account_name": "Ekomarket", "account_number": "0123456789"}
     with clock.freeze(NOW - timedelta(days=90)):
         finance.do(agreements.confirm, finance.do(agreements.propose, party, account, by="root"), by="second")
-    batch = finance.do(batches.prepare, {party: None}, by="funmi")
-    finance.do(batches.approve, batch, by="femi")
+    batch = finance.do(payment_reading.prepare, {party: None}, by="funmi")
+    finance.do(payment_reading.approve, batch, by="femi")
     (paid,) = finance.read(payment_reading.list_of_batch, batch)
     finance.do(transitions.confirm, paid.id, {"bank_reference": "T/1", "value_on": "2026-11-20"}, by="femi")
     for month in (first, date(2026, 11, 1)):

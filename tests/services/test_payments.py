@@ -20,8 +20,8 @@ from core.services.events.feed import FeedFilter
 from core.services.finance import agreements, parties
 from core.services.finance import tax as tax_schedules
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, bank_answers, batches, transitions
-from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import balances, bank_answers, transitions
+from core.services.finance.payments import payouts as payment_reading
 from core.services.finance.payments.balances import Due
 from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.reconciling import table_files
@@ -89,8 +89,8 @@ def due(finance: Finance, party: Party) -> int:
 
 def approved(finance: Finance, party: Party, amount: int | None = None) -> UUID:
     """The one payment of an approved batch."""
-    batch = finance.do(batches.prepare, {party: amount}, by="funmi")
-    finance.do(batches.approve, batch, by="femi")
+    batch = finance.do(payment_reading.prepare, {party: amount}, by="funmi")
+    finance.do(payment_reading.approve, batch, by="femi")
     (row,) = finance.read(payment_reading.list_of_batch, batch)
     return UUID(str(row.id))
 
@@ -120,7 +120,7 @@ def test_a_payout_settles_every_statement_until_the_newest_that_was_sent(finance
     assert [paper(finance, each).state for each in (first, second)] == ["Paid", "Paid"]
     assert due(finance, party) == 0
     with pytest.raises(StateForbids, match="Nothing is due"):
-        finance.do(batches.prepare, {party: None}, by="funmi")
+        finance.do(payment_reading.prepare, {party: None}, by="funmi")
     assert finance.money_faults() == []
 
 
@@ -226,16 +226,16 @@ def test_nobody_approves_a_payout_that_they_prepared_and_only_finance_touches_on
     sent(finance, party, AUGUST)
     for name in OUTSIDERS:
         with pytest.raises(NotAllowed):
-            finance.do(batches.prepare, {party: None}, by=name)
-    batch = finance.do(batches.prepare, {party: None}, by="funmi")
+            finance.do(payment_reading.prepare, {party: None}, by=name)
+    batch = finance.do(payment_reading.prepare, {party: None}, by="funmi")
     (row,) = finance.read(payment_reading.list_of_batch, batch)
     with pytest.raises(NotAllowed, match="You prepared"):
-        finance.do(batches.approve, batch, by="funmi")
+        finance.do(payment_reading.approve, batch, by="funmi")
     resting = finance.rest("femi", NOW + timedelta(hours=1))
     with pytest.raises(NotAllowed, match="reset your password"):
-        finance.do(batches.approve, batch, by=resting)
+        finance.do(payment_reading.approve, batch, by=resting)
     for name in OUTSIDERS:
-        for verb in (batches.approve, batches.open_bank_file):
+        for verb in (payment_reading.approve, payment_reading.open_bank_file):
             with pytest.raises(NotAllowed):
                 finance.do(verb, batch, by=name)
         for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, PAID)):
@@ -245,13 +245,13 @@ def test_nobody_approves_a_payout_that_they_prepared_and_only_finance_touches_on
         lambda: finance.do(transitions.confirm, row.id, PAID, by="femi"),
         lambda: finance.do(transitions.approve_receipt, row.id, by="wale"),
         lambda: finance.do(transitions.withdraw, row.id, reason="Not this way", by="wale"),
-        lambda: finance.do(batches.open_bank_file, batch, by="wale"),
+        lambda: finance.do(payment_reading.open_bank_file, batch, by="wale"),
     ):
         with pytest.raises(StateForbids):
             refused()
-    finance.do(batches.approve, batch, by="wale")
+    finance.do(payment_reading.approve, batch, by="wale")
     with pytest.raises(StateForbids, match="approved already"):
-        finance.do(batches.withdraw, batch, reason="Too late now", by="wale")
+        finance.do(payment_reading.withdraw, batch, reason="Too late now", by="wale")
 
 
 @pytest.mark.both_databases
@@ -259,34 +259,34 @@ def test_money_is_not_paid_twice_not_too_much_and_not_while_something_stands_aga
     finance: Finance, party: Party
 ) -> None:
     with pytest.raises(StateForbids, match="No statement was sent yet"):
-        finance.do(batches.prepare, {party: None}, by="funmi")
+        finance.do(payment_reading.prepare, {party: None}, by="funmi")
     (made,) = sent(finance, party, AUGUST)
     owed = due(finance, party)
     for amount in (0, -1, owed + 1):
         with pytest.raises(StateForbids, match="At most"):
-            finance.do(batches.prepare, {party: amount}, by="funmi")
-    batch = finance.do(batches.prepare, {party: None}, by="funmi")
+            finance.do(payment_reading.prepare, {party: amount}, by="funmi")
+    batch = finance.do(payment_reading.prepare, {party: None}, by="funmi")
     for attempt in (
-        lambda: finance.do(batches.prepare, {party: None}, by="femi"),
+        lambda: finance.do(payment_reading.prepare, {party: None}, by="femi"),
         lambda: finance.do(statements.move, made, "Disputed", by="femi", note="Not ours at all"),
         lambda: finance.do(statements.reverse, made, reason="The agreement was another", by="funmi"),
     ):
         with pytest.raises(StateForbids, match="under way"):
             attempt()
-    finance.do(batches.withdraw, batch, reason="Another account", by="funmi")
+    finance.do(payment_reading.withdraw, batch, reason="Another account", by="funmi")
     finance.do(statements.move, made, "Disputed", by="femi", note="Not ours at all")
     with pytest.raises(StateForbids, match="in dispute"):
-        finance.do(batches.prepare, {party: None}, by="funmi")
+        finance.do(payment_reading.prepare, {party: None}, by="funmi")
     assert finance.money_faults() == []
 
 
 @pytest.mark.both_databases
 def test_a_changed_bank_account_stops_a_payout_that_was_prepared_before(finance: Finance, party: Party) -> None:
     sent(finance, party, AUGUST)
-    batch = finance.do(batches.prepare, {party: None}, by="funmi")
+    batch = finance.do(payment_reading.prepare, {party: None}, by="funmi")
     bank(finance, party, account_number="9876543210")
     with pytest.raises(StateForbids, match="another bank account"):
-        finance.do(batches.approve, batch, by="femi")
+        finance.do(payment_reading.approve, batch, by="femi")
 
 
 @pytest.mark.both_databases
@@ -294,10 +294,10 @@ def test_without_an_account_nothing_is_paid_out(finance: Finance, partner: Partn
     party = Party("distributor", partner.id)
     sent(finance, party, AUGUST)
     (balance,) = finance.read(balances.list_balances)
-    assert finance.read(batches.hindrance_of, balance) == "There is no bank account that can be paid to"
-    assert finance.read(batches.list_payable) == []
+    assert finance.read(payment_reading.hindrance_of, balance) == "There is no bank account that can be paid to"
+    assert finance.read(payment_reading.list_payable) == []
     with pytest.raises(StateForbids, match="no bank account"):
-        finance.do(batches.prepare, {party: None}, by="funmi")
+        finance.do(payment_reading.prepare, {party: None}, by="funmi")
 
 
 @pytest.mark.both_databases
@@ -305,7 +305,7 @@ def test_the_bank_file_has_every_line_the_whole_number_and_a_hash(finance: Finan
     sent(finance, party, AUGUST)
     payment = approved(finance, party)
     row, _ = finance.read(payment_reading.get_payment, payment)
-    name, content = finance.do(batches.open_bank_file, row.batch_id, by="funmi")
+    name, content = finance.do(payment_reading.open_bank_file, row.batch_id, by="funmi")
     (line,) = csv.DictReader(io.StringIO(content.decode()))
     assert name == f"{row.batch}.csv" == "PB-0001.csv"
     assert line["account_number"] == "0123456789"
@@ -342,7 +342,7 @@ def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(fina
     assert owed > 0
     given = {"amount": money.to_wire(owed), "bank_reference": "IN/7", "value_on": "2026-11-19"}
     with pytest.raises(StateForbids, match="Owed to the platform"):
-        finance.do(batches.prepare, {party: None}, by="funmi")
+        finance.do(payment_reading.prepare, {party: None}, by="funmi")
     for name in OUTSIDERS:
         with pytest.raises(NotAllowed):
             finance.do(transitions.receive, party, given, by=name)
@@ -398,7 +398,7 @@ def test_an_amount_divides_oldest_first_and_never_beyond_what_is_due() -> None:
 @pytest.mark.both_databases
 def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, party: Party) -> None:
     sent(finance, party, AUGUST)
-    batch = finance.do(batches.prepare, {party: None}, by="funmi")
+    batch = finance.do(payment_reading.prepare, {party: None}, by="funmi")
     maker = finance.people["funmi"].id
     for attempt in (
         sa.update(Payment).values(net_minor=1, gross_minor=1),
@@ -483,8 +483,8 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
     bank(finance, insurer, account_number="0011223344")
     for each in (party, insurer):
         sent(finance, each, AUGUST)
-    batch = finance.do(batches.prepare, {party: None, insurer: None}, by="funmi")
-    finance.do(batches.approve, batch, by="femi")
+    batch = finance.do(payment_reading.prepare, {party: None, insurer: None}, by="funmi")
+    finance.do(payment_reading.approve, batch, by="femi")
     first, second = finance.read(payment_reading.list_of_batch, batch)
     one, two = (money.to_wire(row.net_minor) for row in (first, second))
     good = f"A,,{one},PB-0001/1 2026-08,Successful,NIP/77,20/11/2026,"

@@ -17,7 +17,7 @@ from core.covers.insurers import insurer_a, insurer_b, insurer_f
 from core.covers.refunds import Refund as Preview
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.policies import certificates, changes, policies
 from core.services.policies.changes import PolicyChange
 from core.services.policies.policies import PolicyState
@@ -346,7 +346,7 @@ def test_what_is_sold_after_midnight_in_lagos_is_in_force_at_once(store: Store, 
     with clock.freeze(clock.lagos_midnight(TODAY) + timedelta(minutes=30)):
         sale = sell(store, partner, insurer_a.THIRD_PARTY)
         with store.reading(partner.scope()) as session:
-            in_sql = session.execute(sa.select(expressions.policy_stage()).where(col(Policy.id) == sale.policy_id))
+            in_sql = session.execute(sa.select(declaration.policy_stage()).where(col(Policy.id) == sale.policy_id))
             assert in_sql.scalar_one() == "In force"
             code = session.execute(sa.select(col(Certificate.code))).scalar_one()
             assert certificates.get_by_code(session, code).status == "In force"

@@ -22,7 +22,7 @@ from core.services.audit import log as audit
 from core.services.catalogue import changes, product_list, products, rate_changes
 from core.services.catalogue.product_list import ProductDetail, ProductFilter
 from core.services.lists.paging import Paging
-from core.services.people import accounts, passwords, role_grants, staff
+from core.services.people import accounts, credentials, role_grants, staff
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.sales import purchases
@@ -286,7 +286,7 @@ def test_a_floor_that_was_raised_meanwhile_stops_the_confirmation(store: Store, 
 def test_who_had_a_password_reset_confirms_nothing_for_a_day(store: Store) -> None:
     proposal_id = propose(store, CAR, {"price": "16000"})
     with store.writing(Scope.system()) as session:
-        session.get_one(Staff, SECOND.id).password_hash = passwords.hash_password("a password of theirs before")
+        session.get_one(Staff, SECOND.id).password_hash = credentials.hash_password("a password of theirs before")
         session.add(Staff(email="third@x.example", name="Third", roles=["admin"], password_hash="x"))
         assert accounts.create_password_link(session, SECOND.id, by=ADMIN) is None
     with store.writing(Scope.system()) as session:

@@ -14,8 +14,8 @@ from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, Stat
 from core.services.audit import log as audit
 from core.services.finance import adjustments, parties
 from core.services.finance.bordereaux import bordereaux as bordereau_reading
-from core.services.finance.reconciling import differences, matching, running, table_files
-from core.services.finance.reconciling import reading as reconciliation_reading
+from core.services.finance.reconciling import differences, matching, table_files
+from core.services.finance.reconciling import reconciliations as reconciliation_reading
 from core.services.finance.reconciling.matching import Entry
 from core.services.lists.windows import Window
 from core.store.access import Scope, Store
@@ -73,7 +73,7 @@ def file_of(rows: list[tuple[str, int, date]]) -> bytes:
 
 
 def run(finance: Finance, insurer: UUID, content: bytes, *, by: str = "funmi", **more: object) -> UUID:
-    made = finance.do(running.run, {**ASKED, **more}, content, by=by, provider_id=insurer)
+    made = finance.do(reconciliation_reading.run, {**ASKED, **more}, content, by=by, provider_id=insurer)
     return UUID(str(made))
 
 
@@ -178,7 +178,7 @@ def test_a_bad_file_is_refused_by_name_or_row_and_nothing_is_kept(
     with finance.reading() as session:
         for table in (Reconciliation, Difference):
             assert session.execute(sa.select(sa.func.count()).select_from(table)).scalar_one() == 0
-        assert running.get_mapping(session, insurer) is None
+        assert reconciliation_reading.get_mapping(session, insurer) is None
 
 
 def workbook(*rows: list[object], formula: bool = False) -> bytes:
@@ -342,7 +342,7 @@ def test_only_finance_reconciles_whole_months_of_live_records_and_a_file_once(fi
     run(finance, insurer, content)
     with pytest.raises(StateForbids, match="This very file"):
         run(finance, insurer, content)
-    mapping = finance.read(running.get_mapping, insurer)
+    mapping = finance.read(reconciliation_reading.get_mapping, insurer)
     assert (mapping.columns, mapping.tolerance_minor) == (COLUMNS, 100)
 
 

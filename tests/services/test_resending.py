@@ -13,7 +13,6 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.insurers.answers import InsurerFault
 from core.services.audit import log as audit
 from core.services.insurers import awaiting, resending, sending
-from core.services.insurers import connections as insurer_connections
 from core.services.insurers.awaiting import OpenSubmission, SubmissionFilter
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Page, Paging
@@ -62,9 +61,7 @@ def break_(store: Store, *, kind: Any = "refused") -> None:
     fault = InsurerFault(kind, "The insurer broke")
     with store.writing(Scope.system()) as session:
         jobs = [
-            j
-            for i in insurer_connections.list_connected(session)
-            for j in sending.lease_due(session, i, limit=9, concurrency=9)
+            j for i in sending.list_connected(session) for j in sending.lease_due(session, i, limit=9, concurrency=9)
         ]
     for job in jobs:
         with store.writing(Scope.system()) as session:
@@ -135,10 +132,10 @@ def test_retry_lets_a_resting_connection_be_tried_at_once(store: Store, sold: Ca
     break_(store, kind="misdirected")
     with store.reading(Scope.system()) as session:
         connection = session.get_one(InsurerConnection, told(store, sale).provider_id)
-        assert insurer_connections.is_resting(connection)
+        assert sending.is_resting(connection)
     retry(store, sale)
     with store.writing(Scope.system()) as session:
-        insurers = {insurer.segment: insurer for insurer in insurer_connections.list_connected(session)}
+        insurers = {insurer.segment: insurer for insurer in sending.list_connected(session)}
         assert sending.has_due(session, insurers["insurer-b"])
 
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from core import clock
 from core.errors import TooManyRequests, Unauthorized
-from core.services.people import passwords, sign_in, staff
+from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import SignInAttempt
 from tests.every_case import every_case
@@ -63,8 +63,8 @@ def test_a_word_that_does_not_count_is_refused_and_says_why(
 
 def test_a_place_that_guesses_at_many_accounts_waits_and_others_do_not(store: Store) -> None:
     with store.writing(SYSTEM) as session:
-        for number in range(passwords.FREE_FAILURES_PER_ADDRESS):
-            passwords.record_failure(session, f"a{number}@x.example", address="192.0.2.1")
+        for number in range(credentials.FREE_FAILURES_PER_ADDRESS):
+            credentials.record_failure(session, f"a{number}@x.example", address="192.0.2.1")
         with pytest.raises(TooManyRequests):
             sign_in.admit_attempt(session, EMAIL, address="192.0.2.1")
         sign_in.admit_attempt(session, EMAIL, address="192.0.2.2")
@@ -75,7 +75,7 @@ def test_a_place_that_guesses_at_many_accounts_waits_and_others_do_not(store: St
 @pytest.mark.both_databases
 def test_the_slips_of_an_office_never_add_up(store: Store) -> None:
     with store.writing(SYSTEM) as session:
-        for _ in range(passwords.FREE_FAILURES_PER_ADDRESS * 2):
+        for _ in range(credentials.FREE_FAILURES_PER_ADDRESS * 2):
             sign_in.admit_attempt(session, EMAIL, address="192.0.2.1")
             sign_in.admit_attempt(session, EMAIL, address="192.0.2.1")
-            passwords.clear_failures(session, EMAIL, address="192.0.2.1")
+            credentials.clear_failures(session, EMAIL, address="192.0.2.1")

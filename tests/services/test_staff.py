@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from core import clock
 from core.errors import InvalidInput, NotFound, TooManyRequests, Unauthorized
-from core.services.people import passwords, sign_in, staff, staff_sessions
+from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, SignInAttempt, StaffSession
 from tests.every_case import every_case
@@ -24,7 +24,7 @@ def ada(store: Store) -> str:
             session, email=EMAIL, name="Ada", roles=["operations", "claims"], password=PASSWORD, actor="tests"
         )
     with store.writing(SYSTEM) as session:
-        return staff_sessions.open_session(session, ada)
+        return credentials.open_session(session, ada)
 
 
 def who(store: Store, token: str | None) -> staff.Person | None:
@@ -71,9 +71,9 @@ def test_use_keeps_a_session_alive_but_not_for_ever(store: Store, ada: str) -> N
         with clock.freeze(start + timedelta(minutes=minutes)):
             assert who(store, ada), f"after {minutes} minutes"
             with store.writing(SYSTEM) as session:
-                assert staff_sessions.needs_keep_alive(session, ada)
-                staff_sessions.keep_alive(session, ada)
-                assert not staff_sessions.needs_keep_alive(session, ada)
+                assert credentials.needs_keep_alive(session, ada)
+                credentials.keep_alive(session, ada)
+                assert not credentials.needs_keep_alive(session, ada)
     with clock.freeze(start + timedelta(hours=12, minutes=1)):
         assert who(store, ada) is None
 
@@ -82,8 +82,8 @@ def test_signing_out_ends_the_session_and_no_other(store: Store, ada: str) -> No
     person = who(store, ada)
     assert person
     with store.writing(SYSTEM) as session:
-        other = staff_sessions.open_session(session, person.id)
-        staff_sessions.end_session(session, ada)
+        other = credentials.open_session(session, person.id)
+        credentials.end_session(session, ada)
     assert who(store, ada) is None
     assert who(store, other)
 
@@ -93,7 +93,7 @@ def test_a_disabled_account_ends_its_sessions_and_cannot_sign_in(store: Store, a
         staff.disable(session, EMAIL.upper(), actor="tests")
     assert who(store, ada) is None
     with store.reading(SYSTEM) as session, pytest.raises(Unauthorized, match="wrong"):
-        passwords.verify_password(session, EMAIL, PASSWORD)
+        credentials.verify_password(session, EMAIL, PASSWORD)
 
 
 def test_an_unknown_person_cannot_be_disabled(store: Store) -> None:
@@ -118,15 +118,15 @@ def test_an_account_needs_roles_and_a_long_password(store: Store, roles: list[st
 
 def test_a_password_is_found_whatever_the_case_of_the_address(store: Store, ada: str) -> None:
     with store.reading(SYSTEM) as session:
-        assert passwords.verify_password(session, f"  {EMAIL.upper()} ", PASSWORD)
+        assert credentials.verify_password(session, f"  {EMAIL.upper()} ", PASSWORD)
 
 
 @every_case(("email", "password"), [(EMAIL, "wrong"), ("nobody@coverdesk.example", PASSWORD), ("", "")])
 def test_a_wrong_password_and_an_unknown_person_sound_the_same(
     store: Store, ada: str, email: str, password: str
 ) -> None:
-    with store.reading(SYSTEM) as session, pytest.raises(Unauthorized, match=f"^{passwords.WRONG_CREDENTIALS}$"):
-        passwords.verify_password(session, email, password)
+    with store.reading(SYSTEM) as session, pytest.raises(Unauthorized, match=f"^{credentials.WRONG_CREDENTIALS}$"):
+        credentials.verify_password(session, email, password)
 
 
 def test_an_unknown_person_costs_a_password_check_too(store: Store, ada: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,12 +137,12 @@ def test_an_unknown_person_costs_a_password_check_too(store: Store, ada: str, mo
             checked.append(password)
             return False
 
-        hash = passwords._hasher.hash
+        hash = credentials._hasher.hash
 
-    monkeypatch.setattr(passwords, "_hasher", Hasher())
+    monkeypatch.setattr(credentials, "_hasher", Hasher())
     for email in (EMAIL, "nobody@coverdesk.example"):
         with store.reading(SYSTEM) as session, pytest.raises(Unauthorized):
-            passwords.verify_password(session, email, "guess")
+            credentials.verify_password(session, email, "guess")
     assert checked == ["guess", "guess"]
 
 
@@ -150,10 +150,10 @@ def test_guesses_wait_longer_each_time(store: Store) -> None:
     waits = []
     for _ in range(9):
         with store.writing(SYSTEM) as session:
-            passwords.record_failure(session, EMAIL)
+            credentials.record_failure(session, EMAIL)
         try:
             with store.reading(SYSTEM) as session:
-                passwords.check_throttle(session, EMAIL.upper())
+                credentials.check_throttle(session, EMAIL.upper())
             waits.append(0)
         except TooManyRequests as error:
             waits.append(error.retry_after)
@@ -167,24 +167,26 @@ def test_the_wait_has_an_end_and_never_passes_a_quarter_of_an_hour(store: Store)
     with store.writing(SYSTEM) as session:
         session.insert(
             SignInAttempt(
-                email_hash=passwords.hash_email(EMAIL), failures=500, last_failed_at=clock.now() - timedelta(minutes=16)
+                email_hash=credentials.hash_email(EMAIL),
+                failures=500,
+                last_failed_at=clock.now() - timedelta(minutes=16),
             )
         )
     with store.reading(SYSTEM) as session:
-        passwords.check_throttle(session, EMAIL)
+        credentials.check_throttle(session, EMAIL)
 
 
 def test_a_sign_in_forgets_its_failures_and_those_of_long_ago(store: Store, ada: str) -> None:
     person = who(store, ada)
     assert person
     with store.writing(SYSTEM) as session:
-        passwords.record_failure(session, EMAIL)
-        passwords.record_failure(session, "recent@example.com")
+        credentials.record_failure(session, EMAIL)
+        credentials.record_failure(session, "recent@example.com")
         with clock.freeze(later(timedelta(days=-2))):
-            passwords.record_failure(session, "old@example.com")
-        staff_sessions.open_session(session, person.id)
+            credentials.record_failure(session, "old@example.com")
+        credentials.open_session(session, person.id)
         left = session.execute(sa.select(SignInAttempt.email_hash)).scalars().all()
-    assert left == [passwords.hash_email("recent@example.com")]
+    assert left == [credentials.hash_email("recent@example.com")]
 
 
 def test_signing_in_is_written_down(store: Store, ada: str) -> None:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids, Unauthorized
 from core.services.lists.paging import Paging
-from core.services.people import accounts, passwords, role_grants, staff, staff_sessions
+from core.services.people import accounts, credentials, role_grants, staff
 from core.services.people.staff import Person, StaffFilter, StaffRow
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import AuditEntry, RoleGrant, Staff
@@ -94,11 +94,11 @@ def test_somebody_new_chooses_a_password_by_a_link_and_nobody_else_learns_it(off
     with office.store.reading(SYSTEM) as session:
         invitation = accounts.open_invitation(session, ticket)
         with pytest.raises(Unauthorized):
-            passwords.verify_password(session, BOLA["email"], "")
+            credentials.verify_password(session, BOLA["email"], "")
     assert (invitation.kind, invitation.email) == ("password", "bola@x.example")
     assert office.do(accounts.choose_password, ticket, CHOSEN) == bola
     with office.store.reading(SYSTEM) as session:
-        assert passwords.verify_password(session, BOLA["email"], CHOSEN) == bola
+        assert credentials.verify_password(session, BOLA["email"], CHOSEN) == bola
     assert office.person("bola").may_approve, "an invitation resets no password"
     with pytest.raises(Unauthorized, match="used"):
         office.do(accounts.choose_password, ticket, CHOSEN)
@@ -131,7 +131,7 @@ def test_every_fault_of_a_new_account_is_named_at_once(office: Office) -> None:
 @pytest.mark.both_databases
 def test_a_change_that_was_confirmed_holds_at_once_and_is_written_down_with_before_and_after(office: Office) -> None:
     bola = office.add()
-    token = office.do(staff_sessions.open_session, bola)
+    token = office.do(credentials.open_session, bola)
     office.change(bola, roles=["operations", "claims"], claim_limit=None)
     with office.store.reading(SYSTEM) as session:
         person = staff.get_by_token(session, token)
@@ -213,7 +213,7 @@ def test_two_admins_who_have_each_other_disabled_at_once_leave_one(office: Offic
 @pytest.mark.both_databases
 def test_disabling_ends_sessions_and_link_and_enabling_brings_neither_back(office: Office) -> None:
     bola = office.add()
-    ticket, token = office.link(bola), office.do(staff_sessions.open_session, bola)
+    ticket, token = office.link(bola), office.do(credentials.open_session, bola)
     for _ in range(2):
         office.do(accounts.disable_person, bola, by=office.ada)
     assert (office.row(bola).state, office.row(bola).open_sessions) == ("Disabled", 0)
@@ -235,11 +235,11 @@ def test_disabling_ends_sessions_and_link_and_enabling_brings_neither_back(offic
 
 @pytest.mark.both_databases
 def test_one_session_or_all_of_them_are_ended(office: Office) -> None:
-    tokens = [office.do(staff_sessions.open_session, office.eze.id) for _ in range(3)]
+    tokens = [office.do(credentials.open_session, office.eze.id) for _ in range(3)]
     with office.store.reading(SYSTEM) as session:
-        latest = staff_sessions.list_latest(session, office.eze.id)
+        latest = credentials.list_latest(session, office.eze.id)
     assert [one.is_open for one in latest] == [True] * 3
-    handle = staff_sessions.hash_token(tokens[0])
+    handle = credentials.hash_token(tokens[0])
     assert office.do(accounts.end_sessions, office.eze.id, by=office.ada, handle=handle) == 1
     with office.store.reading(SYSTEM) as session:
         assert [staff.get_by_token(session, token) is None for token in tokens] == [True, False, False]
@@ -264,7 +264,7 @@ def test_a_link_lasts_a_day_is_replaced_by_a_newer_one_and_survives_a_weak_passw
             office.do(accounts.choose_password, second, weak)
     with clock.freeze(clock.now() + timedelta(hours=24, minutes=1)), pytest.raises(Unauthorized):
         office.do(accounts.choose_password, second, CHOSEN)
-    token = office.do(staff_sessions.open_session, bola)
+    token = office.do(credentials.open_session, bola)
     office.do(accounts.choose_password, second, CHOSEN)
     with office.store.reading(SYSTEM) as session:
         assert staff.get_by_token(session, token) is None, "whoever was in with the old password is out"

@@ -23,7 +23,7 @@ from core.demo.random_source import dice
 from core.errors import StateForbids
 from core.services.admin import demonstration, store_check
 from core.services.claims.intake import submitted as requirements
-from core.services.people import passwords, personal
+from core.services.people import credentials, personal
 from core.services.policies import certificates
 from core.services.renewals import renewals
 from core.services.renewals.renewals import compute_window
@@ -357,6 +357,6 @@ def test_accounts_can_sign_in_and_are_added_once(store: Store) -> None:
             demonstration.add_accounts(session)
     with store.reading(Scope.system()) as session:
         for account in demonstration.DEMO_ACCOUNTS:
-            assert passwords.verify_password(session, account.email, password)
+            assert credentials.verify_password(session, account.email, password)
     saved = read(store, sa.text("SELECT count(*) FROM audit_entry WHERE action = 'staff saved'"))
     assert saved[0][0] == len(demonstration.DEMO_ACCOUNTS)

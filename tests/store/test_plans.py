@@ -21,7 +21,7 @@ from core.services.customers import customers
 from core.services.customers import table as customer_table
 from core.services.customers.customers import CustomerFilter
 from core.services.finance.payments import paid_lines
-from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import payouts as payment_reading
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.lists.windows import Span

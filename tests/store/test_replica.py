@@ -16,9 +16,9 @@ from streamlit.testing.v1 import AppTest
 from core import clock, ids
 from core.api.outside import health
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
-from core.services.exports import receipts, runs
+from core.services.exports import runs
 from core.services.exports.exports import CSV, Tally
-from core.services.exports.receipts import ExportOrder
+from core.services.exports.runs import ExportOrder
 from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.filter import PurchaseFilter
@@ -109,7 +109,7 @@ def exported(store: Store) -> Tally:
     for _ in runs.stream(order, tally):
         pass
     with store.reading(Scope.system()) as session:
-        assert receipts.get_receipt(session, order.id)
+        assert runs.get_receipt(session, order.id)
     return tally
 
 

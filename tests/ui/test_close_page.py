@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import demo
 from core.services.closing import closing
-from core.services.finance import months
+from core.services.finance import journal
 from core.services.finance.statements import reading
 from core.store.access import Store
 from core.ui.kit import check_runs
@@ -39,7 +39,7 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     at = press(open_page(screen, finance, "femi"), "Close the month")
     confirm(at)
     assert "It cannot be closed yet" in texts(at)
-    assert finance.read(months.list_steps)[-1].state == "Closing"
+    assert finance.read(journal.list_steps)[-1].state == "Closing"
     links = [link.proto.url for link in at.get("link_button")]
     assert links == [f"/closes/2026-10/journal{format_}.csv" for format_ in ("", "-quickbooks", "-sage")]
     assert "is not over yet" in texts(open_page(screen, finance, "funmi", "2026-11"))

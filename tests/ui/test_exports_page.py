@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock, ids
 from core.services.exports import runs
 from core.services.exports.exports import CSV, XLSX, Format, get_kind
-from core.services.exports.receipts import ExportOrder
+from core.services.exports.runs import ExportOrder
 from core.services.policies.policies import PolicyFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import ids
-from core.services.people import accounts, passwords, sign_in, staff
+from core.services.people import accounts, credentials, sign_in, staff
 from core.services.people.staff import Person
 from core.settings import settings
 from core.store.access import Scope, Store
@@ -50,7 +50,7 @@ def test_the_first_admin_is_made_and_sent_on(screen: Screen, store: Store, first
     answer(at, "Ada", "ada@x.example", PASSWORD, PASSWORD)
     assert sign_in.COMPLETE in html(at)
     with store.reading(Scope.system()) as session:
-        assert passwords.verify_password(session, "ada@x.example", PASSWORD)
+        assert credentials.verify_password(session, "ada@x.example", PASSWORD)
     assert sign_in.COMPLETE in html(at.run()), "a second click is sent on like the first"
 
 
@@ -64,7 +64,7 @@ def test_a_colleague_chooses_a_password(screen: Screen, store: Store) -> None:
     assert "b@x.example" in texts(at)
     assert sign_in.COMPLETE in html(answer(at, PASSWORD, PASSWORD))
     with store.reading(Scope.system()) as session:
-        assert passwords.verify_password(session, "b@x.example", PASSWORD) == bola
+        assert credentials.verify_password(session, "b@x.example", PASSWORD) == bola
     assert "This link has been used" in screen(t=link).error[0].value
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from core.commands import export
 from core.errors import InvalidInput
-from core.services.exports import receipts, runs
+from core.services.exports import runs
 from core.services.exports.exports import get_kind, list_kinds
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import load_choices
@@ -103,7 +103,7 @@ def test_the_command_takes_it_and_the_receipt_tells_it(planted: Store, tmp_path:
     known = [text for text in by_hand(planted) if text]
     assert [row[0] for row in lines(target.read_bytes())[1:] if row[0]] == known[::-1]
     with planted.reading(Scope.system()) as session:
-        (receipt,) = receipts.list_latest(session, 1)
+        (receipt,) = runs.list_latest(session, 1)
     assert receipt.filters == {"columns": ["paid_how_often"], "order": ["often-back"]}
 
 

@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.services.finance import agreements
 from core.services.finance.parties import Party
-from core.services.finance.payments import batches
-from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import payouts as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.lists.paging import Paging
@@ -92,9 +91,9 @@ def test_the_banks_answer_is_a_file_that_somebody_else_than_the_preparer_notes(
     finance: Finance, screen: Screen, partner: Partner
 ) -> None:
     made = sent(finance, Party("distributor", partner.id))
-    batch = finance.do(batches.prepare, {Party("distributor", partner.id): None}, by="funmi")
+    batch = finance.do(payment_reading.prepare, {Party("distributor", partner.id): None}, by="funmi")
     assert "somebody else of finance approves it" in texts(open_page(screen, finance, BATCH, by="funmi", id=str(batch)))
-    finance.do(batches.approve, batch, by="femi")
+    finance.do(payment_reading.approve, batch, by="femi")
     (row,) = finance.read(payment_reading.list_of_batch, batch)
     net = words.naira(row.net_minor)
     at = open_page(screen, finance, BATCH, by="funmi", id=str(batch))
@@ -136,7 +135,7 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
     insurer = next(party for party in parties_due if party.account == "provider")
     for party in (Party("distributor", partner.id), insurer):
         sent(finance, party)
-        finance.do(batches.prepare, {party: None}, by="funmi")
+        finance.do(payment_reading.prepare, {party: None}, by="funmi")
     rows = finance.read(payment_reading.list_batches)
     assert len(rows) == 2
     total = words.naira(sum(row.net_minor for row in rows))

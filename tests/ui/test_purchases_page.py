@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core import ids
 from core.services.exports import runs
 from core.services.exports.exports import CSV, Tally
-from core.services.exports.receipts import ExportOrder
+from core.services.exports.runs import ExportOrder
 from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Paging

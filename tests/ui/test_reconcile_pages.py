@@ -7,9 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from core import money
 from core.services.finance import parties
-from core.services.finance.reconciling import differences, running, table_files
-from core.services.finance.reconciling import reading as reconciliation_reading
-from core.services.finance.reconciling.reading import DifferenceRow
+from core.services.finance.reconciling import differences, table_files
+from core.services.finance.reconciling import reconciliations as reconciliation_reading
+from core.services.finance.reconciling.reconciliations import DifferenceRow
 from core.states.finance import DifferenceState
 from core.store.access import Store
 from core.ui.kit import words
@@ -80,7 +80,7 @@ def test_many_differences_are_explained_by_their_results_and_assigned_with_the_s
     typed = {"kind": "insurer", "month": "2026-09-01", "file_name": "s.csv", "columns": COLUMNS}
     content = b"Policy,Net amount\nTHEIRS/1,10.00\nTHEIRS/2,32.50\n,7.00"
     provider_id = next(party.id for party, name in finance.read(parties.list_parties) if name == sold.provider)
-    made = finance.do(running.run, typed, content, by="funmi", provider_id=provider_id)
+    made = finance.do(reconciliation_reading.run, typed, content, by="funmi", provider_id=provider_id)
     rows = found(finance, made)
     at = open_page(screen, finance, ONE, id=str(made), result="only theirs")
     assert f"**2** differences · {words.naira(-4250)}" in texts(at)

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core.errors import TooManyRequests, Unauthorized
-from core.services.people import passwords, sign_in, staff
+from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import SignInAttempt, Staff
 from core.ui.sign_in import gate as sign_in_gate
@@ -43,7 +43,7 @@ def test_a_correct_password_hands_the_browser_over(screen: Screen) -> None:
 @every_case("email", [EMAIL, "nobody@coverdesk.example"])
 def test_known_and_unknown_people_hear_the_same(screen: Screen, email: str) -> None:
     at = attempt(screen(), email, "wrong password")
-    assert [error.value for error in at.error] == [f"{passwords.WRONG_CREDENTIALS}."]
+    assert [error.value for error in at.error] == [f"{credentials.WRONG_CREDENTIALS}."]
     assert not html(at)
 
 
@@ -79,7 +79,7 @@ def test_a_try_counts_before_its_password_is_looked_at(store: Store, monkeypatch
     """Many guesses that arrive at once are counted at once."""
     seen: list[list[int]] = []
     monkeypatch.setattr(
-        passwords, "verify_password", lambda *_: seen.append(failures(store)) or (_ for _ in ()).throw(Unauthorized)
+        credentials, "verify_password", lambda *_: seen.append(failures(store)) or (_ for _ in ()).throw(Unauthorized)
     )
     with pytest.raises(Unauthorized):
         sign_in_gate.hand_over(EMAIL, "guess", "/")

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core.services.lists.paging import Paging
-from core.services.people import accounts, staff, staff_sessions
+from core.services.people import accounts, credentials, staff
 from core.services.people.staff import Person, StaffFilter, StaffRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
@@ -61,7 +61,7 @@ def open_page(screen: Screen, monkeypatch: pytest.MonkeyPatch, admin: Person, pa
 
 def test_everybody_is_listed_with_state_and_limit(screen: Screen, store: Store, bola: StaffRow) -> None:
     with store.writing(Scope.system()) as session:
-        staff_sessions.open_session(session, bola.id)
+        credentials.open_session(session, bola.id)
     at = screen("admin", path=LIST)
     shown = lists(at)[0]
     assert shown[["Name", "Roles", "State", "Sessions", "Claim limit"]].values.tolist() == [
@@ -164,7 +164,7 @@ def test_a_person_is_locked_out_and_let_in_again(
     screen: Screen, store: Store, admin: Person, second: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with store.writing(Scope.system()) as session:
-        token = staff_sessions.open_session(session, bola.id)
+        token = credentials.open_session(session, bola.id)
     at = open_page(screen, monkeypatch, admin, ONE, id=str(bola.id))
     press(at, "End")
     with store.reading(Scope.system()) as session:

@@ -25,13 +25,13 @@ from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, Stor
 from core.services.compliance import figures, pack
 from core.services.exports import runs
 from core.services.exports.exports import Tally
-from core.services.exports.receipts import ExportOrder
-from core.services.finance import ageing, journal, months, tax
+from core.services.exports.runs import ExportOrder
+from core.services.finance import ageing, journal, tax
 from core.services.finance.bordereaux import bordereaux as bordereau_reading
 from core.services.finance.bordereaux import columns as bordereau_columns
 from core.services.finance.credit_notes import reading as credit_note_reading
-from core.services.finance.payments import batches
-from core.services.finance.reconciling import reading as reconciliation_reading
+from core.services.finance.payments import payouts
+from core.services.finance.reconciling import reconciliations as reconciliation_reading
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementRow
@@ -189,7 +189,7 @@ def parse_month(text: str) -> date:
 def _bank_file(request: Request, person: Person) -> tuple[str, bytes]:
     batch_id = ids.parse(request.path_params["batch"], "payout")
     # A writing transaction: that somebody opened the file is noted.
-    return transact(_LIVE, partial(batches.open_bank_file, batch_id=batch_id, by=person))
+    return transact(_LIVE, partial(payouts.open_bank_file, batch_id=batch_id, by=person))
 
 
 def _taxes(request: Request, _: Person) -> tuple[str, bytes]:
@@ -256,7 +256,7 @@ def _credit_note(request: Request, _: Person) -> tuple[str, bytes]:
 def _journal(request: Request, _: Person) -> tuple[str, bytes]:
     month, format_ = parse_month(request.path_params["month"]), request.path_params.get("format", "")
     with reading(_LIVE) as session:
-        hashes = [step.sha256 for step in months.list_steps(session, month) if step.sha256]
+        hashes = [step.sha256 for step in journal.list_steps(session, month) if step.sha256]
         content = journal.print_journal(session, month, format_, sha256=hashes[-1] if hashes else None)
     return f"journal-{month:%Y-%m}{f'-{format_}' if format_ else ''}.csv", content
 

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from core.errors import CoverdeskError, NotAllowed, StoreUnavailable, Unauthorized
-from core.services.people import sign_in, staff, staff_sessions
+from core.services.people import credentials, sign_in, staff
 from core.services.people.staff import Person
 from core.settings import settings
 from core.store.access import Scope, reading, writing
@@ -84,7 +84,7 @@ def complete(request: Request) -> Response:
     try:
         with writing(Scope.system()) as session:
             token = sign_in.complete_sign_in(session, request.query_params.get("t", ""))
-            staff_sessions.end_session(session, request.cookies.get(sign_in.COOKIE, ""))
+            credentials.end_session(session, request.cookies.get(sign_in.COOKIE, ""))
     except StoreUnavailable:
         return _unavailable()
     except CoverdeskError:
@@ -94,7 +94,7 @@ def complete(request: Request) -> Response:
     answer.set_cookie(
         sign_in.COOKIE,
         token,
-        max_age=int(staff_sessions.MAX_DURATION.total_seconds()),
+        max_age=int(credentials.MAX_DURATION.total_seconds()),
         httponly=True,
         samesite="lax",
         secure=_is_https(request),
@@ -109,7 +109,7 @@ def sign_out(request: Request) -> Response:
         return PlainTextResponse("This was not sent from our own page", 403, _NO_STORE)
     try:
         with writing(Scope.system()) as session:
-            staff_sessions.end_session(session, request.cookies.get(sign_in.COOKIE, ""))
+            credentials.end_session(session, request.cookies.get(sign_in.COOKIE, ""))
     except StoreUnavailable:
         return _unavailable()
     answer = _to("/")

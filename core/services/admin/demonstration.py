@@ -7,7 +7,7 @@ from sqlmodel import col
 
 from core import demo
 from core.errors import Unauthorized
-from core.services.people import passwords, staff
+from core.services.people import credentials, staff
 from core.settings import Settings, settings
 from core.store.access import ScopedSession
 from core.store.schema.parties import ROLES
@@ -50,9 +50,9 @@ def add_accounts(session: ScopedSession) -> None:
     known = {email: (password_hash, disabled_at) for email, password_hash, disabled_at in rows}
     for account in DEMO_ACCOUNTS:
         password_hash, disabled_at = known.get(account.email, (None, None))
-        if disabled_at or (password_hash and passwords.matches(password_hash, password)):
+        if disabled_at or (password_hash and credentials.matches(password_hash, password)):
             continue
-        hashed = hashed or passwords.hash_password(password, check_strength=False)
+        hashed = hashed or credentials.hash_password(password, check_strength=False)
         staff.add_or_update(
             session,
             email=account.email,
@@ -79,7 +79,7 @@ def list_with_published_password(session: ScopedSession) -> list[str]:
 
 def _can_sign_in(session: ScopedSession, account: DemoAccount, password: str) -> bool:
     try:
-        passwords.verify_password(session, account.email, password)
+        credentials.verify_password(session, account.email, password)
     except Unauthorized:
         return False
     return True

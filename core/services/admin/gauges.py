@@ -13,7 +13,7 @@ from core import clock
 from core.services.admin import status as readiness
 from core.services.claims.reports import figures
 from core.services.outbox.queue import list_queues
-from core.services.people import staff_sessions
+from core.services.people import credentials
 from core.settings import VERSION, get_commit, settings
 from core.store.access import ScopedSession, store
 from core.store.schema import versions
@@ -113,7 +113,7 @@ def _breakers(session: ScopedSession) -> Iterator[Gauge]:
 
 
 def _people(session: ScopedSession) -> Iterator[Gauge]:
-    since = clock.now() - staff_sessions.IDLE_LIMIT
+    since = clock.now() - credentials.IDLE_LIMIT
     query = sa.select(sa.func.count()).where(col(StaffSession.ended_at).is_(None), col(StaffSession.seen_at) > since)
     yield Gauge("staff_sessions", session.execute(query).scalar_one())
 

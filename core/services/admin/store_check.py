@@ -20,10 +20,9 @@ from core.services.claims.workflow import questions
 from core.services.customers import merging
 from core.services.exports import proofs as export_proofs
 from core.services.finance import parties, proofs
-from core.services.finance.credit_notes import proofs as credit_note_proofs
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.people import approvals, role_grants
-from core.services.selling.loan_books import proofs as loan_book_proofs
+from core.services.selling.loan_books import books as loan_book_proofs
 from core.states import claims as claim_states
 from core.states.claims import DECIDED, ClaimStatus
 from core.states.policies import SubmissionState
@@ -537,7 +536,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
     "Merged customers are of one distributor and mode, and in no chain": merging.find_merge_faults,
     "Every bordereau is its rows, its hash, and leaves nothing out": proofs.find_bordereau_faults,
-    "Every refund has its credit note, in numbers without gaps": credit_note_proofs.find_credit_note_faults,
+    "Every refund has its credit note, in numbers without gaps": payment_proofs.find_credit_note_faults,
     "Every loan book was sold as its rows say": loan_book_proofs.find_book_faults,
     "Every reconciliation's differences make both sides equal": proofs.find_reconciliation_faults,
     "The journal of every closed month is as it was, and balances": proofs.find_month_faults,
@@ -556,11 +555,11 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Nobody approved what they had declined": claim_invariants.find_own_appeals,
     "No two claims were paid on one paper without a word": claim_invariants.find_paid_on_one_paper,
     "Nobody decided on a claim of their own": officers.find_own_decisions,
-    "Nobody decided on a refund of their own": credit_note_proofs.find_own_decisions,
-    "No refund goes to the customer and to the parties": credit_note_proofs.find_corrected_faults,
-    "No refund goes to another payee or account by one person": credit_note_proofs.find_other_payees,
-    "No limit on refunds is split over several of a customer": credit_note_proofs.find_split_limits,
-    "No refund is given back by us and by the distributor": credit_note_proofs.find_given_back_twice,
+    "Nobody decided on a refund of their own": payment_proofs.find_own_decisions,
+    "No refund goes to the customer and to the parties": payment_proofs.find_corrected_faults,
+    "No refund goes to another payee or account by one person": payment_proofs.find_other_payees,
+    "No limit on refunds is split over several of a customer": payment_proofs.find_split_limits,
+    "No refund is given back by us and by the distributor": payment_proofs.find_given_back_twice,
     "Nobody decided on a statement or payment of their own": parties.find_own_decisions,
     "Every approval was given on the desk": approvals.find_forged,
     "No claim was decided on by the command line": claim_invariants.find_decided_by_command,

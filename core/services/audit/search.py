@@ -19,7 +19,7 @@ from core import clock
 from core.errors import NotFound
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import Choices
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, of
 from core.services.lists.filters.fields import Condition, Days, Text, Texts
 from core.services.lists.listing import Listing
@@ -199,7 +199,7 @@ def _build_text_condition(searched_text: str) -> Condition:
     parts = (col(AuditEntry.actor), col(AuditEntry.action), _SUBJECT, *facts)
     text = reduce(lambda whole, part: whole + "\n" + part, parts)
     # JSON stores non-ASCII characters as \uXXXX and escapes quotes, so the escaped text is searched too.
-    patterns = {expressions.containing(each) for each in (searched_text, json.dumps(searched_text)[1:-1])}
+    patterns = {declaration.containing(each) for each in (searched_text, json.dumps(searched_text)[1:-1])}
     return sa.or_(*(matches(text, sa.literal(pattern)) for pattern in sorted(patterns)))
 
 

@@ -18,7 +18,7 @@ from core.covers.tariff import EditableTariff, Tariff
 from core.errors import NotFound
 from core.money import Split
 from core.services.catalogue import products
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import Condition, Flag, Text, members_of
 from core.services.lists.paging import Page, Paging
@@ -274,7 +274,7 @@ def _mentions(_: Any, text: str) -> Condition:
     endpoint = col(Product.prefix) + "/" + col(Product.route_name)
     parts = (col(Product.name), col(Provider.company_name), endpoint, col(Product.description))
     searched = sa.func.lower(reduce(lambda whole, part: whole + "\n" + part, parts))
-    return searched.like(expressions.containing(text), escape="\\")
+    return searched.like(declaration.containing(text), escape="\\")
 
 
 class ProductFilter(Filter, on=(Product,)):

@@ -27,7 +27,7 @@ from core.services.catalogue.shares import (
     load_confirmed,
 )
 from core.services.lists import records
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.lists.paging import Page, Paging
 from core.services.lists.records import CategoryRecord, CountedCategoryRecord, ProductRecord, ProviderRecord
 from core.store.access import AnySelect, PendingRows, Query, ScopedSession
@@ -207,7 +207,7 @@ def list_products(
     """Return a page of the active products that the session's distributor may sell, by name (contract P2)."""
     query = _exclude_blocked(build_current_query(), session.scope.distributor_id).where(col(Product.active))
     if criteria.search:
-        pattern = expressions.containing(criteria.search)
+        pattern = declaration.containing(criteria.search)
         query = query.where(
             sa.func.lower(Product.name).like(pattern, escape="\\")
             | sa.func.lower(Product.description).like(pattern, escape="\\")

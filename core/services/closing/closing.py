@@ -13,14 +13,14 @@ from core import clock, ids, money
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.admin import store_check
 from core.services.audit import log as audit
-from core.services.finance import journal, months, movements, parties
+from core.services.finance import journal, movements, parties
 from core.services.finance.bordereaux import bordereaux as bordereau_overview
 from core.services.finance.credit_notes import reading as credit_note_reading
-from core.services.finance.months import Step
+from core.services.finance.journal import Step
 from core.services.finance.movements import MovementFilter
 from core.services.finance.payments import balances
 from core.services.finance.reconciling import matching
-from core.services.finance.reconciling import reading as reconciliation_reading
+from core.services.finance.reconciling import reconciliations as reconciliation_reading
 from core.services.finance.statements import reading as statement_overview
 from core.services.finance.statements.reading import StatementSummary
 from core.services.lists.windows import Window
@@ -262,7 +262,7 @@ def find_next(session: ScopedSession, newest: date) -> date:
 
 def get_earlier(session: ScopedSession, month: date) -> date | None:
     """Return the month that has to be closed before this one: the first that is not, since months are closed."""
-    states = {step.month: step.state for step in months.list_steps(session)}
+    states = {step.month: step.state for step in journal.list_steps(session)}
     each = min(states, default=month)
     while each < month and states.get(each) == MonthState.CLOSED:
         each = clock.add_months(each, 1)
@@ -272,7 +272,7 @@ def get_earlier(session: ScopedSession, month: date) -> date | None:
 def give_up(session: ScopedSession, month: date, *, by: Person) -> None:
     """Take a closing that was begun, or a reopening that was asked for, back."""
     _require(session, by)
-    steps = months.list_steps(session, month)
+    steps = journal.list_steps(session, month)
     if steps and steps[-1].state == MonthState.REOPENING:
         closed = next(step for step in reversed(steps) if step.state == MonthState.CLOSED)
         add_step(session, month, MonthState.CLOSED, by=by, sha256=closed.sha256, facts=closed.facts, facts_kept=True)
@@ -310,7 +310,7 @@ def ask_reopening(session: ScopedSession, month: date, *, by: Person, note: str)
 def reopen(session: ScopedSession, month: date, *, by: Person) -> None:
     """Reopen what somebody else asked for; StateForbids while a later month is closed."""
     _require(session, by)
-    later = {step.month: step.state for step in months.list_steps(session) if step.month > month}
+    later = {step.month: step.state for step in journal.list_steps(session) if step.month > month}
     if any(state == MonthState.CLOSED for state in later.values()):
         raise StateForbids("A later month is closed: it is reopened first")
     add_step(session, month, MonthState.REOPENED, by=by)
@@ -332,7 +332,7 @@ def _require(session: ScopedSession, by: Person) -> None:
 
 
 def _require_step(session: ScopedSession, month: date, to: MonthState, by: Person) -> Sequence[Step]:
-    steps = months.list_steps(session, month)
+    steps = journal.list_steps(session, month)
     state = steps[-1].state if steps else MonthState.OPEN
     if MONTH_TRANSITIONS.get(state, to).needs_other:
         require_second(steps[-1].by, by, "You made the last step: somebody else of finance makes this one")
@@ -466,7 +466,7 @@ def _reconciled(session: ScopedSession, window: Window) -> Stage:
 
 
 def _closed(session: ScopedSession, month: date) -> Stage:
-    steps = months.list_steps(session, month)
+    steps = journal.list_steps(session, month)
     state = steps[-1].state if steps else MonthState.OPEN
     if state == MonthState.CLOSED:
         return Stage(key="closed", name="Closed", figure=state)

@@ -11,11 +11,11 @@ from sqlmodel import col
 from core import clock, money
 from core.errors import StateForbids
 from core.services.closing import closing
-from core.services.finance import journal, months, parties
+from core.services.finance import journal, parties
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
-from core.services.finance.reconciling import differences, matching, running
-from core.services.finance.reconciling import reading as reconciliation_reading
+from core.services.finance.reconciling import differences, matching
+from core.services.finance.reconciling import reconciliations as reconciliation_reading
 from core.services.finance.reconciling.matching import Entry
 from core.services.lists.windows import Window
 from core.services.people import staff
@@ -38,7 +38,7 @@ def close_month(session: ScopedSession, month: date) -> None:
     One that somebody has begun to close, closed or reopened is left as it is.
     """
     is_recent = month >= clock.add_months(clock.today().replace(day=1), -_OPEN_MONTHS)
-    if is_recent or months.list_steps(session, month):
+    if is_recent or journal.list_steps(session, month):
         return
     maker, checker = staff.get_by_email(session, _MAKER), staff.get_by_email(session, _CHECKER)
     closed_at = clock.lagos_midnight(clock.add_days(clock.add_months(month, 1), _CLOSED_ON - 1))
@@ -64,7 +64,7 @@ def reconcile(session: ScopedSession) -> None:
     if content is None:
         return
     typed = {"kind": "insurer", "month": str(month), "file_name": f"account-{month:%Y-%m}.csv", "columns": _COLUMNS}
-    made = running.run(session, typed, content, by=maker, provider_id=provider_id)
+    made = reconciliation_reading.run(session, typed, content, by=maker, provider_id=provider_id)
     first, second, *_ = reconciliation_reading.list_differences(session, made)
     for row in (first, second):
         cause = {"cause": "Wrong amount of theirs", "note": "They were told by e-mail"}

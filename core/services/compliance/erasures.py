@@ -1,32 +1,375 @@
 """Erasures: one person prepares what is to be erased, another carries it out, and a certificate remains (contract D2).
 
-Every erasure is remembered by the ids of its records, and applied again to a store that was restored from a backup.
+Records become figures without a person; nothing is deleted that a sum is made of. Own records are rewritten column by
+column; then every text column of every table is searched for the values that are the person's alone, so that a column
+which nobody thought of is found too. Every erasure is remembered by the ids of its records, and applied again to a
+store that was restored from a backup.
 """
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
 from pydantic import Field
-from sqlmodel import col
+from sqlmodel import SQLModel, col
 
-from core import clock, ids
+from core import clock, ids, seal
 from core.covers import request
+from core.covers.endorsements import REGISTRATION
 from core.covers.request import Request
+from core.covers.request_parts import fold_text
 from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.compliance import erasing, figures, retention
+from core.services.audit.log import AUDIT_KIND
+from core.services.claims.intake.submitted import META_COLUMNS
+from core.services.compliance import figures, retention
+from core.services.compliance.own_records import IDENTITY, PersonRows, erase_rows, in_chunks, run
+from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, PersonalValues, list_texts, phone_spellings
+from core.services.files.links import parse_stored_code
+from core.services.finance import proofs as bordereau_proofs
+from core.services.finance.bordereaux import bordereaux, columns
+from core.services.finance.proofs import seal_redacted
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
+from core.services.policies import policies as endorsements
 from core.store.access import ScopedSession
+from core.store.expressions import matches
 from core.store.operations import blob_storage
-from core.store.schema.tables import DataRequest, Erasure
+from core.store.schema import tables
+from core.store.schema.finance import VIEW
+from core.store.schema.tables import (
+    Adjustment,
+    AuditEntry,
+    Bordereau,
+    BordereauLine,
+    Claim,
+    Customer,
+    DataRequest,
+    Erasure,
+    ErasureWindow,
+    KeptAnswer,
+    Mail,
+    Policy,
+    Purchase,
+    Redaction,
+    Refund,
+    Renewal,
+    SaleDraft,
+    Statement,
+    StatementLine,
+    UploadedFile,
+)
+
+# The columns of bordereaux that say something of a person.
+_OF_PERSON: Final = frozenset(
+    {"insured_first_name", "insured_full_name", "insured", "claimant", "state", "loss_description", "loss_location"}
+)
+
+
+def redact_log(session: ScopedSession, subjects: Sequence[str], values: PersonalValues, erasure_id: UUID) -> int:
+    """Take a person out of the audit log; who did what and when stays. Returns the number of changed entries.
+
+    An entry is the person's own when it is about one of their records (`subjects`, each a kind and an id) or names one.
+    """
+    ids = [subject.partition(" ")[2] for subject in subjects]
+    found = {entry.id: (entry, False) for entry in _load(session, _mentions(values.patterns()))}
+    about = [col(AuditEntry.subject).in_(some) for some in in_chunks(subjects)]
+    found |= {entry.id: (entry, True) for entry in _load(session, [*about, *_mentions(ids)])}
+    return sum(_redact(session, entry, values, erasure_id, is_own=is_own) for entry, is_own in found.values())
+
+
+def _mentions(texts: Sequence[str]) -> list[Any]:
+    sides = [sa.func.coalesce(sa.cast(col(side), sa.String), "") for side in (AuditEntry.before, AuditEntry.after)]
+    return [
+        sa.or_(*(matches(side, sa.literal(f"%{_escape(text)}%")) for side in sides for text in some))
+        for some in in_chunks(sorted(set(texts)))
+    ]
+
+
+def _load(session: ScopedSession, conditions: Sequence[Any]) -> list[Any]:
+    columns = [col(getattr(AuditEntry, name)) for name in ("id", "hash", "before", "after")]
+    return [row for each in conditions for row in session.execute(sa.select(*columns).where(each))]
+
+
+def _redact(session: ScopedSession, entry: Any, values: PersonalValues, erasure_id: UUID, *, is_own: bool) -> bool:
+    before, after = (values.take_out_of(side, is_own=is_own) for side in (entry.before, entry.after))
+    if (before, after) == (entry.before, entry.after):
+        return False
+    run(session, sa.update(AuditEntry).where(col(AuditEntry.id) == entry.id).values(before=before, after=after))
+    _keep(session, AUDIT_KIND, entry.id, audit.seal_redacted(entry.hash, before, after), erasure_id)
+    return True
+
+
+def seal_statements(session: ScopedSession, movements: Collection[UUID], erasure_id: UUID) -> int:
+    """Seal anew the statements that printed these movements; their lines have lost the name by now."""
+    ids: set[UUID] = set()
+    for some in in_chunks(list(movements)):
+        query = sa.select(col(StatementLine.statement_id)).where(col(StatementLine.movement_id).in_(some)).distinct()
+        ids |= set(session.execute(query).scalars())
+    for id_ in sorted(ids):
+        row: Statement = session.execute(sa.select(Statement).where(col(Statement.id) == id_)).scalar_one()
+        digest = bordereau_proofs.digest_of(session, row)
+        _keep(session, bordereau_proofs.STATEMENT_KIND, id_, seal_redacted(id_, row.sha256, digest), erasure_id)
+    return len(ids)
+
+
+def redact_bordereaux(session: ScopedSession, subjects: Sequence[UUID], erasure_id: UUID) -> int:
+    """Take the person out of the rows of bordereaux about these movements and claims, and seal those anew."""
+    ids: set[UUID] = set()
+    for some in in_chunks(subjects):
+        for row in session.execute(sa.select(BordereauLine).where(col(BordereauLine.subject_id).in_(some))).scalars():
+            pairs = zip(columns.OF[row.kind], row.cells, strict=True)
+            cells = [ERASED if column.name in _OF_PERSON and text else text for column, text in pairs]
+            at = (col(BordereauLine.bordereau_id) == row.bordereau_id, col(BordereauLine.position) == row.position)
+            run(session, sa.update(BordereauLine).where(*at).values(cells=cells))
+            ids.add(row.bordereau_id)
+    for id_ in sorted(ids):
+        query = sa.select(Bordereau).where(col(Bordereau.id) == id_)
+        paper: Bordereau = session.execute(query).scalar_one()
+        seal = seal_redacted(id_, paper.sha256, bordereaux.hash_of(session, paper))
+        _keep(session, bordereau_proofs.REDACTED_KIND, id_, seal, erasure_id)
+    return len(ids)
+
+
+def _keep(session: ScopedSession, kind: str, record_id: UUID, seal: str, erasure_id: UUID) -> None:
+    row = Redaction(kind=kind, record_id=record_id, erasure_id=erasure_id, seal=seal)
+    if not session.insert_if_absent(row):
+        session.update_columns(row, "erasure_id", "seal")
+
+
+_GONE: Final = b'{"responseCode":0,"responseText":"This answer held data of a person who was erased","data":{}}'
+# Read in a way of their own: bytes, what is sealed, and the log, whose entries are sealed again.
+_APART: Final = frozenset({"audit_entry", "kept_answer", "sale_draft", "event", "statement_line", "bordereau_line"})
+# The business's own records: a customer may be a colleague, or bear the name of a company.
+_BUSINESS: Final = frozenset(
+    {
+        "staff",
+        "staff_session",
+        "provider",
+        "distributor",
+        "agreement",
+        "loan_book",
+        "bank_account",
+        "commission_share",
+        "api_key",
+        "webhook_endpoint",
+        "mail_text",
+    }
+)
+
+# Endorsed fields by which a person is known anywhere, and those that are words of their own records alone.
+_RECOGNISED: Final = frozenset({"email", "phone", "phone_number", *REGISTRATION.names})
+_NAMES: Final = frozenset({"first_name", "last_name", "address"})
+
+
+@dataclass(slots=True)
+class Erased:
+    """The outcome of an erasure: changed rows by table, and the files to remove once it is committed."""
+
+    rows: Counter[str] = field(default_factory=Counter)
+    files: list[str] = field(default_factory=list)
+
+
+def erase_people(session: ScopedSession, customer_ids: Sequence[UUID], erasure_id: UUID, *, actor: str) -> Erased:
+    """Erase these customers and everything about them; needs the system's scope. Safe to repeat."""
+    people, erased = _find_rows(session, customer_ids), Erased()
+    values = _without_shared(session, people, _collect_values(people))
+    new = [row.id for row in people.customers if not row.email.endswith(f"@{ERASED_DOMAIN}")]
+    erased.files = _find_files(session, people)
+    session.insert(ErasureWindow(id=1))
+    erased.rows.update(erase_rows(session, people))
+    erased.rows.update(_delete_files(session, erased.files))
+    erased.rows.update(_erase_mail(session, people))
+    for table in _searched_tables():
+        erased.rows[table.name] += _search(session, table, values)
+    erased.rows["kept_answer"] += _erase_answers(session, people, values)
+    erased.rows["sale_draft"] += _delete_drafts(session, values)
+    erased.rows["audit_entry"] += redact_log(session, people.subjects(erased.files), values, erasure_id)
+    erased.rows["statement"] += seal_statements(session, people.movements, erasure_id)
+    reported = [*people.movements, *(claim.id for claim in people.claims)]
+    erased.rows["bordereau"] += redact_bordereaux(session, reported, erasure_id)
+    session.execute(sa.delete(ErasureWindow).execution_options(synchronize_session=False))
+    erased.rows = +erased.rows
+    for customer_id in new:
+        about, after = audit.subject_of("customer", customer_id), {"erasure_id": str(erasure_id)}
+        audit.write(session, actor=actor, action="customer erased", subject=about, after=after)
+    return erased
+
+
+def _find_rows(session: ScopedSession, customer_ids: Sequence[UUID]) -> PersonRows:
+    def load(entity: type[SQLModel]) -> list[Any]:
+        column = col(entity.customer_id) if entity is not Customer else col(Customer.id)  # type: ignore[attr-defined]
+        queries = (sa.select(entity).where(column.in_(ids)) for ids in in_chunks(customer_ids))
+        return [row for query in queries for row in session.execute(query).scalars()]
+
+    kinds: tuple[Any, ...] = (Purchase, Renewal, Refund, Adjustment)
+    ids = {entity: [row.id for row in load(entity)] for entity in kinds}
+    policies = load(Policy)
+    return PersonRows(
+        customers=load(Customer),
+        policies=policies,
+        claims=load(Claim),
+        purchases=ids[Purchase],
+        movements=[each for entity in kinds for each in ids[entity]],
+        endorsements=[row for policy in policies for row in endorsements.find_rows(session, policy.id)],
+    )
+
+
+def _collect_values(people: PersonRows) -> PersonalValues:
+    """Return what the person's records say of them, numbers in clear, before any of it is gone."""
+    distinct: list[str | None] = []
+    names: list[str | None] = []
+    held: list[tuple[str, str, str, str | None]] = [
+        *((row.first_name, row.last_name, row.email, row.phone_number) for row in people.customers),
+        *((row.first_name, row.last_name, row.email, row.phone) for row in people.policies),
+    ]
+    for first, last, email, phone in held:
+        names += [first, last]
+        distinct += [email, f"{first} {last}", *phone_spellings(phone)]
+    for policy in people.policies:
+        distinct += [policy.device_serial_number, policy.submitted.get("plate_number"), policy.plate_key]
+        distinct += seal.unseal(policy.sealed).values()
+        names += [text for text in list_texts(policy.submitted) if " " in text or text.startswith("http")]
+    for name, text in _list_endorsed(people):
+        distinct += [text, *phone_spellings(text if text[1:].isdigit() else None)] if name in _RECOGNISED else []
+        names += [text] if name in _NAMES else []
+    for claim in people.claims:
+        distinct += [claim.claim_owner_email, f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}"]
+        distinct += phone_spellings(claim.claim_owner_phone_number)
+        distinct += seal.unseal(claim.sealed).values()
+        names += [claim.claim_owner_first_name, claim.claim_owner_last_name]
+    distinct += [customer.address for customer in people.customers]
+    is_gone = (f"@{ERASED_DOMAIN}", ERASED, "Erased ")
+    return PersonalValues.of(
+        (value for value in distinct if value and not any(mark in value for mark in is_gone)),
+        (name for name in names if name and name != "Erased"),
+    )
+
+
+def _list_endorsed(people: PersonRows) -> Iterator[tuple[str, str]]:
+    """Yield field and value of whatever an endorsement of the person's policies changed, old and new."""
+    changes = (change for row in people.endorsements for change in row.changes)
+    yield from ((change["field"], change[side]) for change in changes for side in ("before", "after"))
+
+
+def _without_shared(session: ScopedSession, people: PersonRows, values: PersonalValues) -> PersonalValues:
+    """Leave out what somebody else has as well, such as a family's phone: in their records it stays."""
+    mine = [row.id for row in people.customers]
+    others = col(Customer.id).not_in(mine)
+    shared: set[str] = set()
+    for value in values.distinct:
+        query = sa.select(col(Customer.id)).where(
+            others, sa.or_(col(Customer.name_key) == fold_text(value), col(Customer.phone_number) == value)
+        )
+        insured = sa.select(col(Policy.id)).where(
+            col(Policy.customer_id).not_in(mine), sa.or_(col(Policy.phone) == value, col(Policy.plate_key) == value)
+        )
+        if session.execute(sa.union_all(query, insured).limit(1)).first():
+            shared |= {value, *phone_spellings(value if value[1:].isdigit() else None)}
+    return PersonalValues(tuple(value for value in values.distinct if value not in shared), values.names)
+
+
+def _find_files(session: ScopedSession, people: PersonRows) -> list[str]:
+    """Return the codes of all files of the person: of their claims, and those that their data links to."""
+    texts: list[Any] = [[row.face_image, row.identity_verification] for row in people.customers]
+    texts += [[row.submitted, row.payload] for row in people.policies]
+    metas = (*META_COLUMNS, "claim_invoice_url", "offer_form_url")
+    texts += [[getattr(row, name) for name in metas] for row in people.claims]
+    linked = find_codes(texts)
+    found: set[str] = set()
+    owners = {row.distributor_id for row in people.customers}
+    for codes in in_chunks(linked):
+        mine = sa.and_(col(UploadedFile.code).in_(codes), col(UploadedFile.distributor_id).in_(owners))
+        found |= set(session.execute(sa.select(col(UploadedFile.code)).where(mine)).scalars())
+    for some in in_chunks([claim.id for claim in people.claims]):
+        query = sa.select(col(UploadedFile.code)).where(col(UploadedFile.claim_id).in_(some))
+        found |= set(session.execute(query).scalars())
+    return sorted(found)
+
+
+def find_codes(data: Any) -> set[str]:
+    """Return the codes of the files of ours that plain data links to."""
+    return {code for text in list_texts(data) if (code := parse_stored_code(text))}
+
+
+def _delete_files(session: ScopedSession, codes: Sequence[str]) -> Mapping[str, int]:
+    for some in in_chunks(codes):
+        run(session, sa.delete(UploadedFile).where(col(UploadedFile.code).in_(some)))
+    return {"uploaded_file": len(codes)}
+
+
+def _erase_mail(session: ScopedSession, people: PersonRows) -> Mapping[str, int]:
+    """E-mails to the person lose address and text: a salutation names them by half their name."""
+    emails = {row.email.casefold() for row in people.customers} | {row.email.casefold() for row in people.policies}
+    number = 0
+    for some in in_chunks([email for email in emails if not email.endswith(ERASED_DOMAIN)]):
+        gone = {"recipient": f"mail@{ERASED_DOMAIN}", "subject": ERASED, "body": ERASED}
+        number += run(session, sa.update(Mail).where(sa.func.lower(col(Mail.recipient)).in_(some)).values(gone))
+    # Those to others about a record of the person keep their address alone.
+    for some in in_chunks([subject.replace(" ", ":") for subject in people.subjects([])]):
+        values_ = {"subject": ERASED, "body": ERASED}
+        number += run(session, sa.update(Mail).where(col(Mail.about).in_(some)).values(values_))
+    return {"mail": number}
+
+
+def _searched_tables() -> list[sa.Table]:
+    every = tables.metadata().sorted_tables
+    return [table for table in every if table.name not in _APART | _BUSINESS and not table.info.get(VIEW)]
+
+
+def _search(session: ScopedSession, table: sa.Table, values: PersonalValues) -> int:
+    """Take the person's values out of every text of a table; the number of changed rows."""
+    identity = IDENTITY.get(table.name, frozenset())
+    texts = [
+        c for c in table.c if isinstance(c.type, sa.String | sa.JSON) and not (c.primary_key or c.name in identity)
+    ]
+    if not texts or not values.distinct:
+        return 0
+    keys = list(table.primary_key)
+    patterns = [sa.literal(f"%{_escape(pattern)}%") for pattern in values.patterns()]
+    anywhere = sa.or_(*(matches(sa.cast(c, sa.String), pattern) for c in texts for pattern in patterns))
+    number = 0
+    for row in session.connection().execute(sa.select(*keys, *texts).where(anywhere)).all():
+        values_ = dict(zip([*keys, *texts], row, strict=True))
+        changed = {c.name: new for c in texts if (new := values.take_out_of(values_[c])) != values_[c]}
+        if changed:
+            where = [key == values_[key] for key in keys]
+            session.connection().execute(sa.update(table).where(*where).values(changed))
+            number += 1
+    return number
+
+
+def _escape(pattern: str) -> str:
+    return pattern.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _erase_answers(session: ScopedSession, people: PersonRows, values: PersonalValues) -> int:
+    """Answers kept for a repeated request stay kept, without the person: a repetition still sells nothing twice."""
+    owners = {row.distributor_id for row in people.customers}
+    keys = (col(KeptAnswer.distributor_id), col(KeptAnswer.is_live), col(KeptAnswer.key))
+    query = sa.select(*keys, col(KeptAnswer.body)).where(col(KeptAnswer.distributor_id).in_(owners))
+    ids = [str(row.id) for row in (*people.customers, *people.policies, *people.claims)]
+    own = PersonalValues.of([*values.distinct, *ids], ())
+    found = [tuple(row[:3]) for row in session.execute(query.execution_options(yield_per=1_000)) if own.is_in(row.body)]
+    for key in found:
+        where = [column == part for column, part in zip(keys, key, strict=True)]
+        run(session, sa.update(KeptAnswer).where(*where).values(status=410, body=_GONE, headers={}))
+    return len(found)
+
+
+def _delete_drafts(session: ScopedSession, values: PersonalValues) -> int:
+    rows = session.execute(sa.select(col(SaleDraft.id), col(SaleDraft.sealed))).all()
+    found = [row.id for row in rows if any(values.is_in(text.encode()) for text in seal.unseal(row.sealed).values())]
+    for some in in_chunks(found):
+        run(session, sa.delete(SaleDraft).where(col(SaleDraft.id).in_(some)))
+    return len(found)
+
 
 PERSON: Final = "person"
 PROPOSALS: Final = Proposals(Erasure, "erasure", second="somebody else", verb="prepared", role="compliance")
@@ -139,11 +482,11 @@ def carry_out(session: ScopedSession, erasure_id: UUID, *, by: Person) -> list[s
     return done.files
 
 
-def erase(session: ScopedSession, row: Erasure, *, actor: str) -> erasing.Erased:
+def erase(session: ScopedSession, row: Erasure, *, actor: str) -> Erased:
     """Erase the records that an erasure names."""
     if row.record_class not in retention.LOGS:
-        return erasing.erase_people(session, [UUID(each) for each in row.customers], row.id, actor=actor)
-    return erasing.Erased(rows=Counter(retention.delete_log(session, row.record_class, row.before_at)))
+        return erase_people(session, [UUID(each) for each in row.customers], row.id, actor=actor)
+    return Erased(rows=Counter(retention.delete_log(session, row.record_class, row.before_at)))
 
 
 def refuse(session: ScopedSession, erasure_id: UUID, *, reason: str, by: Person) -> None:

@@ -15,7 +15,7 @@ from sqlmodel import SQLModel, col
 from core import clock, seal
 from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.compliance import erasing, figures, own_records
+from core.services.compliance import erasures, figures, own_records
 from core.services.compliance.requests import RequestRow, get_request
 from core.services.files import printing
 from core.services.files.printing import INK, QUIET, TEAL
@@ -178,7 +178,7 @@ def _table(entity: type[SQLModel]) -> sa.Table:
 
 
 def _files(session: ScopedSession, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    codes = set(erasing.find_codes(rows)) | {row["code"] for row in rows.get("uploaded_file", ())}
+    codes = set(erasures.find_codes(rows)) | {row["code"] for row in rows.get("uploaded_file", ())}
     names = ("code", "file_name", "content_type", "sha256")
     found: list[dict[str, Any]] = []
     for some in own_records.in_chunks(sorted(codes)):

@@ -124,7 +124,7 @@ def remember(session: ScopedSession) -> list[dict[str, Any]]:
 def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
     """Erase again, in a restored store, the people of remembered erasures; the number of people, and their files."""
     # Imported on first use: a look at what is remembered does without all the tables that hold something of people.
-    from core.services.compliance import erasing, own_records  # noqa: PLC0415
+    from core.services.compliance import erasures, own_records  # noqa: PLC0415
 
     people = {UUID(each) for entry in remembered for each in entry["customers"]}
     found: list[UUID] = []
@@ -136,7 +136,7 @@ def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]])
     if not found:
         return 0, []
     last = UUID(remembered[-1]["id"])
-    done = erasing.erase_people(session, found, last, actor=_ACTOR)
+    done = erasures.erase_people(session, found, last, actor=_ACTOR)
     after = {"people": len(found), "numbers": sorted({entry["number"] for entry in remembered})}
     audit.write(
         session, actor=_ACTOR, action="erasures applied again", subject=audit.subject_of("erasure", last), after=after

@@ -14,7 +14,7 @@ from core.covers import request_parts
 from core.covers.request_parts import Policyholder
 from core.errors import NotFound
 from core.services.lists import records
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import Condition, Days, Flag, Text, members_of
 from core.services.lists.paging import Page, Paging, fetch_newest
@@ -40,7 +40,7 @@ def has_phone_part(column: Any, text: str) -> Condition:
     if begins_like_phone(text):
         return sa.or_(column.in_(list_spellings(text)), *list_beginnings(column, text))
     # An index of the column alone is walked, not the rows.
-    has_part = expressions.has_part(column, re.sub(r"\D", "", text))
+    has_part = declaration.has_part(column, re.sub(r"\D", "", text))
     return sa.and_(column > "", sa.or_(column.in_(list_spellings(text)), has_part))
 
 
@@ -69,21 +69,21 @@ def _begins(column: Any, digits: str) -> Condition:
 def has_words(column: Any, text: str) -> Condition:
     """Return the condition that a name key has every word of a text, or a part of each, in any order."""
     words = (request_parts.fold_text(text) or text.lower()).replace(",", " ").split()
-    return sa.and_(*(expressions.has_part(column, word) for word in words or [text.lower()]))
+    return sa.and_(*(declaration.has_part(column, word) for word in words or [text.lower()]))
 
 
 def _mentions(_: Any, text: str) -> Condition:
     bare = " ".join(text.split())
     if re.fullmatch(PHONE, bare):
-        return sa.or_(expressions.has_part(_SEARCHED_TEXT, bare), has_phone_part(col(Customer.phone_number), bare))
+        return sa.or_(declaration.has_part(_SEARCHED_TEXT, bare), has_phone_part(col(Customer.phone_number), bare))
     if " " in bare:
         return has_words(col(Customer.name_key), bare)
     folded = request_parts.fold_text(bare)
     if not folded or folded == bare.lower():
-        return expressions.has_part(_SEARCHED_TEXT, bare.lower())
+        return declaration.has_part(_SEARCHED_TEXT, bare.lower())
     # E-mail keys keep their accents.
     return sa.or_(
-        expressions.has_part(_SEARCHED_TEXT, folded), expressions.has_part(col(Customer.email_key), bare.lower())
+        declaration.has_part(_SEARCHED_TEXT, folded), declaration.has_part(col(Customer.email_key), bare.lower())
     )
 
 
@@ -93,7 +93,7 @@ def _has(table: Any, *conditions: Condition) -> sa.Exists:
 
 
 def _is_insured(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
-    return _has(Policy, expressions.in_force()) if value else sa.not_(_has(Policy, expressions.in_force()))
+    return _has(Policy, declaration.in_force()) if value else sa.not_(_has(Policy, declaration.in_force()))
 
 
 def _has_purchased(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
@@ -207,21 +207,21 @@ def _select_ids(text: str) -> Iterator[AnySelect]:
     """Yield queries of the ids that `_mentions` finds, each of which walks one index."""
     if re.fullmatch(PHONE, text):
         column, digits = col(Customer.phone_number), re.sub(r"\D", "", text)
-        parts = [expressions.has_part(_SEARCHED_TEXT, text)]
-        yield expressions.look_up(Customer.phone_number, column.in_(list_spellings(text)))
+        parts = [declaration.has_part(_SEARCHED_TEXT, text)]
+        yield declaration.look_up(Customer.phone_number, column.in_(list_spellings(text)))
         if begins_like_phone(text):
-            yield from (expressions.look_up(Customer.phone_number, begins) for begins in list_beginnings(column, text))
+            yield from (declaration.look_up(Customer.phone_number, begins) for begins in list_beginnings(column, text))
         elif digits != text:
             # The phone is the last of the lines.
             parts.append(sa.type_coerce(_SEARCHED_TEXT, sa.String).like(f"%\n%\n%{digits}%"))
         yield _walk_texts(sa.or_(*parts))
     elif " " in text:
-        yield expressions.walk(Customer.name_key, has_words(col(Customer.name_key), text))
+        yield declaration.walk(Customer.name_key, has_words(col(Customer.name_key), text))
     else:
         folded = request_parts.fold_text(text)
-        yield _walk_texts(expressions.has_part(_SEARCHED_TEXT, folded or text.lower()))
+        yield _walk_texts(declaration.has_part(_SEARCHED_TEXT, folded or text.lower()))
         if folded and folded != text.lower():
-            yield expressions.walk(Customer.email_key, expressions.has_part(col(Customer.email_key), text.lower()))
+            yield declaration.walk(Customer.email_key, declaration.has_part(col(Customer.email_key), text.lower()))
 
 
 def _walk_texts(condition: Condition) -> AnySelect:

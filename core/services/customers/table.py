@@ -13,7 +13,7 @@ from core.services.customers.customers import CustomerFilter
 from core.services.lists import listing
 from core.services.lists.columns import Column, Derived, Order, by_time, concatenate, mode_column
 from core.services.lists.dimensions import UNKNOWN, Choices
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.lists.listing import Listing, Row
 from core.services.lists.paging import Page, Paging, find_page
 from core.services.lists.spreadsheets import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY, PHONE, TEXT, WORD
@@ -114,7 +114,7 @@ CUSTOMERS: Listing[CustomerFilter] = Listing(
             machine="last_purchase_on",
         ),
         "force": Column(
-            *("In force", COUNT, _of_customer(Policy, sa.func.count(), expressions.in_force())),
+            *("In force", COUNT, _of_customer(Policy, sa.func.count(), declaration.in_force())),
             machine="policies_in_force",
         ),
         "distributor": Column(
@@ -164,7 +164,7 @@ def sum_purchases(session: ScopedSession, customer_ids: Sequence[UUID]) -> dict[
     renewed = sa.func.sum(col(Renewal.total_minor)).label("minor")
     renewals = _sum_by_customer(session, Renewal, customer_ids, renewed, where=col(Renewal.status))
     covered = sa.func.count().label("policies")
-    in_force = _sum_by_customer(session, Policy, customer_ids, covered, where=expressions.in_force())
+    in_force = _sum_by_customer(session, Policy, customer_ids, covered, where=declaration.in_force())
 
     def build_totals(key: UUID) -> PurchaseTotals:
         sale, again, cover = sales.get(key), renewals.get(key), in_force.get(key)

@@ -17,7 +17,7 @@ from core.services.finance import agreements, parties, tax
 from core.services.finance.bordereaux import bordereaux, claim_rows, columns, premium_rows
 from core.services.finance.bordereaux.columns import ReportRow
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, batches, paid_lines, transitions
+from core.services.finance.payments import balances, paid_lines, payouts, transitions
 from core.services.finance.payments.balances import Balance, Due
 from core.services.finance.payments.paid_lines import PaidLine
 from core.services.finance.statements import lines as statement_lines
@@ -201,17 +201,17 @@ def _pay(session: ScopedSession, due: Sequence[Balance], accounts: Mapping[Party
     # The order of the bank's file.
     made.sort(key=lambda each: str(each[0].id))
     lines = [
-        batches.BankLine(balance.name, accounts[balance.party], row.net_minor, balance.dues[-1].month)
+        payouts.BankLine(balance.name, accounts[balance.party], row.net_minor, balance.dues[-1].month)
         for row, _, balance in made
     ]
-    batch.sha256 = hashlib.sha256(batches.build_bank_file(batches.number_of(batch), lines)).hexdigest()
+    batch.sha256 = hashlib.sha256(payouts.build_bank_file(payouts.number_of(batch), lines)).hexdigest()
     session.insert(batch)
-    batches.audit_batch(session, batch, "payout prepared", by=office.maker)
-    proposed = batches.name_proposers(session, {row.bank_account_id for row, _, _ in made if row.bank_account_id})
-    batches.audit_batch(session, batch, "payout approved", by=office.checker, sha256=batch.sha256, **proposed)
+    payouts.audit_batch(session, batch, "payout prepared", by=office.maker)
+    proposed = payouts.name_proposers(session, {row.bank_account_id for row, _, _ in made if row.bank_account_id})
+    payouts.audit_batch(session, batch, "payout approved", by=office.checker, sha256=batch.sha256, **proposed)
     for place, (row, parts, _) in enumerate(made, 1):
         _confirm(session, row, parts, place, office)
-    batches.record_approval(session, batch, office.checker)
+    payouts.record_approval(session, batch, office.checker)
     settled = [part.statement_id for _, parts, _ in made for part in parts]
     change = sa.update(Statement).where(col(Statement.id).in_(settled)).values(state=StatementState.PAID)
     session.execute(change.execution_options(synchronize_session=False))
@@ -221,7 +221,7 @@ def _build_batch(session: ScopedSession, due: Sequence[Balance], office: Office)
     now = clock.now()
     return PayoutBatch(
         id=ids.new(),
-        number=batches.take_number(session),
+        number=payouts.take_number(session),
         state=BatchState.APPROVED,
         payments=len(due),
         net_minor=sum(each.amount_minor for each in due),

@@ -1,12 +1,13 @@
-"""The journal of a month, as CSV and as two bookkeeping packages import it; debit = credit on every day (contract F7).
+"""The months of the books, each with its state, and the journal of one, as CSV and for two bookkeeping packages (F7).
 
-Its own CSV is what is hashed when a month is closed. Months that were closed before the accounts had codes are kept as
-they were: their file is the one of their hash.
+Debit = credit on every day. Its own CSV is what is hashed when a month is closed. Months that were closed before the
+accounts had codes are kept as they were: their file is the one of their hash.
 """
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -14,17 +15,60 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money, reference
-from core.errors import NotFound
+from core.errors import NotFound, StateForbids
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.spreadsheets import csv_field
 from core.services.lists.windows import Window
-from core.states.finance import StatementState
+from core.states.finance import SHUT, MonthState, StatementState
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
-from core.store.schema.tables import Movement, Statement
+from core.store.schema.tables import MonthStep, Movement, Staff, Statement
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One step of a month with the person who made it."""
+
+    month: date
+    position: int
+    state: MonthState
+    by: UUID
+    person: str
+    at: datetime
+    note: str | None
+    sha256: str | None
+    facts: dict[str, Any]
+
+
+def list_steps(session: ScopedSession, month: date | None = None) -> Sequence[Step]:
+    """List the steps of a month, or of all, oldest first."""
+    query = (
+        sa.select(MonthStep, col(Staff.name))
+        .join(Staff, col(Staff.id) == col(MonthStep.by))
+        .where(*([col(MonthStep.month) == month] if month else []))
+        .order_by(col(MonthStep.month), col(MonthStep.position))
+    )
+    names = ("month", "position", "by", "at", "note", "sha256", "facts")
+    return [
+        Step(**{name: getattr(row, name) for name in names}, state=MonthState(row.state), person=person)
+        for row, person in session.execute(query)
+    ]
+
+
+def state_of(session: ScopedSession, month: date) -> MonthState:
+    """Return the state of a month; one that nobody has begun to close is open."""
+    steps = list_steps(session, month)
+    return steps[-1].state if steps else MonthState.OPEN
+
+
+def refuse_shut(session: ScopedSession, month: date) -> None:
+    """StateForbids for a month that is closed: its papers stay as they are, and what was wrong is adjusted."""
+    if state_of(session, month) in SHUT:
+        raise StateForbids(f"{month:%B %Y} is closed: correct it by an adjustment, or have two people reopen it")
+
 
 HEADING: Final = "date,number,code,account,party,debit,credit,reference"
 _HEADING_WITHOUT_CODES: Final = "date,account,party,debit,credit,reference"

@@ -14,10 +14,10 @@ from sqlmodel import col
 
 from core import clock, money, reference, seal
 from core.services.audit import log as audit
-from core.services.finance import adjustments, journal, months, parties
+from core.services.finance import adjustments, journal, parties
 from core.services.finance.bordereaux import bordereaux as bordereau_reading
 from core.services.finance.bordereaux import columns
-from core.services.finance.months import Step
+from core.services.finance.journal import Step
 from core.services.finance.payments import paid_lines
 from core.services.finance.reconciling import differences
 from core.services.finance.statements import reading as statement_reading
@@ -395,7 +395,7 @@ def find_month_faults(session: ScopedSession) -> Iterator[str]:
     """Closed months whose journal changed, or does not balance on a day."""
     last: dict[object, Step] = {}
     closed: dict[object, Step] = {}
-    for step in months.list_steps(session):
+    for step in journal.list_steps(session):
         last[step.month] = step
         if step.sha256:
             closed[step.month] = step

@@ -14,7 +14,7 @@ from sqlmodel import col
 from core import clock
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.insurers import connections as insurer_connections
+from core.services.insurers import sending as insurer_connections
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import Condition, Flag, Member, Word, members_of

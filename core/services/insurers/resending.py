@@ -13,7 +13,6 @@ from core import clock
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import awaiting, sending
-from core.services.insurers import connections as insurer_connections
 from core.services.lists.records import format_mode
 from core.services.outbox import queue
 from core.services.people.staff import Person
@@ -103,7 +102,7 @@ def resend(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
     subject = audit.subject_of("policy", policy_id)
     audit.write(session, actor=person.actor, action="resent to the insurer", subject=subject, before=before, after={})
     session.flush()
-    insurer_connections.end_rest(session, submission.provider_id)
+    sending.end_rest(session, submission.provider_id)
 
 
 def record_reported(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
@@ -175,7 +174,7 @@ def resend_all(session: ScopedSession, provider_id: UUID, *, person: Person) -> 
         audit.write(
             session, actor=person.actor, action="all set aside resent", subject=f"insurer {segment}", after=after
         )
-        insurer_connections.end_rest(session, provider_id)
+        sending.end_rest(session, provider_id)
     return count
 
 

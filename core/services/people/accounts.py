@@ -18,7 +18,7 @@ from core import clock, ids
 from core.covers import request
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids, Unauthorized
 from core.services.audit import log as audit
-from core.services.people import passwords, role_grants, sign_in, staff, staff_sessions
+from core.services.people import credentials, role_grants, sign_in, staff
 from core.services.people.staff import NewStaffInput, Person, StaffInput
 from core.settings import settings
 from core.store.access import ScopedSession
@@ -133,7 +133,7 @@ def end_sessions(session: ScopedSession, staff_id: UUID, *, by: Person, handle: 
     """End one session of a person, or all open ones; returns how many were open."""
     require_admin(by)
     row = _get_for_update(session, staff_id)
-    ended = staff_sessions.end_sessions(session, row.id, handle=handle)
+    ended = credentials.end_sessions(session, row.id, handle=handle)
     if ended:
         subject = audit.subject_of("staff", row.id)
         audit.write(session, actor=by.actor, action="sessions ended", subject=subject, after={"sessions": ended})
@@ -245,7 +245,7 @@ def set_up_admin(session: ScopedSession, ticket: str, *, email: str, name: str, 
     provider.
     """
     validated = _validate(email, name, password)
-    password_hash = None if password is None else passwords.hash_password(password, email=validated.email)
+    password_hash = None if password is None else credentials.hash_password(password, email=validated.email)
     session.next_in_transaction(_FIRST_ADMIN)
     _redeem(session, "set-up", ticket)
     if staff.has_admin(session):
@@ -254,20 +254,20 @@ def set_up_admin(session: ScopedSession, ticket: str, *, email: str, name: str, 
     before = None if row is None else staff.get_audited_facts(row)
     row = row or Staff(email=validated.email, name=validated.name)
     if row.password_hash is not None:
-        passwords.suspend_approvals(row)
+        credentials.suspend_approvals(row)
     staff.apply_input(row, validated)
-    row.confirms_from = clock.now() + passwords.RESTS_FOR
+    row.confirms_from = clock.now() + credentials.RESTS_FOR
     row.password_hash, row.disabled_at = password_hash, None
     session.add(row)
     session.flush()
-    staff_sessions.end_sessions(session, row.id)
+    credentials.end_sessions(session, row.id)
     staff.record_change(session, row, "first admin set up", actor="set-up link", before=before)
     return row.id
 
 
 def _validate(email: str, name: str, password: str | None) -> NewStaffInput:
     """Validate the first admin's input; InvalidInput reports all errors at once."""
-    faults = [] if password is None else passwords.find_weaknesses(password, email=email)
+    faults = [] if password is None else credentials.find_weaknesses(password, email=email)
     try:
         validated: NewStaffInput = request.validate(NewStaffInput, {"email": email, "name": name, "roles": ["admin"]})
     except InvalidInput as error:
@@ -287,15 +287,15 @@ def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
     """
     row = _get_invited(session, _read_ticket(session, "password", ticket), lock=True)
     is_first = row.password_hash is None
-    row.password_hash = passwords.hash_password(password, email=row.email)
+    row.password_hash = credentials.hash_password(password, email=row.email)
     _redeem(session, "password", ticket)
     if not is_first and row.link_by != row.id:
-        passwords.suspend_approvals(row)
-    row.confirms_from = clock.now() + passwords.RESTS_FOR
+        credentials.suspend_approvals(row)
+    row.confirms_from = clock.now() + credentials.RESTS_FOR
     row.link_until = row.link_by = None
     session.flush()
-    passwords.clear_failures(session, row.email)
-    ended = staff_sessions.end_sessions(session, row.id)
+    credentials.clear_failures(session, row.email)
+    ended = credentials.end_sessions(session, row.id)
     subject = audit.subject_of("staff", row.id)
     actor = f"staff {row.email}"
     audit.write(session, actor=actor, action="password chosen", subject=subject, after={"sessions_ended": ended})

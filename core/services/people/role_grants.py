@@ -14,9 +14,9 @@ from core import clock, ids, money
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.people import four_eyes, staff
+from core.services.people.credentials import SIGNED_IN
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
-from core.services.people.staff_sessions import SIGNED_IN
 from core.settings import settings
 from core.store.access import ScopedSession
 from core.store.schema.tables import AuditEntry, RoleGrant, Staff

@@ -14,7 +14,7 @@ from sqlmodel import col
 
 from core import clock, ids, seal
 from core.errors import NotFound, Unauthorized
-from core.services.people import passwords, staff, staff_sessions
+from core.services.people import credentials, staff
 from core.store.access import ScopedSession
 from core.store.schema.tables import OneTimeTicket
 
@@ -92,8 +92,8 @@ def admit_attempt(session: ScopedSession, email: str, *, address: str | None = N
     The attempt counts as failed until it succeeds, and is committed before the password is checked, so that concurrent
     attempts are counted too.
     """
-    passwords.check_throttle(session, email, address=address)
-    passwords.record_failure(session, email, address=address)
+    credentials.check_throttle(session, email, address=address)
+    credentials.record_failure(session, email, address=address)
 
 
 def build_completion_url(
@@ -107,7 +107,7 @@ def build_completion_url(
 def complete_sign_in(session: ScopedSession, ticket: str) -> str:
     """Redeem a sign-in ticket and return the token of a new session; Unauthorized for an invalid ticket."""
     staff_id, method, address = json.loads(redeem(session, _PURPOSE, ticket))
-    return staff_sessions.open_session(session, ids.parse(staff_id), method=method, address=address)
+    return credentials.open_session(session, ids.parse(staff_id), method=method, address=address)
 
 
 def authenticate_token(session: ScopedSession, token_claims: Mapping[str, Any]) -> UUID:

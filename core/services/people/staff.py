@@ -20,12 +20,12 @@ from core.errors import NotAllowed, NotFound, StateForbids
 from core.services import transfers
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.lists.paging import Page, Paging
-from core.services.people import passwords, staff_sessions
+from core.services.people import credentials
 from core.services.people.approvals import get_limit
+from core.services.people.credentials import SIGNED_IN, build_open_conditions
 from core.services.people.personal import to_international
-from core.services.people.staff_sessions import SIGNED_IN, build_open_conditions
 from core.settings import settings
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema import parties
@@ -107,21 +107,21 @@ def add_or_update(
     validated: NewStaffInput = request.validate(
         NewStaffInput, {key: value for key, value in submitted.items() if value is not None}
     )
-    password_hash = password_hash or passwords.hash_password(password, email=validated.email)
+    password_hash = password_hash or credentials.hash_password(password, email=validated.email)
     row = session.execute(sa.select(Staff).where(col(Staff.email) == validated.email)).scalar_one_or_none()
     before = None if row is None else get_audited_facts(row)
     if row is not None and "admin" not in validated.roles:
         require_other_admin(session, row)
     row = row or Staff(email=validated.email, name=validated.name)
-    if row.password_hash is None or not passwords.matches(row.password_hash, password):
+    if row.password_hash is None or not credentials.matches(row.password_hash, password):
         if row.password_hash is not None:
-            passwords.suspend_approvals(row)
-        row.confirms_from = clock.now() + passwords.RESTS_FOR
+            credentials.suspend_approvals(row)
+        row.confirms_from = clock.now() + credentials.RESTS_FOR
     apply_input(row, validated)
     row.password_hash, row.disabled_at, row.link_until = password_hash, None, None
     session.add(row)
     session.flush()
-    staff_sessions.end_sessions(session, row.id)
+    credentials.end_sessions(session, row.id)
     record_change(session, row, "staff saved", actor=actor, before=before)
     return row.id
 
@@ -196,7 +196,7 @@ def limit_of(row: Staff, inputs: StaffInput) -> int | None:
 def set_roles(row: Staff, roles: Sequence[str]) -> None:
     """Give a person these roles; who becomes an admin confirms no change of an account for a day (contract K4)."""
     if "admin" in roles and "admin" not in (row.roles or ()):
-        row.confirms_from = clock.now() + passwords.RESTS_FOR
+        row.confirms_from = clock.now() + credentials.RESTS_FOR
     row.roles = list(roles)
 
 
@@ -205,7 +205,7 @@ def set_limit(row: Staff, limit_minor: int | None) -> None:
     before = get_limit(row)
     row.claim_limit_minor, row.limit_before_minor = limit_minor, before
     rises = before is not None and (limit_minor is None or limit_minor > before)
-    row.limit_holds_from = clock.now() + passwords.RESTS_FOR if rises else None
+    row.limit_holds_from = clock.now() + credentials.RESTS_FOR if rises else None
 
 
 def disable(session: ScopedSession, email: str, *, actor: str) -> None:
@@ -225,7 +225,7 @@ def disable_row(session: ScopedSession, row: Staff, *, actor: str, **more: Any) 
     row.disabled_at = row.updated_at = clock.now()
     row.link_until = None
     session.flush()
-    ended = staff_sessions.end_sessions(session, row.id)
+    ended = credentials.end_sessions(session, row.id)
     record_change(session, row, "staff disabled", actor=actor, before=before, sessions_ended=ended, **more)
 
 
@@ -233,7 +233,7 @@ def enable_row(session: ScopedSession, row: Staff, *, actor: str, **more: Any) -
     """Enable an account; whoever is an admin confirms no change of an account for a day."""
     before = get_audited_facts(row)
     row.disabled_at, row.updated_at = None, clock.now()
-    row.confirms_from = clock.now() + passwords.RESTS_FOR
+    row.confirms_from = clock.now() + credentials.RESTS_FOR
     session.flush()
     record_change(session, row, "staff enabled", actor=actor, before=before, **more)
 
@@ -356,8 +356,8 @@ def _build_session_query(token: str) -> AnySelect:
         sa.select(*_PERSON_COLUMNS)
         .join(StaffSession, col(StaffSession.staff_id) == col(Staff.id))
         .where(
-            col(StaffSession.token_hash) == staff_sessions.hash_token(token),
-            *staff_sessions.build_open_conditions(),
+            col(StaffSession.token_hash) == credentials.hash_token(token),
+            *credentials.build_open_conditions(),
             col(Staff.disabled_at).is_(None),
         )
     )
@@ -494,7 +494,7 @@ def _build_conditions(criteria: StaffFilter) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
     if criteria.text:
         searched = sa.func.lower(col(Staff.name) + "\n" + col(Staff.email))
-        conditions.append(searched.like(expressions.containing(criteria.text), escape="\\"))
+        conditions.append(searched.like(declaration.containing(criteria.text), escape="\\"))
     if criteria.role:
         conditions.append(sa.cast(col(Staff.roles), sa.String).like(f'%"{criteria.role}"%'))
     if criteria.enabled is not None:

@@ -26,7 +26,7 @@ from core.services.lists.columns import (
     sale_names,
 )
 from core.services.lists.dimensions import Choices, load_choices
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Ids, of
 from core.services.lists.filters.fields import Condition, Flag, Text
 from core.services.lists.listing import Listing, Row
@@ -235,7 +235,7 @@ def _find(_: Any, text: str) -> Condition:
 
 
 def _is_in_force(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
-    return expressions.in_force() if value else sa.not_(expressions.in_force())
+    return declaration.in_force() if value else sa.not_(declaration.in_force())
 
 
 class PolicyFilter(SalesFilter, on=(Policy,)):
@@ -387,7 +387,7 @@ _SOLD, _ENDS = col(Policy.created_at), col(Policy.expiration_at)
 
 def _build_turn() -> Any:
     """Build the place of a policy among the records of one person; one that has just lapsed can still be renewed."""
-    stage, since = expressions.policy_stage(), sa.bindparam(None, callable_=_lapsed_since, type_=UTCDateTime())
+    stage, since = declaration.policy_stage(), sa.bindparam(None, callable_=_lapsed_since, type_=UTCDateTime())
     renewable = sa.select(col(Product.id)).where(col(Product.renewable))
     lapsed = (stage == str(PolicyStage.EXPIRED)) & (since <= _ENDS) & col(Policy.product_id).in_(renewable)
     return sa.case(
@@ -441,7 +441,7 @@ POLICIES: Listing[PolicyFilter] = Listing(
         "sold": Column("Sold", INSTANT, col(Policy.created_at), machine="created_at", orders=by_time(Policy)),
         "sold_on": Column("Sold on", DAY, col(Policy.created_at), machine="created_on"),
         "number": policy_number(empty="No number yet", width=165)["policy"],
-        "state": Column("State", STATE, expressions.policy_stage()),
+        "state": Column("State", STATE, declaration.policy_stage()),
         "starts": Column("Starts", DAY, col(Policy.start_at), machine="starts_on"),
         "ends": Column("Ends", DAY, col(Policy.expiration_at), machine="expires_on", orders=_BY_END),
         "activated_on": Column("Activated", DAY, col(Policy.activation_at)),

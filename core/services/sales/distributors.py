@@ -11,7 +11,7 @@ from sqlmodel import col
 
 from core import clock
 from core.errors import NotFound
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, of
 from core.services.lists.filters.fields import Condition, Flag, Text
 from core.services.lists.paging import Page, Paging
@@ -35,7 +35,7 @@ _YEAR_MONTHS = 12
 
 def _mentions(_: Any, text: str) -> Condition:
     searched = sa.func.lower(col(Distributor.business_name) + "\n" + sa.func.coalesce(Distributor.email, ""))
-    return searched.like(expressions.containing(text), escape="\\")
+    return searched.like(declaration.containing(text), escape="\\")
 
 
 class DistributorFilter(Filter, on=(Distributor,)):

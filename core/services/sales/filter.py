@@ -17,7 +17,7 @@ from core.covers import request_parts
 from core.errors import InvalidInput
 from core.services.customers.customers import PHONE, begins_like_phone, has_words, list_beginnings
 from core.services.lists.columns import SOURCES
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import (
     Condition,
@@ -101,7 +101,7 @@ def _by_email(text: str) -> Iterator[AnySelect]:
 
 
 def _by_name(text: str) -> Iterator[AnySelect]:
-    yield _select(_is_of_customer(expressions.walk(Customer.name_key, has_words(col(Customer.name_key), text))))
+    yield _select(_is_of_customer(declaration.walk(Customer.name_key, has_words(col(Customer.name_key), text))))
 
 
 def _by_phone(text: str) -> Iterator[AnySelect]:
@@ -109,9 +109,9 @@ def _by_phone(text: str) -> Iterator[AnySelect]:
     column = col(Policy.phone)
     yield _select(column.in_(list_spellings(text)))
     if begins_like_phone(text):
-        yield from (expressions.look_up(Policy.phone, begins) for begins in list_beginnings(column, text))
+        yield from (declaration.look_up(Policy.phone, begins) for begins in list_beginnings(column, text))
     else:
-        yield expressions.walk(Policy.phone, expressions.has_part(column, re.sub(r"\D", "", text)))
+        yield declaration.walk(Policy.phone, declaration.has_part(column, re.sub(r"\D", "", text)))
 
 
 def _is_of_customer(customers: AnySelect) -> Condition:
@@ -125,14 +125,14 @@ def _by_number(text: str) -> Iterator[AnySelect]:
         # A whole number is often a part of later ones: then it alone is meant.
         other: Any = aliased(Policy)
         is_whole = sa.select(other.id).where(other.number_key == key).correlate(None).exists()
-        yield expressions.walk(Policy.number_key, sa.and_(sa.not_(is_whole), _has_part_of_number(column, key)))
+        yield declaration.walk(Policy.number_key, sa.and_(sa.not_(is_whole), _has_part_of_number(column, key)))
 
 
 def _has_part_of_number(column: Any, key: str) -> Condition:
     """Build the condition of a part; "HQ4967" is also written "HQ/4967" or "HQ-4967"."""
     groups = re.findall(r"[A-Z]+|\d+", key)
     if not key.isalnum() or len(groups) < 2:
-        return expressions.has_part(column, key)
+        return declaration.has_part(column, key)
     without_marks = sa.func.replace(sa.func.replace(column, "/", ""), "-", "")
     # The first condition is quicker, and leaves few rows to the second.
     return sa.and_(sa.type_coerce(column, sa.String).like(f"%{'%'.join(groups)}%"), without_marks.like(f"%{key}%"))
@@ -142,8 +142,8 @@ def _by_plate(text: str) -> Iterator[AnySelect]:
     key, column = request_parts.normalise_registration(text), col(Policy.plate_key)
     # Letters alone are nearly always a name.
     is_part = len(key) >= _SHORTEST_PART and (any(map(str.isdigit, key)) or len(key) == _SHORTEST_PART)
-    has_part = expressions.has_part(column, key)
-    yield expressions.walk(Policy.plate_key, has_part) if is_part else _select(column == key)
+    has_part = declaration.has_part(column, key)
+    yield declaration.walk(Policy.plate_key, has_part) if is_part else _select(column == key)
 
 
 _QUERIES: Final[Mapping[Kind, Callable[[str], Iterator[AnySelect]]]] = {
@@ -183,7 +183,7 @@ def _find(_: Any, text: str) -> Condition:
 
 
 def _has_stage(_: Any, stages: tuple[str, ...]) -> Condition:
-    found: Condition = expressions.policy_stage().in_(stages)
+    found: Condition = declaration.policy_stage().in_(stages)
     return found
 
 

@@ -22,7 +22,7 @@ from core.services.lists.columns import (
     sale_names,
 )
 from core.services.lists.dimensions import Choices
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.lists.listing import Listing, Row
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DAY, ID, INSTANT, STATE, WORD
@@ -84,7 +84,7 @@ PURCHASES: Listing[PurchaseFilter] = Listing(
             words={word: word.capitalize() for word in (ONCE, *FREQUENCIES)},
             width=80,
         ),
-        "state": Column("Policy state", STATE, expressions.policy_stage(), machine="policy_state"),
+        "state": Column("Policy state", STATE, declaration.policy_stage(), machine="policy_state"),
         "payment": Column("Payment", STATE, payment_state(), machine="payment_state"),
     },
     rows=lambda columns, criteria, _: _join(columns).where(*sales_filter.build_conditions(criteria)),

@@ -16,7 +16,7 @@ from sqlmodel import col
 from core import clock
 from core.errors import InvalidInput
 from core.services.files.links import Owner
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.selling import endorsing
@@ -74,7 +74,7 @@ def _find_policies(session: ScopedSession) -> list[Policy]:
     """Return the newest policies in force without a claim, two of a product at the most."""
     claimed = sa.exists().where(col(Claim.policy_id) == col(Policy.id))
     begun = col(Policy.start_at) <= clock.now()
-    query = sa.select(Policy).where(col(Policy.is_live), expressions.in_force(), begun, ~claimed)
+    query = sa.select(Policy).where(col(Policy.is_live), declaration.in_force(), begun, ~claimed)
     found, of_product = list[Policy](), Counter[object]()
     for policy in session.execute(query.order_by(col(Policy.created_at).desc()).limit(_LOOKED_AT)).scalars():
         of_product[policy.product_id] += 1

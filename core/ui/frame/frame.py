@@ -20,7 +20,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
-from core.services.people import sign_in, staff, staff_sessions
+from core.services.people import credentials, sign_in, staff
 from core.services.people.staff import Person
 from core.settings import ROOT
 from core.store.access import Scope, reading, writing
@@ -59,10 +59,10 @@ def current() -> Person | None:
     if token is None:
         return None
     with reading(Scope.system()) as session:
-        person, stale = staff.get_by_token(session, token), staff_sessions.needs_keep_alive(session, token)
+        person, stale = staff.get_by_token(session, token), credentials.needs_keep_alive(session, token)
     if person and stale:
         with writing(Scope.system()) as session:
-            staff_sessions.keep_alive(session, token)
+            credentials.keep_alive(session, token)
     return person
 
 

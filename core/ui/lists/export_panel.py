@@ -15,9 +15,9 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock, ids
-from core.services.exports import exports, receipts, runs
+from core.services.exports import exports, runs
 from core.services.exports.exports import CSV, FORMATS, Format
-from core.services.exports.receipts import Receipt
+from core.services.exports.runs import Receipt
 from core.services.lists.listing import Listing
 from core.store.access import Scope, reading
 from core.ui.frame import frame
@@ -227,7 +227,7 @@ def _watch(export: Started, kind: Listing[Any]) -> None:
 def get_finished(export_id: UUID) -> Receipt | None:
     """Return the receipt of an export; None while it is incomplete."""
     with reading(Scope.system()) as session:
-        return receipts.get_receipt(session, export_id)
+        return runs.get_receipt(session, export_id)
 
 
 def _draw_receipt(receipt: Receipt, wanted: Offer) -> None:

@@ -26,8 +26,8 @@ from core.services.renewals import calls, due, renewals
 from core.services.renewals.calls import Call
 from core.services.selling import endorsing
 from core.services.selling.buying import Seller
-from core.services.views import policy as policy_view
-from core.services.views.policy import PolicyDetail
+from core.services.views import sale as policy_view
+from core.services.views.sale import PolicyDetail
 from core.states.policies import PolicyAction
 from core.store.access import Scope, ScopedSession, reading
 from core.ui.buying import prices

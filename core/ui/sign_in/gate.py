@@ -13,7 +13,7 @@ from uuid import UUID
 import streamlit as st
 
 from core.errors import FieldFault, InvalidInput, TooManyRequests, Unauthorized
-from core.services.people import accounts, passwords, sign_in, staff
+from core.services.people import accounts, credentials, sign_in, staff
 from core.services.people.accounts import Invitation
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, reading, transact, writing
@@ -23,7 +23,7 @@ from core.ui.sign_in import oidc
 
 TICKET: Final = "t"
 _ON_THE_WAY = "link.address"
-_RULE = f"At least {passwords.MIN_LENGTH} characters. A few words that belong to you alone are easiest to keep."
+_RULE = f"At least {credentials.MIN_LENGTH} characters. A few words that belong to you alone are easiest to keep."
 _UNEQUAL = "must be the same both times"
 
 
@@ -82,7 +82,7 @@ def _line(label: str, *, autocomplete: str, longest: int) -> tuple[str, "st.delt
 
 
 def _secret(label: str) -> tuple[str, "st.delta_generator.DeltaGenerator"]:
-    typed = st.text_input(label, type="password", max_chars=passwords.MAX_LENGTH, autocomplete="new-password")
+    typed = st.text_input(label, type="password", max_chars=credentials.MAX_LENGTH, autocomplete="new-password")
     return typed or "", st.empty()
 
 
@@ -108,7 +108,7 @@ def _refuse_unequal(typed: dict[str, str | None]) -> None:
     """Raise InvalidInput if the passwords differ, together with errors of the password itself."""
     password = typed.get("password")
     if password != typed.get("again"):
-        weaknesses = passwords.find_weaknesses(password or "", email=typed["email"] or "")
+        weaknesses = credentials.find_weaknesses(password or "", email=typed["email"] or "")
         raise InvalidInput([*weaknesses, FieldFault("again", _UNEQUAL)])
 
 
@@ -188,7 +188,7 @@ def _ask_password() -> None:
         st.subheader("Sign in", anchor=False)
         email = st.text_input("E-mail", max_chars=254, autocomplete="username")
         password = st.text_input(
-            "Password", type="password", max_chars=passwords.MAX_LENGTH, autocomplete="current-password"
+            "Password", type="password", max_chars=credentials.MAX_LENGTH, autocomplete="current-password"
         )
         sent = st.form_submit_button("Sign in", type="primary", width="stretch")
         notice = st.empty()
@@ -223,7 +223,7 @@ def hand_over(email: str, password: str, wanted: str, *, place: str | None = Non
     with writing(Scope.system()) as session:
         sign_in.admit_attempt(session, email, address=place)
     with reading(Scope.system()) as session:
-        staff_id = passwords.verify_password(session, email, password)
+        staff_id = credentials.verify_password(session, email, password)
     return sign_in.build_completion_url(staff_id, wanted, address=place)
 
 

@@ -15,7 +15,7 @@ from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import product_list, rate_changes, share_changes
 from core.services.finance.parties import Party
-from core.services.finance.payments import batches
+from core.services.finance.payments import payouts
 from core.services.finance.statements import statements as statement_states
 from core.services.people import staff
 from core.store.access import Scope
@@ -83,14 +83,14 @@ def test_a_payout_whose_approver_left_has_no_bank_file_before_another_approves_i
 ) -> None:
     batch = pay_out(finance, party)
     with pytest.raises(StateForbids, match="The approval stands"):
-        finance.do(batches.approve_anew, batch, by="wale")
+        finance.do(payouts.approve_anew, batch, by="wale")
     disable(finance, "femi")
     with pytest.raises(StateForbids, match="the account of Femi, who approved, is disabled"):
-        finance.do(batches.open_bank_file, batch, by="wale")
+        finance.do(payouts.open_bank_file, batch, by="wale")
     with pytest.raises(NotAllowed, match="You prepared this"):
-        finance.do(batches.approve_anew, batch, by="funmi")
-    finance.do(batches.approve_anew, batch, by="wale")
-    finance.do(batches.open_bank_file, batch, by="funmi")
+        finance.do(payouts.approve_anew, batch, by="funmi")
+    finance.do(payouts.approve_anew, batch, by="wale")
+    finance.do(payouts.open_bank_file, batch, by="funmi")
     assert finance.money_faults() == []
 
 
@@ -158,4 +158,4 @@ def test_approvals_of_before_are_carried_over(finance: Finance, party: Party) ->
         command.downgrade(migrating._config(connection), "0080")
     migrating.migrate(finance.store)
     assert not [each for each in finance.faults() if "on this desk" in each or "past the desk" in each]
-    finance.do(batches.open_bank_file, batch, by="wale")
+    finance.do(payouts.open_bank_file, batch, by="wale")

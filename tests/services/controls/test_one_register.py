@@ -16,7 +16,7 @@ from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.workflow import moves as claim_moves
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
-from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import payouts as payment_reading
 from core.services.finance.payments import transitions
 from core.services.policies import changes
 from core.store.access import Store

@@ -13,8 +13,8 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance.parties import Party
-from core.services.finance.payments import bank_answers, batches, transitions
-from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import bank_answers, transitions
+from core.services.finance.payments import payouts as payment_reading
 from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.statements import statements
 from core.services.people import staff
@@ -67,12 +67,12 @@ def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: F
 
 def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Finance, batch: UUID) -> None:
     (row,) = finance.read(payment_reading.list_of_batch, batch)
-    finance.do(batches.open_bank_file, batch, by="wale")
+    finance.do(payment_reading.open_bank_file, batch, by="wale")
     finance.do(transitions.confirm, row.id, PAID, by="femi")
-    finance.do(batches.open_bank_file, batch, by="wale")
+    finance.do(payment_reading.open_bank_file, batch, by="wale")
     finance.do(transitions.return_payment, row.id, BACK, by="wale")
     with pytest.raises(StateForbids, match="superseded: 1 payment of it came back"):
-        finance.do(batches.open_bank_file, batch, by="wale")
+        finance.do(payment_reading.open_bank_file, batch, by="wale")
     assert finance.money_faults() == []
 
 
@@ -159,8 +159,8 @@ def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, 
     for text in (paid, back):
         finance.do(bank_answers.note, answers(batch, text), file_name="answer.csv", by="femi")
     with clock.freeze(NOW + timedelta(days=1)):
-        second = finance.do(batches.prepare, {Party("distributor", partner.id): None}, by="wale")
-        finance.do(batches.approve, second, by="femi")
+        second = finance.do(payment_reading.prepare, {Party("distributor", partner.id): None}, by="wale")
+        finance.do(payment_reading.approve, second, by="femi")
         for text in (paid, back):
             with pytest.raises(StateForbids, match="bank_reference was used for another payment already"):
                 finance.do(bank_answers.note, answers(second, text), file_name="answer.csv", by="funmi")

@@ -22,9 +22,9 @@ from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.finance import adjustments, agreements
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
-from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import payouts as payment_reading
 from core.services.finance.payments import transitions
-from core.services.finance.reconciling import running
+from core.services.finance.reconciling import reconciliations
 from core.services.people import accounts
 from core.services.policies import changes
 from core.store.access import Scope, Store
@@ -109,7 +109,7 @@ def on_refunds(finance: Finance, partner: Partner) -> Iterator[Attempt]:
         insurer = session.execute(sa.select(col(Movement.provider_id))).scalar_one()
     typed = {"kind": "insurer", "month": str(date(2026, 8, 1)), "file_name": "a.csv", "tolerance": "10000000"}
     typed |= {"columns": {"policy_number": "Policy No", "amount": "Net"}}
-    wide = partial(finance.do, running.run, typed, b"Policy No,Net\r\nA/1,1.00", provider_id=insurer)
+    wide = partial(finance.do, reconciliations.run, typed, b"Policy No,Net\r\nA/1,1.00", provider_id=insurer)
     yield "K8", "staff funmi@f.example", partial(wide, by="funmi"), "must be at most"
     by_hand: dict[str, Any] = {"reason": "Sold the car", "by_insurer": True, "actor": "tests", "expected_version": 1}
     finance.do(changes.cancel, policy, **by_hand)

@@ -11,8 +11,8 @@ from core import clock, money, reference
 from core.errors import NotAllowed
 from core.services.audit import log as audit
 from core.services.finance import adjustments
-from core.services.finance.reconciling import differences, running
-from core.services.finance.reconciling import reading as reconciliation_reading
+from core.services.finance.reconciling import differences
+from core.services.finance.reconciling import reconciliations as reconciliation_reading
 from core.store.access import Scope, Store
 from core.store.schema.tables import Movement, Policy
 from tests.conftest import Partner
@@ -59,7 +59,7 @@ def list_write_offs_to_approve(finance: Finance, minor: int) -> list[UUID]:
     typed = {"kind": "insurer", "month": "2026-09-01", "file_name": "a.csv"}
     typed |= {"columns": {"policy_number": "Policy No", "amount": "Net"}}
     content = "\r\n".join(["Policy No,Net", *lines]).encode()
-    made = finance.do(running.run, typed, content, by="funmi", provider_id=insurer)
+    made = finance.do(reconciliation_reading.run, typed, content, by="funmi", provider_id=insurer)
     found = [
         row.id for row in finance.read(reconciliation_reading.list_differences, made) if row.policy_number in chosen
     ]

@@ -20,8 +20,8 @@ from core.services.finance.bordereaux import bordereaux as bordereau_overview
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
-from core.services.finance.payments import batches, transitions
-from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import payouts as payment_reading
+from core.services.finance.payments import transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.policies import changes
@@ -252,15 +252,15 @@ class RandomMonths:
             self.done["bordereau"] += 1
 
     def _pay(self) -> None:
-        payable = self.finance.read(batches.list_payable)
+        payable = self.finance.read(payment_reading.list_payable)
         if not payable:
             return
         chosen = {
             balance.party: None if self.dice.random() < 0.6 else self.dice.randint(1, balance.amount_minor)
             for balance in payable
         }
-        batch = self.finance.do(batches.prepare, chosen, by="funmi")
-        self.finance.do(batches.approve, batch, by="femi")
+        batch = self.finance.do(payment_reading.prepare, chosen, by="funmi")
+        self.finance.do(payment_reading.approve, batch, by="femi")
         for place, row in enumerate(self.finance.read(payment_reading.list_of_batch, batch)):
             today = str(clock.today())
             answer = {"bank_reference": f"T/{batch.hex[-8:]}/{place}", "value_on": today}

@@ -12,8 +12,8 @@ from alembic import command
 from core import clock, ids, money
 from core.services.finance import agreements, journal
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, batches, paid_lines, transitions
-from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import balances, paid_lines, transitions
+from core.services.finance.payments import payouts as payment_reading
 from core.services.lists.paging import Paging
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema import migrating
@@ -58,8 +58,8 @@ def due(finance: Finance, party: Party) -> int:
 
 def approved(finance: Finance, party: Party, amount: int | None = None) -> UUID:
     """The one payment of an approved batch."""
-    batch = finance.do(batches.prepare, {party: amount}, by="funmi")
-    finance.do(batches.approve, batch, by="femi")
+    batch = finance.do(payment_reading.prepare, {party: amount}, by="funmi")
+    finance.do(payment_reading.approve, batch, by="femi")
     (row,) = finance.read(payment_reading.list_of_batch, batch)
     return UUID(str(row.id))
 

@@ -13,10 +13,10 @@ from sqlmodel import SQLModel, col
 from core import clock, demo
 from core.services.admin import store_check
 from core.services.closing import demonstration as month_close
-from core.services.finance import demonstration, months, parties
+from core.services.finance import demonstration, journal, parties
 from core.services.finance.bordereaux import bordereaux as bordereau_overview
-from core.services.finance.payments import batches, transitions
-from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import payouts as payment_reading
+from core.services.finance.payments import transitions
 from core.services.finance.reconciling import matching, table_files
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.statements import reading as statement_reading
@@ -101,7 +101,7 @@ def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> 
             month_close.close_month(session, month)
         month_close.settle(session)
     with store.reading(LIVE) as session:
-        closed = [month for month in over if months.state_of(session, month) == MonthState.CLOSED]
+        closed = [month for month in over if journal.state_of(session, month) == MonthState.CLOSED]
         assert closed == over[:-2], "one waits for approval, and one has a statement in dispute"
         statements = Counter(row.paper.state for row in statement_reading.list_statements(session))
         assert statements["Disputed"] == 1
@@ -162,11 +162,11 @@ def write_by_the_services(session: ScopedSession, month: date) -> None:
 def pay(session: ScopedSession, month: date, maker: Person, checker: Person) -> None:
     """Pay what is due, each payment confirmed with its reference."""
     with demonstration.in_time(month, demonstration.PAID_ON):
-        due = {balance.party: None for balance in batches.list_payable(session)}
+        due = {balance.party: None for balance in payment_reading.list_payable(session)}
         if not due:
             return
-        batch = batches.prepare(session, due, by=maker)
-        batches.approve(session, batch, by=checker)
+        batch = payment_reading.prepare(session, due, by=maker)
+        payment_reading.approve(session, batch, by=checker)
         for place, row in enumerate(payment_reading.list_of_batch(session, batch), 1):
             answer = {"bank_reference": f"DEMO/{clock.today():%y%m}/{place}", "value_on": str(clock.today())}
             transitions.confirm(session, row.id, answer, by=checker)

@@ -16,7 +16,7 @@ from core.errors import InvalidInput
 from core.services.claims.intake.submitted import CLAIM_STATUSES, CREDIT_LIFE, DECLINE_REASONS
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.customers.customers import has_phone_part, has_words
-from core.services.lists.filters import expressions
+from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import (
     Address,
@@ -139,7 +139,7 @@ def _build_searches(
     if "phone" in kinds:
         yield sa.select(col(Claim.id)).where(has_phone_part(col(Claim.claim_owner_phone_number), text))
     if "e-mail" in kinds:
-        is_mentioned = expressions.mentions(col(Claim.claim_owner_email), text)
+        is_mentioned = declaration.mentions(col(Claim.claim_owner_email), text)
         yield sa.select(col(Claim.id)).where(is_mentioned, col(Claim.deleted_at).is_(None))
     if "name" in kinds:
         is_named = has_words(col(Claim.claim_owner_name_key), text)
@@ -181,7 +181,7 @@ def build_email_condition(_: Any, email: str) -> Condition:
 def build_owner_condition(_: Any, text: str) -> Condition:
     """Return the condition that the owner's role or name contains a text."""
     name = col(Claim.claim_owner_first_name) + " " + col(Claim.claim_owner_last_name)
-    pattern = expressions.containing(text)
+    pattern = declaration.containing(text)
     return sa.or_(*(sa.func.lower(part).like(pattern, escape="\\") for part in (col(Claim.claim_owner), name)))
 
 

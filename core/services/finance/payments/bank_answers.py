@@ -10,8 +10,8 @@ from uuid import UUID
 
 from core import clock, money
 from core.errors import CoverdeskError, InvalidInput, StateForbids, TooLarge
-from core.services.finance.payments import reading, transitions
-from core.services.finance.payments.reading import BatchRow, PaymentRow
+from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments.payouts import BatchRow, PaymentRow
 from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.table_files import CONFIRMED, RETURNED, RowFault, TableFile
 from core.services.people.staff import Person
@@ -71,7 +71,7 @@ def match(session: ScopedSession, file: TableFile, columns: Mapping[str, str], b
     places = table_files.find_columns(file, MEANINGS, columns)
     if "narration" not in places and "account" not in places:
         raise InvalidInput.for_field("narration", "or the account number must be mapped to a column")
-    payments = reading.list_of_batch(session, batch.id)
+    payments = payouts.list_of_batch(session, batch.id)
     read_lines = (
         _read_line(number, {meaning: cells[place] for meaning, place in places.items()}, batch, payments)
         for number, cells in file.rows

@@ -1,31 +1,43 @@
-"""Payment checks of `coverdesk check`: parts, batches, bank files, and the states of statements (contract F4)."""
+"""Payment checks of `coverdesk check`: parts, batches, bank files, statements, and credit notes (contract F4, F8)."""
 
 import hashlib
 from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 from sqlmodel import col
 
 from core import money
 from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
-from core.services.finance.payments import balances, batches, transitions
+from core.services.finance.credit_notes import deciding, givers
+from core.services.finance.credit_notes.givers import number_of
+from core.services.finance.payments import balances, payouts, transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements as statement_states
-from core.services.people import approvals
-from core.states.finance import IN_FORCE, BatchState, PaymentState
+from core.services.people import approvals, four_eyes
+from core.states.finance import IN_FORCE, BatchState, CreditNoteState, PaymentState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
+    Adjustment,
+    Approval,
     BankAccount,
     ClaimPayment,
+    CreditNote,
     CreditNotePayment,
+    Customer,
     PartyPayment,
     Payment,
+    PaymentPayee,
     PaymentSettlement,
     PayoutBatch,
+    Policy,
+    Provider,
+    Refund,
     Staff,
+    StaffDetail,
     Statement,
     Transfer,
 )
@@ -104,10 +116,10 @@ def find_own_accounts(session: ScopedSession) -> Iterator[str]:
         .where(sa.or_(col(PayoutBatch.approved_by) == proposer, col(PayoutBatch.prepared_by) == proposer))
     )
     for payment, batch, person in session.execute(query):
-        log = audit.list_history(session, audit.subject_of(batches.KIND, batch.id))
+        log = audit.list_history(session, audit.subject_of(payouts.KIND, batch.id))
         approved = [entry.after or {} for entry in log if entry.action.startswith("payout approved")]
-        if not approved or batches.PROPOSED_BY in approved[-1]:
-            named = f"payment of {money.format_naira(payment.net_minor)} in payout {batches.number_of(batch)}"
+        if not approved or payouts.PROPOSED_BY in approved[-1]:
+            named = f"payment of {money.format_naira(payment.net_minor)} in payout {payouts.number_of(batch)}"
             yield f"{named}: {person} proposed the account, and prepared or approved it"
 
 
@@ -122,9 +134,9 @@ def find_unapproved(session: ScopedSession) -> Iterator[str]:
             yield f"{named}, {money.format_naira(row.closing_minor)}: {why}"
     paid = sa.select(PayoutBatch).where(col(PayoutBatch.state) == BatchState.APPROVED)
     for batch in session.execute(paid.order_by(col(PayoutBatch.number))).scalars().all():
-        approval = approvals.find_latest(session, batches.KIND, batch.id)
-        if why := approvals.describe_difference(approval, batches.build_subject(session, batch)):
-            yield f"payout {batches.number_of(batch)}, {money.format_naira(batch.net_minor)}: {why}"
+        approval = approvals.find_latest(session, payouts.KIND, batch.id)
+        if why := approvals.describe_difference(approval, payouts.build_subject(session, batch)):
+            yield f"payout {payouts.number_of(batch)}, {money.format_naira(batch.net_minor)}: {why}"
 
 
 def _settlement_faults(session: ScopedSession) -> Iterator[str]:
@@ -165,13 +177,212 @@ def _batch_faults(session: ScopedSession, batch: PayoutBatch) -> Iterator[str]:
     sums = (sa.func.count(), sa.func.coalesce(sa.func.sum(col(Payment.net_minor)), 0))
     rows, minor = session.execute(sa.select(*sums).where(col(Payment.batch_id) == batch.id)).one()
     if (int(rows), int(minor)) != (batch.payments, batch.net_minor):
-        yield f"payout {batches.number_of(batch)} does not have the number and sum of its payments"
+        yield f"payout {payouts.number_of(batch)} does not have the number and sum of its payments"
     if batch.state != BatchState.APPROVED:
         return
-    if hashlib.sha256(batches.bank_file(session, batch.id)).hexdigest() != batch.sha256:
-        yield f"the bank file of payout {batches.number_of(batch)} is not what its hash says"
+    if hashlib.sha256(payouts.bank_file(session, batch.id)).hexdigest() != batch.sha256:
+        yield f"the bank file of payout {payouts.number_of(batch)} is not what its hash says"
     open_ = sa.select(sa.func.count()).where(
         col(Payment.batch_id) == batch.id, col(Payment.state).in_((PaymentState.PREPARED, PaymentState.WITHDRAWN))
     )
     if session.execute(open_).scalar_one():
-        yield f"payout {batches.number_of(batch)} is approved, and a payment of it is not"
+        yield f"payout {payouts.number_of(batch)} is approved, and a payment of it is not"
+
+
+def find_credit_note_faults(session: ScopedSession) -> Iterator[str]:
+    """Refunds without a credit note of their amount, and gaps in the numbers of an insurer."""
+    differs = sa.or_(
+        col(CreditNote.id).is_(None),
+        col(CreditNote.total_minor) != col(Refund.total_minor),
+        col(CreditNote.provider_id) != col(Refund.provider_id),
+        col(CreditNote.is_live) != col(Refund.is_live),
+    )
+    query = (
+        sa.select(sa.func.count())
+        .select_from(Refund)
+        .outerjoin(CreditNote, col(CreditNote.refund_id) == col(Refund.id))
+        .where(col(Refund.total_minor) > 0, differs)
+    )
+    if wrong := session.execute(query).scalar_one():
+        yield f"{wrong:,} refunds without a credit note of their amount"
+    ends = (sa.func.min(col(CreditNote.number)), sa.func.max(col(CreditNote.number)), sa.func.count())
+    keys = (col(CreditNote.provider_id), col(CreditNote.is_live))
+    for provider_id, is_live, first, last, number in session.execute(sa.select(*keys, *ends).group_by(*keys)):
+        if (first, last) != (1, number):
+            mode = "live" if is_live else "test"
+            yield f"the numbers of the {mode} credit notes of insurer {provider_id} have a gap"
+    yield from _payment_faults(session)
+
+
+def _payment_faults(session: ScopedSession) -> Iterator[str]:
+    """Notes that were paid more than once, or whose state is not that of their payments (contract K2)."""
+    mine = col(CreditNotePayment.credit_note_id) == col(CreditNote.id)
+    rows = sa.select(sa.func.coalesce(sa.func.sum(col(CreditNotePayment.amount_minor)), 0)).where(mine)
+    paid = rows.correlate(CreditNote).scalar_subquery()
+    due_now = sa.case((col(CreditNote.state) == CreditNoteState.PAID, col(CreditNote.total_minor)), else_=0)
+    query: AnySelect = (
+        sa.select(CreditNote, paid.label("paid"), col(Provider.company_name).label("provider"))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        .where(paid != due_now)
+    )
+    for note, minor, provider in session.execute(query):
+        name = f"credit note {number_of(note.number)} of {provider}"
+        due, got = money.format_naira(note.total_minor), money.format_naira(int(minor))
+        yield f"{name} is {note.state.lower()}, and of {due} it was paid {got}"
+    approver = sa.select(col(Approval.staff_id)).where(
+        col(Approval.subject_id) == col(CreditNotePayment.credit_note_id)
+    )
+    both = sa.select(CreditNotePayment).where(
+        col(CreditNotePayment.amount_minor) > 0,
+        col(CreditNotePayment.paid_by).in_(approver.correlate(CreditNotePayment)),
+    )
+    for row in session.execute(both).scalars():
+        amount = money.format_naira(row.amount_minor)
+        yield f"the payment of {amount} on credit note {row.credit_note_id} was noted by who approved it"
+
+
+def find_corrected_faults(session: ScopedSession) -> Iterator[str]:
+    """Credit notes paid whose refund was corrected away (contract K2)."""
+    paid = sa.select(sa.func.sum(col(CreditNotePayment.amount_minor)))
+    paid_minor = paid.where(col(CreditNotePayment.credit_note_id) == col(CreditNote.id)).correlate(CreditNote)
+    made = sa.select(sa.func.sum(col(Adjustment.total_minor))).where(
+        col(Adjustment.corrects_id) == col(CreditNote.refund_id)
+    )
+    corrected = made.correlate(CreditNote).scalar_subquery()
+    query: AnySelect = (
+        sa.select(CreditNote, paid_minor.scalar_subquery().label("paid"), corrected.label("corrected"))
+        .add_columns(col(Provider.company_name).label("provider"))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        .where(paid_minor.scalar_subquery() > 0, corrected > 0)
+    )
+    for note, got, back, provider in session.execute(query):
+        both = (
+            f"was paid {money.format_naira(int(got))}, and its refund was corrected by {money.format_naira(int(back))}"
+        )
+        yield f"credit note {number_of(note.number)} of {provider} {both}"
+
+
+def find_given_back_twice(session: ScopedSession) -> Iterator[str]:
+    """Credit notes that we paid though the distributor has the refund back on its statement (contract K2)."""
+    paid = sa.func.sum(col(CreditNotePayment.amount_minor))
+    sums = sa.select(col(CreditNotePayment.credit_note_id)).group_by(col(CreditNotePayment.credit_note_id))
+    given = givers.list_given_by_distributors(session, col(CreditNote.id).in_(sums.having(paid > 0)))
+    query: AnySelect = (
+        sa.select(CreditNote, col(Provider.company_name).label("provider"))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        .where(col(CreditNote.id).in_(list(given)))
+        .order_by(col(CreditNote.created_at), col(CreditNote.id))
+    )
+    for note, provider in session.execute(query):
+        name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
+        yield f"{name}, was paid, and the distributor has it back as well: {given[note.id]}"
+
+
+def find_split_limits(session: ScopedSession) -> Iterator[str]:
+    """Credit notes that one person approved alone, above a limit with those of the customer before (contract K2)."""
+    earlier, before = orm.aliased(CreditNote), orm.aliased(Refund)
+    several = sa.exists().where(
+        col(earlier.id) != col(CreditNote.id),
+        col(earlier.refund_id) == col(before.id),
+        col(before.customer_id) == col(Refund.customer_id),
+        col(earlier.first_by).is_(None),
+        col(earlier.approved_at) <= col(CreditNote.approved_at),
+    )
+    query: AnySelect = (
+        sa.select(CreditNote, col(Staff.name).label("approver"), col(Provider.company_name).label("provider"))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .join(Staff, col(Staff.id) == col(CreditNote.approved_by))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        .where(col(CreditNote.first_by).is_(None), col(CreditNote.approved_at).is_not(None), several)
+    )
+    for note, approver, provider in session.execute(query):
+        given = approvals.find_latest(session, deciding.KIND, note.id)
+        together = note.total_minor + deciding.sum_alone(session, note, until=note.approved_at)
+        limit = (given.limit_minor if given else None) or deciding.LIMIT
+        if together > limit and not _is_from_before(session, note, fact="alone"):
+            name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
+            with_it = f"with {money.format_naira(together)} of the customer within 30 days"
+            yield f"{name}, was approved by {approver} alone, {with_it}: {money.format_naira(limit)} is the limit"
+
+
+def find_other_payees(session: ScopedSession) -> Iterator[str]:
+    """Credit notes that nobody approved first for another payee or account than the customer's (contract K2).
+
+    Those that were approved before it took two have an approval in the log that does not say how many approved.
+    """
+    earlier, theirs = orm.aliased(PaymentPayee), orm.aliased(Policy)
+    note, refund = orm.aliased(CreditNote), orm.aliased(Refund)
+    shared = (
+        sa.exists()
+        .select_from(earlier)
+        .where(
+            col(earlier.credit_note_id) == col(note.id),
+            col(note.refund_id) == col(refund.id),
+            col(refund.policy_id) == col(theirs.id),
+            col(earlier.account_key) == col(PaymentPayee.account_key),
+            col(earlier.created_at) < col(PaymentPayee.created_at),
+            col(theirs.customer_id) != col(Policy.customer_id),
+        )
+        .correlate(PaymentPayee, Policy)
+    )
+    query: AnySelect = (
+        sa.select(CreditNote, col(PaymentPayee.name), col(Policy.first_name), col(Policy.last_name))
+        .add_columns(shared.label("is_shared"), col(Policy.id).label("policy_id"))
+        .add_columns(col(Staff.name).label("approver"), col(Provider.company_name).label("provider"))
+        .join(PaymentPayee, col(PaymentPayee.id) == col(CreditNote.payee_id))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .join(Policy, col(Policy.id) == col(Refund.policy_id))
+        .join(Staff, col(Staff.id) == col(CreditNote.approved_by))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        # An erasure takes the names and the account away: then nobody can tell who was paid.
+        .where(col(CreditNote.first_by).is_(None), col(PaymentPayee.hint).is_not(None))
+    )
+    for note, payee, first, last, is_shared, policy_id, approver, provider in session.execute(query):
+        is_other = not deciding.is_customer(payee, f"{first} {last}")
+        is_renamed = bool(deciding.list_renamed_by(session, policy_id))
+        if not (is_other or is_shared or is_renamed) or _is_from_before(session, note):
+            continue
+        name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
+        why = "who is not the customer" if is_other else "on an account that was another customer's before"
+        if is_renamed and not (is_other or is_shared):
+            why = "by which name the customer did not buy"
+        yield f"{name}, was approved by {approver} alone for {payee}, {why}"
+
+
+def _is_from_before(session: ScopedSession, note: CreditNote, *, fact: str = "approvers") -> bool:
+    """True where the log of the approval lacks a fact that it has had since there is the rule."""
+    approved = [
+        entry.after or {}
+        for entry in audit.list_history(session, audit.subject_of("credit_note", note.id))
+        if entry.action == "credit note approved"
+    ]
+    return bool(approved) and fact not in approved[-1]
+
+
+def find_own_decisions(session: ScopedSession) -> Iterator[str]:
+    """Credit notes that somebody approved or paid whose own the refund is (contract K12)."""
+    holder = (col(Policy.email), col(Customer.email))
+    phones = (col(Policy.phone), col(Customer.phone_number))
+    accounts = sa.select(col(PaymentPayee.account_key)).where(col(PaymentPayee.credit_note_id) == col(CreditNote.id))
+    is_own = sa.or_(
+        *(sa.func.lower(email) == sa.func.lower(col(Staff.email)) for email in holder),
+        *(four_eyes.ends_in_the_same(phone, col(StaffDetail.phone_number)) for phone in phones),
+        col(StaffDetail.account_key).in_(accounts.correlate(CreditNote)),
+    )
+    noted = sa.select(col(CreditNotePayment.paid_by)).where(col(CreditNotePayment.credit_note_id) == col(CreditNote.id))
+    is_payer = col(Staff.id).in_(noted.correlate(CreditNote))
+    decided = (col(CreditNote.first_by), col(CreditNote.approved_by))
+    query: AnySelect = (
+        sa.select(CreditNote, col(Staff.name).label("person"), col(Provider.company_name).label("provider"))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .join(Policy, col(Policy.id) == col(Refund.policy_id))
+        .join(Customer, col(Customer.id) == col(Policy.customer_id))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        .join(Staff, sa.or_(*(column == col(Staff.id) for column in decided), is_payer))
+        .outerjoin(StaffDetail, col(StaffDetail.staff_id) == col(Staff.id))
+        .where(is_own)
+        .distinct()
+    )
+    for note, person, provider in session.execute(query):
+        name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
+        yield f"{name}, was decided on by {person}, whose own it is"

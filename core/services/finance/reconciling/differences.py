@@ -15,7 +15,7 @@ from core.covers import request
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.finance.reconciling import matching, reading, running
+from core.services.finance.reconciling import matching, reconciliations
 from core.services.people import staff
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
@@ -224,12 +224,12 @@ def _get_for_update(session: ScopedSession, difference_id: UUID, to: DifferenceS
 
 
 def _lock(session: ScopedSession, difference_id: UUID, by: Person) -> Difference:
-    running.require_finance(by)
+    reconciliations.require_finance(by)
     query = sa.select(Difference).where(col(Difference.id) == difference_id).with_for_update()
     row: Difference | None = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such difference")
-    if reading.is_superseded(session, row.reconciliation_id):
+    if reconciliations.is_superseded(session, row.reconciliation_id):
         raise StateForbids("A newer file of this party and month was reconciled: settle the differences of that one")
     return row
 

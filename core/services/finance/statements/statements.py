@@ -14,7 +14,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import agreements, months, parties, tax
+from core.services.finance import agreements, journal, parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.payments import paid_lines
 from core.services.finance.payments.balances import refuse_under_way
@@ -131,7 +131,7 @@ def reverse(session: ScopedSession, statement_id: UUID, *, reason: str, by: Pers
     require_finance(by)
     original = statement_reading.get_for_update(session, statement_id)
     _refuse_irreversible(session, original)
-    months.refuse_shut(session, original.month)
+    journal.refuse_shut(session, original.month)
     if len(reason.strip()) < 10:
         raise StateForbids("Say in at least ten characters why the statement is void")
     negated = {name: -getattr(original, name) for name in AMOUNTS}
@@ -438,7 +438,7 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
         refuse_under_way(session, parties.party_of(row))
     if step.to is StatementState.APPROVED and row.reverses_id:
         _refuse_reversal_of_paid(session, row.reverses_id)
-        months.refuse_shut(session, row.month)
+        journal.refuse_shut(session, row.month)
     at = clock.now()
     _follow_approval(session, row, step, by, at)
     stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": at} if step.stamps else {}

@@ -1,7 +1,7 @@
 """Loan books: uploaded, confirmed by another person or the lender's own key, given up, paused and resumed (B1, B5)."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -30,7 +30,7 @@ from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
 from core.store.access import ScopedSession
 from core.store.schema import loan_books as schema
-from core.store.schema.tables import Agreement, LoanBook, LoanBookFile, LoanBookRow, Policy
+from core.store.schema.tables import Agreement, LoanBook, LoanBookFile, LoanBookRow, Policy, Purchase
 
 MAX_BYTES: Final = 25 * 1024 * 1024
 KINDS, DATE_ORDERS = schema.KINDS, schema.DATE_ORDERS
@@ -471,3 +471,83 @@ def has_work(session: ScopedSession) -> bool:
     worked = sa.and_(col(LoanBook.state).in_([str(state) for state in WORKED]), free)
     query = sa.select(sa.literal(1)).select_from(LoanBook).where(sa.or_(worked, overdue))
     return session.execute(query.limit(1)).first() is not None
+
+
+_DONE = col(LoanBookRow.outcome).in_([str(RowOutcome.COVERED), str(RowOutcome.ENDED)])
+
+
+def find_book_faults(session: ScopedSession) -> Iterator[str]:
+    """Books whose sums are not those of their rows, and sales of a book that no row or the wrong row has."""
+    yield from _find_wrong_sums(session)
+    yield from _find_left_rows(session)
+    yield from _find_foreign_policies(session)
+    yield from _find_sold_past_rows(session)
+
+
+def _find_wrong_sums(session: ScopedSession) -> Iterator[str]:
+    count, total = sa.func.count(col(LoanBookRow.line)), sa.func.coalesce(sa.func.sum(LoanBookRow.premium_minor), 0)
+    query = (
+        sa.select(col(LoanBook.id), col(LoanBook.done_rows), col(LoanBook.done_minor), count, total)
+        .outerjoin(LoanBookRow, sa.and_(col(LoanBookRow.book_id) == col(LoanBook.id), _DONE))
+        .group_by(col(LoanBook.id), col(LoanBook.done_rows), col(LoanBook.done_minor))
+        .having(sa.or_(count != col(LoanBook.done_rows), total != col(LoanBook.done_minor)))
+    )
+    for book_id, rows, minor, found, summed in session.execute(query):
+        yield (
+            f"loan book {book_id} says {rows:,} rows and {money.format_naira(minor)},"
+            f" its rows say {found:,} and {money.format_naira(int(summed))}"
+        )
+
+
+def _find_left_rows(session: ScopedSession) -> Iterator[str]:
+    left = (
+        sa.select(col(LoanBook.id), sa.func.count())
+        .join(LoanBookRow, col(LoanBookRow.book_id) == col(LoanBook.id))
+        .where(col(LoanBookRow.outcome) == RowOutcome.VALID)
+        .where(
+            sa.or_(
+                col(LoanBook.state) == LoanBookState.DONE,
+                col(LoanBookRow.line) <= col(LoanBook.done_to),
+            )
+        )
+        .group_by(col(LoanBook.id))
+    )
+    for book_id, rows in session.execute(left):
+        yield f"{rows:,} valid rows of loan book {book_id} were passed over"
+
+
+def _find_foreign_policies(session: ScopedSession) -> Iterator[str]:
+    owned: Any = sa.or_(
+        col(Policy.distributor_id) != col(LoanBook.distributor_id),
+        col(Policy.is_live) != col(LoanBook.is_live),
+        col(Policy.product_id) != col(LoanBook.product_id),
+    )
+    other_sale = sa.and_(
+        col(LoanBookRow.outcome) == RowOutcome.COVERED,
+        sa.or_(col(Purchase.batch_id) != col(LoanBook.batch_id), col(Policy.risk_hash) != col(LoanBookRow.risk_hash)),
+    )
+    query = (
+        sa.select(col(LoanBook.id), col(LoanBookRow.line))
+        .join(LoanBookRow, col(LoanBookRow.book_id) == col(LoanBook.id))
+        .join(Policy, col(Policy.id) == col(LoanBookRow.policy_id))
+        .join(Purchase, col(Purchase.id) == col(Policy.purchase_id))
+        .where(_DONE, sa.or_(owned, other_sale))
+    )
+    for book_id, line in session.execute(query.limit(20)):
+        yield f"line {line:,} of loan book {book_id} has the policy of another sale"
+
+
+def _find_sold_past_rows(session: ScopedSession) -> Iterator[str]:
+    has_row = sa.exists().where(
+        col(LoanBookRow.book_id) == col(LoanBook.id),
+        col(LoanBookRow.policy_id) == col(Policy.id),
+        col(LoanBookRow.outcome) == RowOutcome.COVERED,
+    )
+    query = (
+        sa.select(col(LoanBook.id), col(Policy.id))
+        .join(Purchase, col(Purchase.batch_id) == col(LoanBook.batch_id))
+        .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+        .where(sa.not_(has_row))
+    )
+    for book_id, policy_id in session.execute(query.limit(20)):
+        yield f"policy {policy_id} was sold from loan book {book_id} without a line of it"

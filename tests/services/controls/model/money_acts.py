@@ -9,8 +9,8 @@ from core.services.catalogue import rate_changes, share_changes
 from core.services.closing import closing
 from core.services.finance import adjustments, agreements
 from core.services.finance.credit_notes import deciding
-from core.services.finance.payments import balances, batches, transitions
-from core.services.finance.reconciling import differences, running
+from core.services.finance.payments import balances, payouts, transitions
+from core.services.finance.reconciling import differences, reconciliations
 from core.services.finance.statements import statements
 from core.services.people import accounts, role_grants, staff
 from core.services.policies import changes
@@ -148,9 +148,9 @@ def prepare_payout(office: Office, dice: Random) -> None:
         chosen[party] = dice.choice((None, None, 100, 1_000_000, 900_000_000))
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
         if dice.random() < 0.6:
-            payable = [balance.party for balance in batches.list_payable(session)]
+            payable = [balance.party for balance in payouts.list_payable(session)]
             chosen = dict.fromkeys(payable, dice.choice((None, None, 5_000))) or chosen
-        batches.prepare(session, chosen, by=person)
+        payouts.prepare(session, chosen, by=person)
 
 
 def decide_payout(office: Office, dice: Random) -> None:
@@ -158,23 +158,23 @@ def decide_payout(office: Office, dice: Random) -> None:
     row = _pick(office, dice, "SELECT id FROM payout_batch WHERE state = 'Prepared' ORDER BY prepared_at, id")
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
         if dice.random() < 0.85:
-            batches.approve(session, as_id(row.id), by=person)
+            payouts.approve(session, as_id(row.id), by=person)
         else:
-            batches.withdraw(session, as_id(row.id), reason="Not this month", by=person)
+            payouts.withdraw(session, as_id(row.id), reason="Not this month", by=person)
 
 
 def approve_payout_anew(office: Office, dice: Random) -> None:
     """A payout whose approval lapsed, or any other, is approved again."""
     row = _pick(office, dice, "SELECT id FROM payout_batch WHERE state = 'Approved' ORDER BY prepared_at, id")
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
-        batches.approve_anew(session, as_id(row.id), by=person)
+        payouts.approve_anew(session, as_id(row.id), by=person)
 
 
 def open_bank_file(office: Office, dice: Random) -> None:
     """The file of a payout is opened for the bank."""
     row = _pick(office, dice, "SELECT id FROM payout_batch ORDER BY prepared_at, id")
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
-        batches.open_bank_file(session, as_id(row.id), by=person)
+        payouts.open_bank_file(session, as_id(row.id), by=person)
 
 
 def _payment(office: Office, dice: Random, *wanted: str) -> Any:
@@ -241,7 +241,7 @@ def reconcile(office: Office, dice: Random) -> None:
     typed["columns"] = {"policy_number": "Policy No", "amount": "Net"}
     content = "\r\n".join(lines).encode()
     with acting(office, anybody(office, dice, *FINANCE, "root")) as (session, person):
-        running.run(session, typed, content, by=person, provider_id=party.id)
+        reconciliations.run(session, typed, content, by=person, provider_id=party.id)
 
 
 def decide_difference(office: Office, dice: Random) -> None:
