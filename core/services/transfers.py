@@ -19,7 +19,7 @@ from core import ids, seal
 from core.covers.fields import fault
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.store.access import ScopedSession
-from core.store.schema.payments import Paid
+from core.store.schema.finance import Paid
 from core.store.schema.tables import ClaimPayment, CreditNotePayment, PartyPayment, PaymentPayee, Transfer
 
 LONGEST_REFERENCE: Final = 60

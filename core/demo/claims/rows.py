@@ -32,7 +32,7 @@ from core.store.schema.claims import (
     ClaimReserve,
     ClaimTask,
 )
-from core.store.schema.payments import PaymentPayee, Transfer
+from core.store.schema.finance import PaymentPayee, Transfer
 
 _EXCESS_BP, _BETTERMENT_BP = 1_000, 500
 

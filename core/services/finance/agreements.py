@@ -24,7 +24,7 @@ from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.states.finance import StatementState
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.agreements import COLLECTS as HOLDERS
+from core.store.schema.finance import COLLECTS as HOLDERS
 from core.store.schema.tables import (
     Agreement,
     BankAccount,

@@ -11,7 +11,7 @@ from core import clock
 from core.states.claims import CLOSED, ClaimStatus
 from core.store.expressions import last_digits
 from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
-from core.store.schema.payments import IS_MADE, Paid, is_payment
+from core.store.schema.finance import IS_MADE, Paid, is_payment
 
 _CLOCK = ("is_live", "clock_stopped_at", "clock_from", "id", "claim_status", "assigned_to", "deleted_at")
 _AMOUNTS = ("claim_amount_minor", "offer_amount_minor")

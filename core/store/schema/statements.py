@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.finance import BY_A_PERSON, BordereauState, DifferenceState, StatementState
-from core.store.schema.agreements import ACCOUNTS, Party, one_party
 from core.store.schema.columns import Row, json_field, minor_field, one_of
+from core.store.schema.finance import ACCOUNTS, Party, one_party
 
 BORDEREAU_KINDS = ("premium", "claims")
 _PREMIUM = sa.text("kind = 'premium'")

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         StoreSecret,
         ViewWatch,
     )
-    from core.store.schema.agreements import Agreement, BankAccount
     from core.store.schema.catalogue import (
         CommissionShare,
         Product,
@@ -76,12 +75,20 @@ if TYPE_CHECKING:
     from core.store.schema.finance import (
         Adjustment,
         AdjustmentProposal,
+        Agreement,
+        BankAccount,
         CreditNote,
         CreditNotePayment,
         MonthStep,
         Movement,
+        PartyPayment,
+        Payment,
+        PaymentPayee,
+        PaymentSettlement,
+        PayoutBatch,
+        StatementPayment,
+        Transfer,
     )
-    from core.store.schema.loan_books import LoanBook, LoanBookFile, LoanBookRow
     from core.store.schema.parties import (
         ApiKey,
         Automation,
@@ -103,21 +110,15 @@ if TYPE_CHECKING:
         StaffSession,
         SubmissionOwner,
     )
-    from core.store.schema.payments import (
-        PartyPayment,
-        Payment,
-        PaymentPayee,
-        PaymentSettlement,
-        PayoutBatch,
-        StatementPayment,
-        Transfer,
-    )
     from core.store.schema.rollups import ClaimTotal, DaybookLine, DayTotal
     from core.store.schema.sales import (
         Certificate,
         Inspection,
         InsuredRisk,
         InsurerConnection,
+        LoanBook,
+        LoanBookFile,
+        LoanBookRow,
         NumberCounter,
         Policy,
         Purchase,
@@ -140,21 +141,19 @@ if TYPE_CHECKING:
 _NAMES: Final = {
     "admin": "AuditEntry AuditHead ExportReceipt Heartbeat KeptAnswer SaleDraft SalesTarget SavedView StartView "
     "StoreSecret ViewWatch",
-    "agreements": "Agreement BankAccount",
     "catalogue": "CommissionShare Product ProductBlock ProductCategory ProductVersion RateProposal",
     "claims": "Approval ApprovalLapse Claim ClaimComment ClaimEvent ClaimLetterSent ClaimOverride ClaimPayment "
     "ClaimPaymentFile ClaimQuestion ClaimReferral ClaimReserve ClaimTask FileMark UploadedFile",
     "compliance": "Breach Complaint ComplianceFigure DataRequest Erasure ErasureWindow Filing LegalHold Redaction",
     "events": "Event EventCursor EventFeed Mail MailText WebhookDelivery WebhookEndpoint WebhookTry",
-    "finance": "Adjustment AdjustmentProposal CreditNote CreditNotePayment MonthStep Movement",
-    "loan_books": "LoanBook LoanBookFile LoanBookRow",
+    "finance": "Adjustment AdjustmentProposal Agreement BankAccount CreditNote CreditNotePayment MonthStep Movement "
+    "PartyPayment Payment PaymentPayee PaymentSettlement PayoutBatch StatementPayment Transfer",
     "parties": "ApiKey Automation Customer CustomerMerge CustomerNote Distributor EndorsementNotice OneTimeTicket "
     "PolicyEndorsement Provider ReminderOptOut RenewalCall RenewalReminder RoleGrant SignInAttempt Staff "
     "StaffDetail StaffSession SubmissionOwner",
-    "payments": "PartyPayment Payment PaymentPayee PaymentSettlement PayoutBatch StatementPayment Transfer",
     "rollups": "ClaimTotal DaybookLine DayTotal",
-    "sales": "Certificate Inspection InsuredRisk InsurerConnection NumberCounter Policy Purchase Refund Renewal "
-    "Submission",
+    "sales": "Certificate Inspection InsuredRisk InsurerConnection LoanBook LoanBookFile LoanBookRow NumberCounter "
+    "Policy Purchase Refund Renewal Submission",
     "statements": "Bordereau BordereauLine Difference FileMapping Reconciliation Statement StatementLine StatementStep "
     "TaxRate",
 }

@@ -29,7 +29,7 @@ from core.services.people.staff import Person
 from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
 from core.store.access import ScopedSession
-from core.store.schema import loan_books as schema
+from core.store.schema import sales as schema
 from core.store.schema.tables import Agreement, LoanBook, LoanBookFile, LoanBookRow, Policy, Purchase
 
 MAX_BYTES: Final = 25 * 1024 * 1024
