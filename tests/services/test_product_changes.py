@@ -100,8 +100,9 @@ def test_a_sale_costs_the_old_price_until_the_instant_and_the_previewed_one_from
     new_id = plan(store, LOAN, figures)
     planned = seen(store, LOAN).planned_changes[0]
     asked = shipped.request(credit_life.CREDIT_LIFE)
-    expected = product_list.preview_price(credit_life.CREDIT_LIFE, asked, planned.tariff)
-    assert (expected.price.total, expected.split.mca_profit_minor) == (Decimal("900.00"), 11_250)
+    expected = credit_life.CREDIT_LIFE.premium(asked, planned.tariff.rates)
+    split = product_list.split_price(expected, planned.tariff)
+    assert (expected.total, split.mca_profit_minor) == (Decimal("900.00"), 11_250)
     sales = {}
     for name, at in (("before", LATER - timedelta(milliseconds=1)), ("from", LATER)):
         with clock.freeze(at):
@@ -110,7 +111,6 @@ def test_a_sale_costs_the_old_price_until_the_instant_and_the_previewed_one_from
             )
         sales[name] = money_of(store, partner, sale.purchase_id)
     assert sales["before"][:2] == (old.id, 57_500)
-    split = expected.split
     assert sales["from"] == (new_id, split.total_minor, split.mca_profit_minor, split.distributor_profit_minor)
     with clock.freeze(LATER):
         assert [version.state for version in seen(store, LOAN).versions] == ["In force", "Past"]
@@ -145,7 +145,7 @@ def test_the_travel_table_takes_a_new_band(store: Store) -> None:
     tariff = seen(store, TRIP).planned_changes[0].tariff
     assert tariff.meta["days"][:2] == [3, 7]
     trip = shipped.request(insurer_c.TRAVEL, arrival_date="2026-12-05", num_of_passengers=1)
-    assert product_list.preview_price(insurer_c.TRAVEL, trip, tariff).price.total == Decimal("5000.00")
+    assert insurer_c.TRAVEL.premium(trip, tariff.rates).total == Decimal("5000.00")
 
 
 COMMISSIONS = ("mca_commission", "distributor_commission")

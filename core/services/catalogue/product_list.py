@@ -35,20 +35,6 @@ from core.store.schema.tables import (
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PricePreview:
-    """A price with its steps, and its split."""
-
-    price: Price
-    split: Split
-
-
-def preview_price(cover: Cover[Any], request: object, tariff: Tariff) -> PricePreview:
-    """Return the price of a request under these rates; InvalidInput if they cannot price it (contract S4, S7)."""
-    price = cover.premium(request, tariff.rates)
-    return PricePreview(price=price, split=split_price(price, tariff))
-
-
 def split_price(price: Price, tariff: Tariff) -> Split:
     """Split the total of a price by these commissions, in kobo."""
     return money.split(money.to_minor(price.total), mca_bp=tariff.mca_bp, distributor_bp=tariff.distributor_bp)
