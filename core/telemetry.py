@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import Span, TracerProvider
     from opentelemetry.trace import Tracer
     from prometheus_client import CollectorRegistry
+    from structlog.typing import FilteringBoundLogger
 
 
 TRACE_HEADER: Final = "traceparent"
@@ -97,9 +98,7 @@ class _Complaints(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Log that spans were not taken."""
-        import structlog  # noqa: PLC0415 a command that exports nothing does without it
-
-        structlog.get_logger("coverdesk.spans").warning("spans not exported", error=record.levelname)
+        get_logger("coverdesk.spans").warning("spans not exported", error=record.levelname)
 
 
 _exporting: list[_Exporting] = []
@@ -489,11 +488,27 @@ def configure_logs() -> None:
     )
 
 
+def get_logger(name: str) -> "FilteringBoundLogger":
+    """Return a logger for what commands use too: they load nothing of logging before the first line.
+
+    Where no server has configured logs, this does. By itself structlog writes to standard output, which for a command
+    is the file that somebody keeps.
+    """
+    import structlog  # noqa: PLC0415
+
+    if not structlog.is_configured():
+        configure_logs()
+    logger: FilteringBoundLogger = structlog.get_logger(name)
+    return logger
+
+
 @contextlib.contextmanager
 def muting_warnings() -> Iterator[None]:
     """Log errors alone, for a command that works at everything: that a statement of it is slow is no news."""
     import structlog  # noqa: PLC0415
 
+    if not structlog.is_configured():
+        configure_logs()
     before = structlog.get_config()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     try:

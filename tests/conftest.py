@@ -1,6 +1,7 @@
 """Fixtures of the whole suite: a fresh store on SQLite and on PostgreSQL, a seller, keys, a client."""
 
 import gc
+import math
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ from uuid import UUID
 import hypothesis
 import pytest
 import sqlalchemy as sa
+import structlog
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
@@ -37,7 +39,7 @@ from core.services.catalogue import keys, shipped  # noqa: E402
 from core.services.people import credentials, staff  # noqa: E402
 from core.services.people.staff import Person  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
-from core.store.access import Scope, ScopedSession, Store, engine, sqlite  # noqa: E402
+from core.store.access import Scope, ScopedSession, Store, engine, sqlite, statements  # noqa: E402
 from core.store.schema import migrating  # noqa: E402
 from tests import compiled_once  # noqa: E402
 from tests.open_connections import every_connection_closed  # noqa: E402
@@ -70,6 +72,11 @@ hypothesis.settings.load_profile("suite")
 
 # A run that was started in the background of a shell ignores Ctrl-C, and so would every server that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# As a server's, logs go to standard error, wherever that leads by then; what a command prints is read by its test.
+structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
+# How long a statement takes says how busy the machine is.
+statements.SLOW_SECONDS = math.inf  # type: ignore[misc]
 
 # A password is hashed slowly on purpose. The suite hashes thousands, and takes the cheapest hash of the same kind.
 credentials._hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))

@@ -47,6 +47,16 @@ def test_help_of_each_command_needs_no_store_and_no_setting(tmp_path: Path) -> N
     assert not list(tmp_path.iterdir())
 
 
+def test_a_slow_statement_is_told_beside_what_a_command_prints(store: Store) -> None:
+    """Its standard output is the file that somebody keeps."""
+    script = "from core.store.access import statements; statements.SLOW_SECONDS = 0; from core.cli import main; main()"
+    words = ["close", "journal", "--month", "2026-10"]
+    ended = subprocess.run([sys.executable, "-c", script, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ended.stdout == "date,number,code,account,party,debit,credit,reference\n"
+    assert all('"event":"slow statement"' in line for line in ended.stderr.splitlines()), ended.stderr
+    assert ended.stderr
+
+
 def test_commands_and_servers_start_without_what_they_do_not_need_yet() -> None:
     later = {"fpdf", "numpy", "pandas", "plotly", "xlsxwriter", "alembic"}
     script = f"""

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from core import clock
+from core import clock, telemetry
 from core.errors import StoreUnavailable
 from core.store.access.scope import REPLICA_STATUS, Scope, ScopedSession
 from core.store.access.statements import PAGE_COST, RETRIED_SQLSTATES, install_transaction_events, translate_db_errors
@@ -27,13 +27,6 @@ _REPLICA_STATE: Final = sa.text(
     " coalesce(pg_last_wal_replay_lsn() >= CAST(:mark AS pg_lsn), false) AS is_whole,"
     " CAST(extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) AS double precision) AS seconds"
 )
-
-
-def _logger() -> Any:
-    """Return the logger of the store; imported on first use, as most commands log nothing."""
-    import structlog  # noqa: PLC0415
-
-    return structlog.get_logger("coverdesk.store")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +118,9 @@ class Replica:
         try:
             while not self._query_state(mark).is_whole:
                 if time.monotonic() > until:
-                    _logger().warning("an export is read from the primary", error=f"the replica is {BEHIND}")
+                    telemetry.get_logger("coverdesk.store").warning(
+                        "an export is read from the primary", error=f"the replica is {BEHIND}"
+                    )
                     return False
                 time.sleep(_LOOKS_EVERY_SECONDS)
         except (DBAPIError, sa.exc.TimeoutError):
@@ -155,11 +150,11 @@ class Replica:
     def _store_status(self, sight: ReplicaStatus) -> None:
         if sight.fault != self._status.fault:
             if sight.fault:
-                _logger().warning(
+                telemetry.get_logger("coverdesk.store").warning(
                     "figures and exports are read from the primary", error=f"the replica is {sight.fault}"
                 )
             else:
-                _logger().info("figures and exports are read from the replica again")
+                telemetry.get_logger("coverdesk.store").info("figures and exports are read from the replica again")
         self._status = sight
         self._look_at = time.monotonic() + (
             self._bounds.retry_seconds if sight.fault == AWAY else self._bounds.believed

@@ -62,13 +62,11 @@ def note_all(statements: Sequence[str], began: float) -> None:
     if telemetry.exports_spans():
         telemetry.add_statements(_describe(statements), len(statements), seconds)
     if seconds >= SLOW_SECONDS:
-        # Imported on first use: a command that asks the store one thing is done before the logger is loaded.
-        import structlog  # noqa: PLC0415
-
-        log = structlog.get_logger("coverdesk.store")
         telemetry.count("slow_statements")
-        text = _describe(statements)
-        log.warning("slow statement", statement=text, milliseconds=round(seconds * 1000, 1), rows=len(statements))
+        text, milliseconds = _describe(statements), round(seconds * 1000, 1)
+        telemetry.get_logger("coverdesk.store").warning(
+            "slow statement", statement=text, milliseconds=milliseconds, rows=len(statements)
+        )
 
 
 def _describe(statements: Sequence[str]) -> str:
