@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 
 import sqlalchemy as sa
 
+from core.services.admin import store_check
 from core.store.access import Scope, ScopedSession, Store
 
 
@@ -27,3 +28,13 @@ def planted(store: Store, error: str, *, without: dict[str, str] | None = None) 
         session.expire_all()
         yield session
         raise _TakenBackError
+
+
+def assert_named(session: ScopedSession, words: str) -> None:
+    """Assert that the check of the store finds a fault with these words; the rules behind that one are not run."""
+    found = list[str]()
+    for finding in store_check.run_rules(session):
+        found += finding.faults
+        if any(words in fault for fault in finding.faults):
+            return
+    raise AssertionError(f"{words!r} is in none of {found}")

@@ -40,7 +40,7 @@ class Records:
     columns: bool = False
     """Its columns can be chosen; otherwise that order stands in the path."""
     high: bool = False
-    """Everybody works from it: it leaves little room above its first row, and fits a telephone."""
+    """Everybody works from it: it leaves little room above its first row, fits a telephone, and opens by keys too."""
     opens: bool = True
 
 
@@ -149,7 +149,9 @@ def test_a_list_has_room_keeps_its_order_and_leads_to_a_record_and_back(visit: V
         assert listed.order
         stays_ordered_after_the_columns_were_opened(page, listed.order)
     if listed.opens:
-        opens_by_click_and_by_key(page, listed.order, cell=-2 if name in ("awaiting", "due") else -1)
+        opens_by_click(page, listed.order, cell=-2 if name in ("awaiting", "due") else -1)
+    if listed.opens and listed.high:
+        opens_by_key_and_goes_back_and_forward(page)
 
 
 def begins_high_and_fits_a_telephone(page: Page) -> None:
@@ -203,8 +205,8 @@ def stays_ordered_after_the_columns_were_opened(page: Page, order: str) -> None:
         settled(page)
 
 
-def opens_by_click_and_by_key(page: Page, order: str | None, *, cell: int) -> None:
-    """Back from the record is the same list each time, in one step."""
+def opens_by_click(page: Page, order: str | None, *, cell: int) -> None:
+    """Back from the record is the same list, in one step."""
     address, title, rows = page.url, page.title(), page.locator("tbody tr:has(a)")
     first = rows.first.inner_text()
     before = entries(page)
@@ -217,6 +219,11 @@ def opens_by_click_and_by_key(page: Page, order: str | None, *, cell: int) -> No
     if order:
         expect(column_header(page, order)).to_have_attribute("aria-sort", re.compile("ending$"))
     settled(page)
+
+
+def opens_by_key_and_goes_back_and_forward(page: Page) -> None:
+    address, title, rows = page.url, page.title(), page.locator("tbody tr:has(a)")
+    first = rows.first.inner_text()
     rows.first.get_by_role("link").focus()
     page.keyboard.press("Enter")
     arrived(page, title_before=title)

@@ -80,8 +80,8 @@ class Finance:
             paging = Paging(page, limit)
             return movements.list_rows(session, selection, load_choices(session), order=order, paging=paging)
 
-    def money_faults(self, session: ScopedSession | None = None) -> list[str]:
-        """List the faults of money, in a transaction of its own or in this one.
+    def money_faults(self) -> list[str]:
+        """List the faults of money.
 
         Sales that were made at random do not keep every other rule.
         """
@@ -97,11 +97,9 @@ class Finance:
             "bordereau",
             "month",
         )
-        return [fault for fault in self.faults(session) if any(word in fault for word in words)]
+        return [fault for fault in self.faults() if any(word in fault for word in words)]
 
-    def faults(self, session: ScopedSession | None = None) -> list[str]:
-        if session is not None:
-            return store_check.list_faults(session)
+    def faults(self) -> list[str]:
         with self.store.reading(Scope.system()) as opened:
             return store_check.list_faults(opened)
 

@@ -21,7 +21,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Bordereau, BordereauLine, Claim, ClaimEvent, ClaimPayment, Movement
 from tests.conftest import Partner
 from tests.every_case import every_case
-from tests.planting import planted
+from tests.planting import assert_named, planted
 from tests.portfolio import NOW, Portfolio, Sales, sales_at
 from tests.services.finance_office import OUTSIDERS, Finance
 
@@ -242,4 +242,4 @@ def test_check_finds_a_planted_error_that_the_store_itself_refuses(
         with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
             session.execute(attempt)
     with planted(finance.store, error, without={trigger: table}) as session:
-        assert any(said in fault for fault in finance.money_faults(session))
+        assert_named(session, said)

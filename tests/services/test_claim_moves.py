@@ -52,7 +52,6 @@ def test_page_says_what_the_code_does() -> None:
 BY: dict[Any, str] = {"Declined": WHO["Declined"], ("Paid", "Offer accepted"): "root"}
 
 
-@pytest.mark.both_databases
 def test_every_pair_of_statuses_moves_or_is_refused(office: Office) -> None:
     claim_id, approver = office.lodge(), office.people["root"].id
     paid_id = office.lodge()

@@ -19,7 +19,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Purchase
 from tests.conftest import Partner, make_partner
 from tests.every_case import every_case
-from tests.planting import planted
+from tests.planting import assert_named, planted
 from tests.portfolio import NOW, Portfolio, sales_at
 from tests.prefilled import prefilled
 from tests.services.finance_office import Finance, select
@@ -209,7 +209,7 @@ def test_the_demonstration_has_movements_that_prove_themselves(store: Store) -> 
 )
 def test_check_finds_a_planted_error(finance: Finance, triggers: dict[str, str], error: str) -> None:
     with planted(finance.store, error, without=triggers) as session:
-        assert any("do not have the sums of the daybook" in fault for fault in finance.faults(session))
+        assert_named(session, "do not have the sums of the daybook")
 
 
 def test_check_finds_a_view_that_leaves_refunds_out(finance: Finance) -> None:

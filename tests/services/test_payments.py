@@ -33,7 +33,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Payment, PaymentSettlement, PayoutBatch
 from tests.conftest import Partner
 from tests.every_case import every_case
-from tests.planting import planted
+from tests.planting import assert_named, planted
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance
 
@@ -440,7 +440,7 @@ def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, party: 
 @pytest.mark.usefixtures("paid_out")
 def test_check_finds_a_planted_error(finance: Finance, triggers: dict[str, str], error: str, said: str) -> None:
     with planted(finance.store, error, without=triggers) as session:
-        assert any(said in fault for fault in finance.money_faults(session))
+        assert_named(session, said)
 
 
 def answer_of(*rows: str) -> tuple[str, bytes]:
