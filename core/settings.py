@@ -325,6 +325,11 @@ class Settings(BaseSettings):
         return key.get_secret_value() if key else None
 
     @property
+    def files_folder(self) -> Path:
+        """The folder of uploaded files, whether it is set as a path or as a `file://` address."""
+        return Path(self.files_url.removeprefix("file://"))
+
+    @property
     def webhook_port_numbers(self) -> frozenset[int]:
         """The ports beside 443 on which receivers may be called."""
         return frozenset(int(each) for each in self.webhook_ports.split(",") if each)

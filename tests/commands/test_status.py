@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -10,7 +11,7 @@ from core import clock, demo
 from core.services.admin import status as service
 from core.services.audit import log as audit
 from core.services.policies import changes
-from core.settings import VERSION
+from core.settings import VERSION, settings
 from core.store.access import Scope, Store
 from core.store.schema import versions
 from core.store.schema.tables import Policy, Provider
@@ -137,3 +138,15 @@ def test_a_store_of_another_version_is_said_and_not_read(store: Store) -> None:
     )
     with store.writers.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = :newest"), {"newest": versions.newest()})
+
+
+def test_files_at_a_file_address_are_in_its_folder(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk that has the files is the one whose free space says if the store is ready."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COVERDESK_FILES_URL", f"file://{tmp_path / 'kept'}")
+    settings.cache_clear()
+    assert service.find_fault() is None
+    assert (tmp_path / "kept").is_dir()
+    assert not (tmp_path / "file:").exists()

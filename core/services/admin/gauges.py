@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from shutil import disk_usage
 
 import sqlalchemy as sa
@@ -139,7 +138,7 @@ def _database(session: ScopedSession) -> Iterator[Gauge]:
     size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
     statement = size if is_sqlite else "SELECT pg_database_size(current_database())"
     yield Gauge("database_bytes", session.connection().exec_driver_sql(statement).scalar_one())
-    folder = Path(settings().files_url.removeprefix("file://"))
+    folder = settings().files_folder
     yield Gauge("disk_free_bytes", disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free)
 
 

@@ -9,7 +9,6 @@ import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from shutil import disk_usage
 from typing import Any, Final
 
@@ -102,7 +101,7 @@ def find_fault() -> str | None:
     with writing(Scope.system()) as session:
         _verify_writable(session)
         local_files.require_space(session.connection())
-    folder = Path(settings().files_url)
+    folder = settings().files_folder
     folder.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder).free < MIN_FREE_BYTES:
         return "the disk is nearly full"
@@ -222,7 +221,7 @@ def _list_queues(session: ScopedSession) -> list[QueueStatus]:
 
 
 def _free_bytes() -> int:
-    folder = Path(settings().files_url.removeprefix("file://"))
+    folder = settings().files_folder
     return disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free
 
 

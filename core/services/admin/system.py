@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -166,7 +165,7 @@ def _files(session: ScopedSession) -> FilesFacts:
     count, size = session.execute(
         sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(col(UploadedFile.size)), 0))
     ).one()
-    folder = Path(settings().files_url.removeprefix("file://"))
+    folder = settings().files_folder
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     return FilesFacts(
         folder=str(folder),

@@ -48,7 +48,7 @@ def strays(known: Set[str], *, minutes: int) -> Iterator[Path]:
 
 
 def _shelf() -> Path:
-    return Path(settings().files_url.removeprefix("file://"))
+    return settings().files_folder
 
 
 def _settle(folder: Path) -> None:
