@@ -507,8 +507,7 @@ def muting_warnings() -> Iterator[None]:
     """Log errors alone, for a command that works at everything: that a statement of it is slow is no news."""
     import structlog  # noqa: PLC0415
 
-    if not structlog.is_configured():
-        configure_logs()
+    get_logger("coverdesk.store")  # configures logs
     before = structlog.get_config()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     try:

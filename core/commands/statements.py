@@ -11,8 +11,8 @@ from core import money
 from core.commands.months import Month, parse_month
 from core.errors import InvalidInput, StateForbids
 from core.services.finance import tax
-from core.services.finance.payments import payouts as payment_reading
-from core.services.finance.statements import reading as statement_overview
+from core.services.finance.payments import payouts
+from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.people import staff
 from core.store.access import Scope, reading, transact
@@ -29,7 +29,7 @@ _LIVE = Scope.staff(is_live=True)
 def list_statements(month: Month = "") -> None:
     """Print every account of a month, with its state and balances."""
     with reading(_LIVE) as session:
-        rows = statement_overview.list_month(session, parse_month(month))
+        rows = statement_reading.list_month(session, parse_month(month))
     for row in rows:
         closing = money.format_naira(row.closing_minor) if row.closing_minor is not None else "–"
         # Past Rich, which makes blanks of tabs.
@@ -72,10 +72,10 @@ def payout(by: Annotated[str, typer.Option(help="E-mail of the person of finance
     with reading(Scope.system()) as session:
         person = staff.get_by_email(session, by)
     with reading(_LIVE) as session:
-        found = {balance.party: None for balance in payment_reading.list_payable(session)}
-    batch_id = transact(_LIVE, partial(payment_reading.prepare, chosen=found, by=person))
+        found = {balance.party: None for balance in payouts.list_payable(session)}
+    batch_id = transact(_LIVE, partial(payouts.prepare, chosen=found, by=person))
     with reading(_LIVE) as session:
-        row = payment_reading.get_batch(session, batch_id)
+        row = payouts.get_batch(session, batch_id)
     total = money.format_naira(row.net_minor)
     out.print(f"{row.number}: {row.payments} payments, {total}, wait for a second person.", highlight=False)
 

@@ -116,7 +116,7 @@ def draw() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         found = search.search_entries(session, wanted, ENTRIES.paging(url_state.page()), known)
     if not found.total:
-        tables.say_no_match(ENTRIES)
+        tables.show_no_match(ENTRIES)
         return
     number = tables.page_of(ENTRIES, found.total)
     if number is None:

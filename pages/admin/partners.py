@@ -117,7 +117,7 @@ def add_button(person: Person) -> None:
 
 def nothing(*, narrowed: bool) -> None:
     if narrowed:
-        tables.say_no_match(DISTRIBUTORS)
+        tables.show_no_match(DISTRIBUTORS)
     else:
         st.info("There is no distributor yet. Add the first one above, then issue its key under API keys.")
 

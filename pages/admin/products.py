@@ -330,7 +330,7 @@ def draw() -> None:
             session, wanted, PRODUCTS.paging(url_state.page()), order=PRODUCTS.order_among(product_list.ORDERS)
         )
     if not page.total_count:
-        tables.say_no_match(PRODUCTS)
+        tables.show_no_match(PRODUCTS)
         return
     number = tables.page_of(PRODUCTS, page.total_count)
     if number is None:

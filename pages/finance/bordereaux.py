@@ -9,11 +9,11 @@ import streamlit as st
 from core import clock, ids
 from core.errors import InvalidInput, NotFound
 from core.services.finance import parties
-from core.services.finance.bordereaux import bordereaux as bordereau_reading
+from core.services.finance.bordereaux import bordereaux
 from core.services.finance.bordereaux.bordereaux import DRAFT, KIND_NAMES, BordereauRow, BordereauSummary
 from core.services.finance.bordereaux.columns import OF
 from core.services.finance.parties import Party
-from core.services.finance.statements import reading as statement_overview
+from core.services.finance.statements import reading as statement_reading
 from core.services.lists.spreadsheets import MONEY, SIGNED_MONEY
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
@@ -42,7 +42,7 @@ BORDEREAUX: Table[BordereauSummary] = tables.sortable(
         key=lambda row: row.key,
         columns={
             "party": columns.text("Insurer", lambda row: row.party, 190),
-            "kind": columns.text("Kind", lambda row: row.kind_name, 90),
+            "kind": columns.text("Kind", lambda row: row.kind_label, 90),
             "number": columns.text("Number", lambda row: row.number, 90),
             "state": columns.state("State", lambda row: row.state),
             "rows": columns.number("Rows", lambda row: row.rows),
@@ -69,14 +69,14 @@ def issuing_all(month: date, number: int) -> Action:
         " into the next one.",
         confirm="Issue them",
         items=lambda: ((name, (provider_id, kind)) for provider_id, name, kind in _list_due(month)),
-        work=lambda session, due, by: bordereau_reading.issue(session, due[0], due[1], month, by=by),
+        work=lambda session, due, by: bordereaux.issue(session, due[0], due[1], month, by=by),
         done=lambda count: f"{words.count(count)} bordereaux are issued",
     )
 
 
 def _list_due(month: date) -> Sequence[tuple[UUID, str, str]]:
     with store().reading(frame.scope()) as session:
-        return bordereau_reading.list_due(session, month)
+        return bordereaux.list_due(session, month)
 
 
 def sending_all(month: date, rows: Sequence[BordereauRow]) -> Action:
@@ -87,16 +87,14 @@ def sending_all(month: date, rows: Sequence[BordereauRow]) -> Action:
         says=", ".join(f"**{row.number}** to {words.plain(row.party)}" for row in rows) + ".",
         confirm="Mark them as sent",
         items=lambda: ((f"{row.number} of {row.party}", row.id) for row in rows),
-        work=lambda session, bordereau_id, by: bordereau_reading.move(
-            session, bordereau_id, BordereauState.SENT, by=by
-        ),
+        work=lambda session, bordereau_id, by: bordereaux.move(session, bordereau_id, BordereauState.SENT, by=by),
         done=lambda count: f"{words.count(count)} bordereaux are sent",
     )
 
 
 def month_buttons(month: date) -> None:
     with reading(frame.scope()) as session:
-        due, unsent = bordereau_reading.list_due(session, month), bordereau_reading.list_unsent(session, month)
+        due, unsent = bordereaux.list_due(session, month), bordereaux.list_unsent(session, month)
     if due and clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now():
         issuing_all(month, len(due)).button(f"Issue {len(due)} of {month:%B %Y}", type="primary")
     if unsent:
@@ -111,14 +109,14 @@ def draw() -> None:
         st.info("Bordereaux are made of live records: switch to Live in the menu.", icon=":material/science:")
         return
     with reading(frame.scope()) as session:
-        months = statement_overview.list_months(session)
+        months = statement_reading.list_months(session)
     with beside:
         month = choose_month(months, is_labelled=False)
         month_buttons(month)
         overdue_beside()
     actions.run()
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = bordereau_reading.list_month(session, month)
+        rows = bordereaux.list_month(session, month)
     if not rows:
         st.info("There is nothing to report for this month. Choose another month above.", icon=":material/event_busy:")
         return
@@ -133,8 +131,8 @@ def draw_head(rows: Sequence[BordereauSummary]) -> None:
     counts = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
     said = " · ".join(f"{words.badge(state)} {words.count(number)}" for state, number in counts.items())
     sums = {
-        name: sum(row.main_minor or 0 for row in rows if row.kind_name == name)
-        for name in dict.fromkeys(row.kind_name for row in rows)
+        name: sum(row.main_minor or 0 for row in rows if row.kind_label == name)
+        for name in dict.fromkeys(row.kind_label for row in rows)
     }
     kinds = " · ".join(f"{name}: {words.naira(minor)}" for name, minor in sums.items())
     tables.head(f"{BORDEREAUX.count_text(len(rows))} · {said} · {kinds}", BORDEREAUX)
@@ -150,7 +148,7 @@ def issuing_one(provider_id: UUID, kind: str, month: date) -> Action:
         icon="assignment_turned_in",
         says="It is frozen with the next number of the insurer and a hash. A row that comes later goes into the next.",
         confirm="Issue it",
-        work=lambda session, _, by: bordereau_reading.issue(session, provider_id, kind, month, by=by),
+        work=lambda session, _, by: bordereaux.issue(session, provider_id, kind, month, by=by),
         done="The bordereau is issued.",
     )
 
@@ -162,7 +160,7 @@ def moving(row: BordereauRow, step: Transition[BordereauState]) -> Action:
         icon="task_alt",
         says=f"**{row.number}** becomes **{step.to}**.",
         fields=[Text("note", "What the insurer said" if step.needs_note else "Note", longest=500)],
-        work=lambda session, typed, by: bordereau_reading.move(session, row.id, step.to, by=by, note=typed["note"]),
+        work=lambda session, typed, by: bordereaux.move(session, row.id, step.to, by=by, note=typed["note"]),
         done=f"{row.number} is {step.to.lower()}.",
     )
 
@@ -173,12 +171,12 @@ def draft(kind: str, given: str, text: str) -> None:
         provider_id, month = ids.parse(given), date.fromisoformat(f"{text}-01")
         with reading(frame.scope()) as session:
             insurer = parties.get_name(session, Party("provider", provider_id))
-            issued = bordereau_reading.list_bordereaux(session, month=month)
+            issued = bordereaux.list_bordereaux(session, month=month)
             row = next((row for row in issued if (row.provider_id, row.kind) == (provider_id, kind)), None)
             if row is None:
-                rows, minor = bordereau_reading.count_draft(session, provider_id, kind, month)
-                first = bordereau_reading.list_first_rows(session, provider_id, kind, month)[:SHOWN]
-                due = bordereau_reading.find_due_month(session, provider_id, kind)
+                rows, minor = bordereaux.count_draft(session, provider_id, kind, month)
+                first = bordereaux.list_first_rows(session, provider_id, kind, month)[:SHOWN]
+                due = bordereaux.find_due_month(session, provider_id, kind)
     except (InvalidInput, NotFound, KeyError, ValueError):
         st.error("The address names no bordereau.", icon=":material/link_off:")
         return
@@ -211,7 +209,7 @@ def draft(kind: str, given: str, text: str) -> None:
 def control(row: BordereauRow) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown("**Control figures**")
-        for label, value in bordereau_reading.facts_of(row)[2:-1]:
+        for label, value in bordereaux.facts_of(row)[2:-1]:
             facts.line(label, words.naira(round(value * 100)) if isinstance(value, float) else str(value))
 
 
@@ -230,7 +228,7 @@ def rows_of(row: BordereauRow) -> None:
         st.caption("A nil bordereau: nothing was written or claimed.")
         return
     with reading(frame.scope()) as session:
-        first = next(bordereau_reading.batches_of(session, row.id), [])[:SHOWN]
+        first = next(bordereaux.batches_of(session, row.id), [])[:SHOWN]
     with st.expander(f"Rows: the first {len(first)} of {words.count(row.rows)}", icon=":material/table_rows:"):
         ledger(row.kind, first)
 
@@ -274,4 +272,4 @@ def draw_bordereau() -> None:
     if rest:
         draft(kind, *rest.split(".", 1) if "." in rest else (rest, ""))
         return
-    whole(page_links.load_record("bordereau", bordereau_reading.get_bordereau, is_of_mode=True))
+    whole(page_links.load_record("bordereau", bordereaux.get_bordereau, is_of_mode=True))

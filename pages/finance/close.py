@@ -10,7 +10,7 @@ from core import clock
 from core.services.closing import closing
 from core.services.closing.closing import Check, Stage
 from core.services.finance import journal
-from core.services.finance.statements import reading as statement_overview
+from core.services.finance.statements import reading as statement_reading
 from core.services.people.staff import Person
 from core.states.finance import MonthState
 from core.store.access import ScopedSession, reading, store
@@ -224,7 +224,7 @@ def draw() -> None:
         st.info("The books are of live records: switch to Live in the menu.", icon=":material/science:")
         return
     with reading(frame.scope()) as session:
-        choices = statement_overview.list_months(session)
+        choices = statement_reading.list_months(session)
         following = closing.find_next(session, newest_over(choices))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         month = choose_month(choices, following)

@@ -198,7 +198,7 @@ def buttons(waiting: Mapping[str, Sequence[CreditNoteRow]], person: Person) -> N
 
 def nothing(criteria: CreditNoteFilter) -> None:
     if criteria != CreditNoteFilter():
-        tables.say_no_match(CREDIT_NOTES)
+        tables.show_no_match(CREDIT_NOTES)
     else:
         st.info("No credit note yet: the first comes with a cancelled policy.", icon=":material/undo:")
 

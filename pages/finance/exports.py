@@ -28,7 +28,7 @@ from core.ui.lists.tables import Table
 
 def nothing(wanted: ReceiptFilter) -> None:
     if wanted != ReceiptFilter():
-        tables.say_no_match(RECEIPTS)
+        tables.show_no_match(RECEIPTS)
         return
     st.info(
         "Nothing was exported in this mode yet. Open a list, narrow it as you like, and use Export CSV or Export XLSX:"

@@ -108,7 +108,7 @@ def not_placed(found: Unplaced) -> None:
 
 def nothing(found: Selection[MovementFilter]) -> None:
     if found.is_changed:
-        tables.say_no_match(MOVEMENTS)
+        tables.show_no_match(MOVEMENTS)
     else:
         st.info(
             "No money has moved in this mode yet: the first sale appears here at once. Look at the other mode with the"
@@ -278,9 +278,9 @@ def draw_movement() -> None:
         "movement", lambda session, id_: movements.get_movement(session, id_, load_choices(session)), is_of_mode=True
     )
     with frame.header_with_buttons(
-        f"{row.kind_name} of {words.moment(row.created_at)}",
+        f"{row.kind_label} of {words.moment(row.created_at)}",
         "One movement of money. It is never changed; an error is corrected by an adjustment.",
-        tab=f"{row.kind_name} {row.policy_number or ''} · Movement",
+        tab=f"{row.kind_label} {row.policy_number or ''} · Movement",
     ):
         if person.has_role(ROLE) and row.kind != "adjustment":
             proposing(row).button()

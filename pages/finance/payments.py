@@ -12,7 +12,7 @@ from core.services.finance.payments import balances, transitions
 from core.services.finance.payments import payouts as payment_reading
 from core.services.finance.payments.balances import Balance
 from core.services.finance.payments.payouts import BatchRow, PaymentRow, Settled
-from core.services.finance.statements import reading as statement_overview
+from core.services.finance.statements import reading as statement_reading
 from core.services.finance.tax import TaxLine
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
@@ -251,7 +251,7 @@ def approve_button(others: Sequence[BatchRow], person: Person) -> None:
 
 def taxes() -> None:
     with reading(frame.scope()) as session:
-        month = choose_month(statement_overview.list_months(session))
+        month = choose_month(statement_reading.list_months(session))
         found = {kind: tax.list_lines(session, kind, month) for kind in tax.KINDS}
     for kind, lines in found.items():
         st.subheader(tax.KINDS[kind], anchor=False)

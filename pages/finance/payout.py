@@ -7,8 +7,7 @@ import streamlit as st
 
 from core.errors import CoverdeskError
 from core.services.finance import parties
-from core.services.finance.payments import bank_answers
-from core.services.finance.payments import payouts as payment_reading
+from core.services.finance.payments import bank_answers, payouts
 from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.payments.payouts import BatchRow, PaymentRow
 from core.services.finance.reconciling import table_files
@@ -45,7 +44,7 @@ def approving(row: BatchRow) -> Action:
         says=f"**{words.naira(row.net_minor)}** in {row.payments} payments, prepared by {words.plain(row.preparer)}."
         " The bank file is made now, and its hash is kept.",
         confirm="Approve the payout",
-        work=lambda session, _, by: payment_reading.approve(session, row.id, by=by),
+        work=lambda session, _, by: payouts.approve(session, row.id, by=by),
         done=f"{row.number} is approved: send its file.",
     )
 
@@ -58,7 +57,7 @@ def approving_anew(row: BatchRow) -> Action:
         says=f"**{words.naira(row.net_minor)}** in {row.payments} payments, as they were prepared by"
         f" {words.plain(row.preparer)}. Its bank file can be opened again by that.",
         confirm="Approve the payout again",
-        work=lambda session, _, by: payment_reading.approve_anew(session, row.id, by=by),
+        work=lambda session, _, by: payouts.approve_anew(session, row.id, by=by),
         done=f"{row.number} is approved: send its file.",
     )
 
@@ -71,7 +70,7 @@ def giving_up(row: BatchRow) -> Action:
         says="Nobody can approve it any more; what it would have paid stays due.",
         fields=[Text("reason", "Reason", longest=500)],
         confirm="Give it up",
-        work=lambda session, typed, by: payment_reading.withdraw(session, row.id, reason=typed["reason"], by=by),
+        work=lambda session, typed, by: payouts.withdraw(session, row.id, reason=typed["reason"], by=by),
         done=f"{row.number} is given up.",
     )
 
@@ -225,11 +224,11 @@ def people(row: BatchRow, superseded: str | None, *, is_lapsed: bool) -> None:
 def draw() -> None:
     person = frame.require(ROLE)
     tables.back_link("payouts", "finance/payments.py", "Back to the payments")
-    row = page_links.load_record("payout", payment_reading.get_batch, is_of_mode=True)
+    row = page_links.load_record("payout", payouts.get_batch, is_of_mode=True)
     with reading(frame.scope()) as session:
-        rows = payment_reading.list_of_batch(session, row.id)
-        superseded = payment_reading.find_superseded(session, row.id)
-        lapsed = None if superseded else payment_reading.find_lapse(session, row.id)
+        rows = payouts.list_of_batch(session, row.id)
+        superseded = payouts.find_superseded(session, row.id)
+        lapsed = None if superseded else payouts.find_lapse(session, row.id)
         own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
     with frame.header_with_buttons(
         f"{row.number} {words.badge(row.progress)}",

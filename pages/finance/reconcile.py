@@ -10,12 +10,11 @@ import streamlit as st
 from core import money
 from core.errors import CoverdeskError
 from core.services.finance import parties
-from core.services.finance.reconciling import reconciliations as reconciliation_reading
-from core.services.finance.reconciling import table_files
+from core.services.finance.reconciling import reconciliations, table_files
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.reconciling.reconciliations import ReconciliationRow
 from core.services.finance.reconciling.table_files import TableFile
-from core.services.finance.statements import reading as statement_overview
+from core.services.finance.statements import reading as statement_reading
 from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
@@ -66,12 +65,12 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
     """Draw the mapping of the columns, as it was used last for this party or as their names suggest."""
     kind = "insurer" if provider_id else "bank"
     try:
-        file = reconciliation_reading.read_heading(name, content)
+        file = reconciliations.read_heading(name, content)
     except CoverdeskError as error:
         st.error(words.plain(str(error)), icon=":material/error:")
         return
     with reading(frame.scope()) as session:
-        held = reconciliation_reading.get_mapping(session, provider_id)
+        held = reconciliations.get_mapping(session, provider_id)
     known, told = _propose(file, kind, held.columns if held else None, held.amount_is if held else "net")
     _forget_choices(file, kind, str(provider_id))
     st.caption(f"{words.count(len(file.rows))} rows. {told}")
@@ -161,7 +160,7 @@ def reconciling(typed: dict[str, Any], content: bytes, provider_id: UUID | None)
     """Return what compares a file with our records; the result is linked above the form."""
     return action(
         title="Reconcile",
-        work=lambda session, _, by: reconciliation_reading.run(session, typed, content, by=by, provider_id=provider_id),
+        work=lambda session, _, by: reconciliations.run(session, typed, content, by=by, provider_id=provider_id),
         done="The file was compared: its differences are below.",
         then=lambda made: st.session_state.update({f"{PLACE}.made": str(made), _OPEN: True}),
     )
@@ -212,8 +211,8 @@ def draw_switch() -> None:
 def draw() -> None:
     frame.require(ROLE)
     with reading(frame.scope()) as session:
-        months = statement_overview.list_months(session)
-        rows = reconciliation_reading.list_reconciliations(session)
+        months = statement_reading.list_months(session)
+        rows = reconciliations.list_reconciliations(session)
     # The form is what one comes for from the check list of a month, and while there is nothing else here.
     is_first = not rows or "party" in st.query_params
     with frame.header_with_buttons(

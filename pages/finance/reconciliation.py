@@ -8,8 +8,7 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput
-from core.services.finance.reconciling import differences
-from core.services.finance.reconciling import reconciliations as reconciliation_reading
+from core.services.finance.reconciling import differences, reconciliations
 from core.services.finance.reconciling.reconciliations import DifferenceRow, ReconciliationRow
 from core.services.lists.paging import Paging
 from core.services.people import staff
@@ -212,11 +211,9 @@ def list_of(row: ReconciliationRow, results: Sequence[tuple[str, int, int]], per
     total = sum(number for result, number, _ in results if chosen in (None, result))
     minor = sum(minor for result, _, minor in results if chosen in (None, result))
     with reading(frame.scope()) as session:
-        rows = reconciliation_reading.list_differences(
-            session, row.id, DIFFERENCES.paging(url_state.page()), result=chosen
-        )
+        rows = reconciliations.list_differences(session, row.id, DIFFERENCES.paging(url_state.page()), result=chosen)
         most = Paging(1, differences.MOST_AT_ONCE)
-        every = reconciliation_reading.list_differences(session, row.id, most, result=chosen)
+        every = reconciliations.list_differences(session, row.id, most, result=chosen)
     st.markdown(f"{DIFFERENCES.count_text(total)} · {words.naira(minor)}")
     above = st.container()
     number = tables.page_of(DIFFERENCES, total)
@@ -234,7 +231,7 @@ def list_of(row: ReconciliationRow, results: Sequence[tuple[str, int, int]], per
 def draw() -> None:
     person = frame.require(ROLE)
     tables.back_link("reconciliations", "finance/reconcile.py", "Back to Reconcile")
-    row = page_links.load_record("reconciliation", reconciliation_reading.get_reconciliation, is_of_mode=True)
+    row = page_links.load_record("reconciliation", reconciliations.get_reconciliation, is_of_mode=True)
     frame.page_header(
         f"{words.plain(row.party)}, {row.month:%B %Y}",
         f"{row.verdict}. Both sides of the month, compared number by number.",
@@ -244,7 +241,7 @@ def draw() -> None:
     if row.is_superseded:
         st.info(SUPERSEDED, icon=":material/history:")
     with reading(frame.scope()) as session:
-        results = reconciliation_reading.sum_results(session, row.id)
+        results = reconciliations.sum_results(session, row.id)
     with st.grid(2, min_column_width=320, gap="small"):
         sides(row, results)
         basis(row)
@@ -329,7 +326,7 @@ def story(row: DifferenceRow) -> None:
 def draw_difference() -> None:
     person = frame.require(ROLE)
     tables.back_link("differences", "finance/reconcile.py", "Back to the differences")
-    row = page_links.load_record("difference", reconciliation_reading.get_difference, is_of_mode=True)
+    row = page_links.load_record("difference", reconciliations.get_difference, is_of_mode=True)
     with frame.header_with_buttons(
         f"{words.plain(row.policy_number or 'Without a number')} {words.badge(row.state)}",
         "A difference is explained first, then adjusted by a movement or written off by two people.",

@@ -14,8 +14,7 @@ from core import clock, ids, money
 from core.errors import InvalidInput, NotFound
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, transitions
-from core.services.finance.payments import payouts as payment_reading
+from core.services.finance.payments import balances, payouts, transitions
 from core.services.finance.payments.balances import Balance
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
@@ -192,9 +191,7 @@ def paying(balance: Balance) -> Action:
         says=f"At most **{words.naira(balance.amount_minor)}**; the oldest statement is settled first.",
         fields=[Naira("amount", "Amount in naira", value=money.to_wire(balance.amount_minor))],
         confirm="Prepare the payout",
-        work=lambda session, typed, by: payment_reading.prepare(
-            session, {balance.party: _amount(typed["amount"])}, by=by
-        ),
+        work=lambda session, typed, by: payouts.prepare(session, {balance.party: _amount(typed["amount"])}, by=by),
         done="The payout is prepared: somebody else of finance approves it.",
     )
 
@@ -362,8 +359,8 @@ def payments(row: StatementRow) -> None:
     """Draw what is due until this statement if it is the newest that was sent, and every payment that settles it."""
     with reading(frame.scope()) as session:
         balance = balances.get_balance(session, row.party)
-        hindrance = payment_reading.hindrance_of(session, balance)
-        found = payment_reading.list_of_statement(session, row.id)
+        hindrance = payouts.hindrance_of(session, balance)
+        found = payouts.list_of_statement(session, row.id)
     if balance.newest and balance.newest.statement_id == row.id and balance.amount_minor:
         owed = "by the platform" if balance.amount_minor > 0 else "to the platform"
         st.markdown(f"**{words.naira(abs(balance.amount_minor))}** is due {owed}, with what was carried.")

@@ -13,7 +13,7 @@ from core.services.mail.mail import MailLine
 from core.services.people.staff import Person
 from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts
-from core.services.views import sale as policy_view
+from core.services.views import sale
 from core.services.views.sale import PolicyDetail, RefundLine, TermLine
 from core.states.claims import CLAIMS_ROLES
 from core.states.policies import AnswerStatus, PolicyAction, SubmissionState
@@ -348,7 +348,7 @@ def draw_letters(letters: Sequence[MailLine]) -> None:
 def draw_papers(policy_id: UUID, person: Person) -> None:
     """Name the bordereaux that reported a policy and the statements its money is on; finance can open them."""
     with reading(frame.scope()) as session:
-        found = policy_view.list_of_policy(session, policy_id)
+        found = sale.list_of_policy(session, policy_id)
     st.markdown("**Papers of finance**")
     if not frame.mode():
         st.caption("Test records are on no statement and in no bordereau.")
@@ -448,7 +448,7 @@ def reveal_personal(policy: PolicyDetail, within: str, person: Person) -> None:
 def draw() -> None:
     person = frame.require("operations", "claims", "supervisor")
     tables.back_link("policies", SEARCH, "Back to the search")
-    policy = page_links.load_record("policy", policy_view.get_policy, is_of_mode=True)
+    policy = page_links.load_record("policy", sale.get_policy, is_of_mode=True)
     draw_header(policy, person)
     policy_actions.follow_address(policy)
     actions.run()

@@ -42,7 +42,7 @@ def found(search: Search, names: Choices) -> Page[Row]:
 
 def nothing(search: Search) -> None:
     if search.selection.is_changed:
-        tables.say_no_match(POLICIES)
+        tables.show_no_match(POLICIES)
     else:
         st.info(
             "There is no policy in this mode yet. Sell one under Buy, or look at the other mode with the switch in"

@@ -56,7 +56,7 @@ def found(criteria: CustomerFilter, names: Choices) -> Page[Row]:
 
 def nothing(criteria: CustomerFilter) -> None:
     if criteria != CustomerFilter():
-        tables.say_no_match(CUSTOMERS)
+        tables.show_no_match(CUSTOMERS)
     else:
         st.info(
             "There is no customer in this mode yet: the first sale makes one. Look at the other mode with the switch"

@@ -57,7 +57,7 @@ def footer(total: SalesTotals, given_back: Split) -> None:
 
 def nothing(selection: Selection[PurchaseFilter], person: Person) -> None:
     if selection.is_changed:
-        tables.say_no_match(PURCHASES)
+        tables.show_no_match(PURCHASES)
     else:
         first = "Record one under Buy, let" if person.has_role("operations") else "Let"
         st.info(

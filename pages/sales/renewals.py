@@ -68,7 +68,7 @@ def footer(total: RenewalTotal, given_back: Split) -> None:
 
 def nothing(selection: Selection[RenewalFilter]) -> None:
     if selection.is_changed:
-        tables.say_no_match(RENEWALS)
+        tables.show_no_match(RENEWALS)
     else:
         st.info(
             "No policy of this mode has been renewed yet. What is up for it stands under Due for renewal.",

@@ -33,7 +33,7 @@ def test_a_store_without_a_backup_needs_somebody(store: Store) -> None:
 
 @pytest.mark.both_databases
 def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "_free_bytes", lambda: 1 << 40)
+    monkeypatch.setattr(service, "free_bytes", lambda: 1 << 40)
     backed_up(store)
     with store.writing(Scope.system()) as session:
         service.record(session, "here:1")
@@ -45,7 +45,7 @@ def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.both_databases
 def test_a_fresh_demonstration_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "_free_bytes", lambda: 1 << 40)
+    monkeypatch.setattr(service, "free_bytes", lambda: 1 << 40)
     demo.write(store, purchases=300, seed=1, until=clock.now() - timedelta(hours=13))
     told = coverdesk("status", COVERDESK_DEMO="true")
     assert "Nothing needs a person." in told.stdout, told.stdout
@@ -86,7 +86,7 @@ def test_the_health_check_of_a_worker_sees_those_of_its_own_machine(store: Store
 
 
 def test_json_says_the_same_to_programs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "_free_bytes", lambda: 1 << 40)
+    monkeypatch.setattr(service, "free_bytes", lambda: 1 << 40)
     backed_up(store)
     told = coverdesk("status", "--json")
     found = json.loads(told.stdout)
@@ -98,7 +98,7 @@ def test_json_says_the_same_to_programs(store: Store, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("broken", "says"),
     [
-        ({"_free_bytes": lambda: 1 << 20}, "less than 2 GiB are free"),
+        ({"free_bytes": lambda: 1 << 20}, "less than 2 GiB are free"),
         ({"_clock_skew": lambda _: -3.5}, "the clocks of this machine and of the database differ"),
     ],
 )

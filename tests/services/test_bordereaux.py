@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from core import clock, money
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.finance import agreements, parties
-from core.services.finance.bordereaux import bordereaux as bordereau_reading
+from core.services.finance.bordereaux import bordereaux
 from core.services.finance.parties import Party
 from core.services.views import sale
 from core.states.claims import DECIDED
@@ -53,7 +53,7 @@ def rows_of(finance: Finance, insurer: UUID, month: date) -> list[object]:
 
 
 def issued(finance: Finance, insurer: UUID, kind: str, *months: date) -> list[UUID]:
-    return [finance.do(bordereau_reading.issue, insurer, kind, month, by="funmi") for month in months]
+    return [finance.do(bordereaux.issue, insurer, kind, month, by="funmi") for month in months]
 
 
 @pytest.fixture
@@ -64,8 +64,8 @@ def premiums_of_august(finance: Finance, insurer: UUID) -> None:
 
 def csv_of(finance: Finance, bordereau_id: UUID) -> tuple[bytes, list[dict[str, str]]]:
     with finance.reading() as session:
-        row = bordereau_reading.get_bordereau(session, bordereau_id)
-        content = b"".join(bordereau_reading.csv_of(session, row))
+        row = bordereaux.get_bordereau(session, bordereau_id)
+        content = b"".join(bordereaux.csv_of(session, row))
     return content, list(csv.DictReader(io.StringIO(content.decode())))
 
 
@@ -77,7 +77,7 @@ def test_a_premium_bordereau_has_every_movement_of_its_month_once_and_adds_up(fi
     for bordereau_id, month in zip(made, (AUGUST, SEPTEMBER), strict=True):
         written = rows_of(finance, insurer, month)
         content, lines = csv_of(finance, bordereau_id)
-        row = finance.read(bordereau_reading.get_bordereau, bordereau_id)
+        row = finance.read(bordereaux.get_bordereau, bordereau_id)
         *lines, control = lines
         assert {line["movement_id"] for line in lines} == {str(each.id) for each in written}
         assert row.rows == len(lines) == len(written) > 0
@@ -91,7 +91,7 @@ def test_a_premium_bordereau_has_every_movement_of_its_month_once_and_adds_up(fi
         assert {(line["agreement_number"], line["class"], line["period_start"]) for line in lines} == {
             ("CH/7", "Motor", str(month))
         }
-    numbers = [finance.read(bordereau_reading.get_bordereau, each).number for each in made]
+    numbers = [finance.read(bordereaux.get_bordereau, each).number for each in made]
     assert numbers == ["BP-0001", "BP-0002"]
     assert finance.money_faults() == []
 
@@ -122,10 +122,10 @@ def ids_in(content: bytes) -> set[str]:
 def test_a_claims_bordereau_has_open_claims_and_those_closed_in_the_month_with_their_money(
     finance: Finance, store: Store, insurer: UUID
 ) -> None:
-    november = finance.read(bordereau_reading.find_due_month, insurer, "claims")
+    november = finance.read(bordereaux.find_due_month, insurer, "claims")
     with clock.freeze(datetime(2026, 12, 5, tzinfo=UTC)):
         (made,) = issued(finance, insurer, "claims", november)
-    row = finance.read(bordereau_reading.get_bordereau, made)
+    row = finance.read(bordereaux.get_bordereau, made)
     start, end = (clock.lagos_midnight(clock.add_months(november, months)) for months in (0, 1))
     *lines, control = csv_of(finance, made)[1]
     with store.reading(Scope.system()) as session:
@@ -158,50 +158,46 @@ def test_months_follow_each_other_and_only_finance_issues_what_is_over(finance: 
         issued(finance, insurer, "other", SEPTEMBER)
     for name in OUTSIDERS:
         with pytest.raises(NotAllowed):
-            finance.do(bordereau_reading.issue, insurer, "premium", SEPTEMBER, by=name)
+            finance.do(bordereaux.issue, insurer, "premium", SEPTEMBER, by=name)
     test_mode = Finance.__new__(Finance)
     test_mode.store, test_mode.scope, test_mode.people = finance.store, Scope.staff(is_live=False), finance.people
     with pytest.raises(StateForbids, match="live records"):
-        test_mode.do(bordereau_reading.issue, insurer, "premium", SEPTEMBER, by="funmi")
+        test_mode.do(bordereaux.issue, insurer, "premium", SEPTEMBER, by="funmi")
 
 
 @pytest.mark.both_databases
 def test_it_is_sent_and_answered_and_a_query_says_what_about(finance: Finance, insurer: UUID) -> None:
     (made,) = issued(finance, insurer, "premium", AUGUST)
     with pytest.raises(StateForbids, match="cannot become Acknowledged"):
-        finance.do(bordereau_reading.move, made, "Acknowledged", by="funmi")
+        finance.do(bordereaux.move, made, "Acknowledged", by="funmi")
     for name in OUTSIDERS:
         with pytest.raises(NotAllowed):
-            finance.do(bordereau_reading.move, made, "Sent", by=name)
-    finance.do(bordereau_reading.move, made, "Sent", by="femi")
+            finance.do(bordereaux.move, made, "Sent", by=name)
+    finance.do(bordereaux.move, made, "Sent", by="femi")
     with pytest.raises(StateForbids, match="Say what"):
-        finance.do(bordereau_reading.move, made, "Queried", by="femi")
-    finance.do(bordereau_reading.move, made, "Queried", by="femi", note="Two policies are unknown")
-    finance.do(bordereau_reading.move, made, "Acknowledged", by="funmi", note="They were found")
-    row = finance.read(bordereau_reading.get_bordereau, made)
+        finance.do(bordereaux.move, made, "Queried", by="femi")
+    finance.do(bordereaux.move, made, "Queried", by="femi", note="Two policies are unknown")
+    finance.do(bordereaux.move, made, "Acknowledged", by="funmi", note="They were found")
+    row = finance.read(bordereaux.get_bordereau, made)
     assert (row.state, row.issuer, row.sender, row.answerer) == ("Acknowledged", "Funmi", "Femi", "Funmi")
     assert row.note == "They were found"
 
 
 @pytest.mark.both_databases
 def test_what_is_not_with_the_insurer_by_its_day_is_overdue(finance: Finance, insurer: UUID) -> None:
-    def overdue() -> list[bordereau_reading.Overdue]:
+    def overdue() -> list[bordereaux.Overdue]:
         name = finance.read(parties.get_name, Party("provider", insurer))
-        return [
-            each
-            for each in finance.read(bordereau_reading.list_overdue)
-            if (each.party, each.kind) == (name, "premium")
-        ]
+        return [each for each in finance.read(bordereaux.list_overdue) if (each.party, each.kind) == (name, "premium")]
 
     assert [(each.month, each.due_on) for each in overdue()] == [(AUGUST, date(2026, 9, 10))]
     made = issued(finance, insurer, "premium", AUGUST, SEPTEMBER)
     assert [each.month for each in overdue()] == [AUGUST], "issued is not sent"
     for each in (*made, *issued(finance, insurer, "premium", OCTOBER)):
-        finance.do(bordereau_reading.move, each, "Sent", by="femi")
+        finance.do(bordereaux.move, each, "Sent", by="femi")
     assert overdue() == []
     terms = {"number": "CH/7", "starts_on": "2026-01-01", "bordereau_due_day": 25}
     finance.do(agreements.add, Party("provider", insurer), terms, by="root")
-    rows = finance.read(bordereau_reading.list_month, OCTOBER)
+    rows = finance.read(bordereaux.list_month, OCTOBER)
     mine = next(row for row in rows if row.provider_id == insurer and row.kind == "premium")
     assert (mine.due_on, mine.is_overdue) == (date(2026, 11, 25), False)
 

@@ -9,7 +9,7 @@ import pytest
 from core import clock, ids
 from core.covers.cover import Term
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services.claims.intake import lodging as claim_attaching
+from core.services.claims.intake import lodging
 from core.services.claims.review import fraud_flags, related
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
@@ -85,7 +85,7 @@ def test_end_of_cover_is_that_of_the_policy_and_its_certificate(office: Office) 
     with office.store.reading(DESK) as session:
         policy = session.get_one(Policy, office.desk.sale.policy_id)
         certificate = certificates.get_by_code(session, policy.certificate_code or "")
-        (found,) = claim_attaching.find_policies(session, policy.policy_number or "")
+        (found,) = lodging.find_policies(session, policy.policy_number or "")
     first, end = (words.day(day) for day in (certificate.start_at, certificate.expiration_at))
     last = words.day(clock.add_days(clock.to_lagos_day(certificate.expiration_at), -1))
     assert said_of_cover(office, claim_id) == f"Cover {first} to {end} · Last day of cover {last}"
@@ -164,20 +164,20 @@ def test_claim_of_the_other_mode_and_an_unknown_one_have_no_review(office: Offic
 def test_policy_of_a_caller_is_found_by_any_spelling_of_its_number(office: Office) -> None:
     number = str(office.desk.sale.policy["meta"]["policy_number"])
     with office.store.reading(DESK) as session:
-        (found,) = claim_attaching.find_policies(session, f" {number.lower()} ")
-        assert claim_attaching.find_policies(session, "") == claim_attaching.find_policies(session, "nothing") == []
+        (found,) = lodging.find_policies(session, f" {number.lower()} ")
+        assert lodging.find_policies(session, "") == lodging.find_policies(session, "nothing") == []
         for text in (number[-8:-1], found.email, found.holder, f"{found.holder.split()[-1]} {found.holder[:4]}"):
-            assert found.id in {each.id for each in claim_attaching.find_policies(session, text)}, text
+            assert found.id in {each.id for each in lodging.find_policies(session, text)}, text
     assert (found.id, found.loan_amount, found.stage) == (office.desk.sale.policy_id, 100000, "In force")
     assert (found.loan_start_on, found.loan_end_on) == (date(2026, 8, 22), date(2027, 8, 22))
     with office.store.reading(Scope.staff(is_live=True)) as session:
-        assert claim_attaching.find_policies(session, number) == []
+        assert lodging.find_policies(session, number) == []
 
 
 def attach(office: Office, claim_id: UUID, name: str, *, by: str = "bola", version: int, text: str = "new") -> None:
     arriving = ReceivedFile(field=name, file_name="later.pdf", content=papers.pdf(text=text))
     with files.store_files([arriving]) as (kept,), office.store.writing(DESK) as session:
-        claim_attaching.attach_document(session, claim_id, kept, person=office.people[by], version=version)
+        lodging.attach_document(session, claim_id, kept, person=office.people[by], version=version)
 
 
 def test_document_that_comes_later_takes_its_place_and_is_written_down(office: Office) -> None:

@@ -15,9 +15,8 @@ from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.closing import closing
 from core.services.closing.closing import Check
 from core.services.finance import adjustments, agreements, journal
-from core.services.finance.bordereaux import bordereaux as bordereau_overview
-from core.services.finance.payments import balances, transitions
-from core.services.finance.payments import payouts as payment_reading
+from core.services.finance.bordereaux import bordereaux
+from core.services.finance.payments import balances, payouts, transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.states.finance import MonthState
@@ -52,8 +51,8 @@ def prepared(finance: Finance, month: date) -> None:
         made = finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
         finance.do(statements.move, made, "Approved", by="femi")
         finance.do(statements.move, made, "Sent", by="femi")
-    for provider_id, _, kind in finance.read(bordereau_overview.list_due, month):
-        finance.do(bordereau_overview.issue, provider_id, kind, month, by="funmi")
+    for provider_id, _, kind in finance.read(bordereaux.list_due, month):
+        finance.do(bordereaux.issue, provider_id, kind, month, by="funmi")
 
 
 def against(found: list[Check]) -> set[str]:
@@ -158,9 +157,9 @@ def test_debit_is_credit_on_every_day_and_the_accounts_are_the_movements(finance
     account = {"bank_name": "Bank", "account_name": "Ekomarket", "account_number": "0123456789"}
     with clock.freeze(NOW - timedelta(days=90)):
         finance.do(agreements.confirm, finance.do(agreements.propose, party, account, by="root"), by="second")
-    batch = finance.do(payment_reading.prepare, {party: None}, by="funmi")
-    finance.do(payment_reading.approve, batch, by="femi")
-    (paid,) = finance.read(payment_reading.list_of_batch, batch)
+    batch = finance.do(payouts.prepare, {party: None}, by="funmi")
+    finance.do(payouts.approve, batch, by="femi")
+    (paid,) = finance.read(payouts.list_of_batch, batch)
     finance.do(transitions.confirm, paid.id, {"bank_reference": "T/1", "value_on": "2026-11-20"}, by="femi")
     for month in (first, date(2026, 11, 1)):
         content = b"".join(journal.csv_chunks(finance.read(journal.list_entries, month))).decode()

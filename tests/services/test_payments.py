@@ -20,8 +20,7 @@ from core.services.events.feed import FeedFilter
 from core.services.finance import agreements, parties
 from core.services.finance import tax as tax_schedules
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, bank_answers, transitions
-from core.services.finance.payments import payouts as payment_reading
+from core.services.finance.payments import balances, bank_answers, payouts, transitions
 from core.services.finance.payments.balances import Due
 from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.reconciling import table_files
@@ -89,9 +88,9 @@ def due(finance: Finance, party: Party) -> int:
 
 def approved(finance: Finance, party: Party, amount: int | None = None) -> UUID:
     """The one payment of an approved batch."""
-    batch = finance.do(payment_reading.prepare, {party: amount}, by="funmi")
-    finance.do(payment_reading.approve, batch, by="femi")
-    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    batch = finance.do(payouts.prepare, {party: amount}, by="funmi")
+    finance.do(payouts.approve, batch, by="femi")
+    (row,) = finance.read(payouts.list_of_batch, batch)
     return UUID(str(row.id))
 
 
@@ -108,7 +107,7 @@ def test_a_payout_settles_every_statement_until_the_newest_that_was_sent(finance
     owed = paper(finance, second).closing_minor
     assert owed == due(finance, party) > 0
     payment = approved(finance, party)
-    row, parts = finance.read(payment_reading.get_payment, payment)
+    row, parts = finance.read(payouts.get_payment, payment)
     assert [part.statement_id for part in parts] == [first, second]
     assert row.net_minor == sum(part.net_minor for part in parts) == owed
     papers = [paper(finance, each) for each in (first, second)]
@@ -120,7 +119,7 @@ def test_a_payout_settles_every_statement_until_the_newest_that_was_sent(finance
     assert [paper(finance, each).state for each in (first, second)] == ["Paid", "Paid"]
     assert due(finance, party) == 0
     with pytest.raises(StateForbids, match="Nothing is due"):
-        finance.do(payment_reading.prepare, {party: None}, by="funmi")
+        finance.do(payouts.prepare, {party: None}, by="funmi")
     assert finance.money_faults() == []
 
 
@@ -135,15 +134,15 @@ def test_parts_of_a_statement_are_paid_until_nothing_remains_and_their_taxes_mak
         payment = approved(finance, party, amount)
         finance.do(transitions.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
         assert paper(finance, made).state == state
-    rows = finance.read(payment_reading.list_of_statement, made)
+    rows = finance.read(payouts.list_of_statement, made)
     assert sum(row.net_minor for row in rows) == whole.closing_minor
     assert sum(row.vat_minor for row in rows) == whole.vat_minor
     assert sum(row.withheld_minor for row in rows) == whole.withheld_minor
-    number, minor = finance.read(payment_reading.count_payments)
+    number, minor = finance.read(payouts.count_payments)
     assert (number, minor) == (3, whole.closing_minor)
-    assert finance.read(payment_reading.list_payments, Paging(1, 2))[0].value_on == date(2026, 11, 20)
+    assert finance.read(payouts.list_payments, Paging(1, 2))[0].value_on == date(2026, 11, 20)
     newest, oldest, largest, smallest = (
-        finance.read(payment_reading.list_payments, Paging(1, 9), order=order) for order in payment_reading.ORDERS
+        finance.read(payouts.list_payments, Paging(1, 9), order=order) for order in payouts.ORDERS
     )
     assert oldest == newest[::-1]
     assert [row.net_minor for row in largest] == sorted((row.net_minor for row in newest), reverse=True)
@@ -226,16 +225,16 @@ def test_nobody_approves_a_payout_that_they_prepared_and_only_finance_touches_on
     sent(finance, party, AUGUST)
     for name in OUTSIDERS:
         with pytest.raises(NotAllowed):
-            finance.do(payment_reading.prepare, {party: None}, by=name)
-    batch = finance.do(payment_reading.prepare, {party: None}, by="funmi")
-    (row,) = finance.read(payment_reading.list_of_batch, batch)
+            finance.do(payouts.prepare, {party: None}, by=name)
+    batch = finance.do(payouts.prepare, {party: None}, by="funmi")
+    (row,) = finance.read(payouts.list_of_batch, batch)
     with pytest.raises(NotAllowed, match="You prepared"):
-        finance.do(payment_reading.approve, batch, by="funmi")
+        finance.do(payouts.approve, batch, by="funmi")
     resting = finance.rest("femi", NOW + timedelta(hours=1))
     with pytest.raises(NotAllowed, match="reset your password"):
-        finance.do(payment_reading.approve, batch, by=resting)
+        finance.do(payouts.approve, batch, by=resting)
     for name in OUTSIDERS:
-        for verb in (payment_reading.approve, payment_reading.open_bank_file):
+        for verb in (payouts.approve, payouts.open_bank_file):
             with pytest.raises(NotAllowed):
                 finance.do(verb, batch, by=name)
         for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, PAID)):
@@ -245,13 +244,13 @@ def test_nobody_approves_a_payout_that_they_prepared_and_only_finance_touches_on
         lambda: finance.do(transitions.confirm, row.id, PAID, by="femi"),
         lambda: finance.do(transitions.approve_receipt, row.id, by="wale"),
         lambda: finance.do(transitions.withdraw, row.id, reason="Not this way", by="wale"),
-        lambda: finance.do(payment_reading.open_bank_file, batch, by="wale"),
+        lambda: finance.do(payouts.open_bank_file, batch, by="wale"),
     ):
         with pytest.raises(StateForbids):
             refused()
-    finance.do(payment_reading.approve, batch, by="wale")
+    finance.do(payouts.approve, batch, by="wale")
     with pytest.raises(StateForbids, match="approved already"):
-        finance.do(payment_reading.withdraw, batch, reason="Too late now", by="wale")
+        finance.do(payouts.withdraw, batch, reason="Too late now", by="wale")
 
 
 @pytest.mark.both_databases
@@ -259,34 +258,34 @@ def test_money_is_not_paid_twice_not_too_much_and_not_while_something_stands_aga
     finance: Finance, party: Party
 ) -> None:
     with pytest.raises(StateForbids, match="No statement was sent yet"):
-        finance.do(payment_reading.prepare, {party: None}, by="funmi")
+        finance.do(payouts.prepare, {party: None}, by="funmi")
     (made,) = sent(finance, party, AUGUST)
     owed = due(finance, party)
     for amount in (0, -1, owed + 1):
         with pytest.raises(StateForbids, match="At most"):
-            finance.do(payment_reading.prepare, {party: amount}, by="funmi")
-    batch = finance.do(payment_reading.prepare, {party: None}, by="funmi")
+            finance.do(payouts.prepare, {party: amount}, by="funmi")
+    batch = finance.do(payouts.prepare, {party: None}, by="funmi")
     for attempt in (
-        lambda: finance.do(payment_reading.prepare, {party: None}, by="femi"),
+        lambda: finance.do(payouts.prepare, {party: None}, by="femi"),
         lambda: finance.do(statements.move, made, "Disputed", by="femi", note="Not ours at all"),
         lambda: finance.do(statements.reverse, made, reason="The agreement was another", by="funmi"),
     ):
         with pytest.raises(StateForbids, match="under way"):
             attempt()
-    finance.do(payment_reading.withdraw, batch, reason="Another account", by="funmi")
+    finance.do(payouts.withdraw, batch, reason="Another account", by="funmi")
     finance.do(statements.move, made, "Disputed", by="femi", note="Not ours at all")
     with pytest.raises(StateForbids, match="in dispute"):
-        finance.do(payment_reading.prepare, {party: None}, by="funmi")
+        finance.do(payouts.prepare, {party: None}, by="funmi")
     assert finance.money_faults() == []
 
 
 @pytest.mark.both_databases
 def test_a_changed_bank_account_stops_a_payout_that_was_prepared_before(finance: Finance, party: Party) -> None:
     sent(finance, party, AUGUST)
-    batch = finance.do(payment_reading.prepare, {party: None}, by="funmi")
+    batch = finance.do(payouts.prepare, {party: None}, by="funmi")
     bank(finance, party, account_number="9876543210")
     with pytest.raises(StateForbids, match="another bank account"):
-        finance.do(payment_reading.approve, batch, by="femi")
+        finance.do(payouts.approve, batch, by="femi")
 
 
 @pytest.mark.both_databases
@@ -294,23 +293,23 @@ def test_without_an_account_nothing_is_paid_out(finance: Finance, partner: Partn
     party = Party("distributor", partner.id)
     sent(finance, party, AUGUST)
     (balance,) = finance.read(balances.list_balances)
-    assert finance.read(payment_reading.hindrance_of, balance) == "There is no bank account that can be paid to"
-    assert finance.read(payment_reading.list_payable) == []
+    assert finance.read(payouts.hindrance_of, balance) == "There is no bank account that can be paid to"
+    assert finance.read(payouts.list_payable) == []
     with pytest.raises(StateForbids, match="no bank account"):
-        finance.do(payment_reading.prepare, {party: None}, by="funmi")
+        finance.do(payouts.prepare, {party: None}, by="funmi")
 
 
 @pytest.mark.both_databases
 def test_the_bank_file_has_every_line_the_whole_number_and_a_hash(finance: Finance, party: Party) -> None:
     sent(finance, party, AUGUST)
     payment = approved(finance, party)
-    row, _ = finance.read(payment_reading.get_payment, payment)
-    name, content = finance.do(payment_reading.open_bank_file, row.batch_id, by="funmi")
+    row, _ = finance.read(payouts.get_payment, payment)
+    name, content = finance.do(payouts.open_bank_file, row.batch_id, by="funmi")
     (line,) = csv.DictReader(io.StringIO(content.decode()))
     assert name == f"{row.batch}.csv" == "PB-0001.csv"
     assert line["account_number"] == "0123456789"
     assert (line["amount"], line["batch"]) == (money.to_wire(row.net_minor), "PB-0001")
-    assert hashlib.sha256(content).hexdigest() == finance.read(payment_reading.get_batch, row.batch_id).sha256
+    assert hashlib.sha256(content).hexdigest() == finance.read(payouts.get_batch, row.batch_id).sha256
 
 
 def test_the_banks_answer_names_a_reference_and_a_day_that_can_be(finance: Finance, party: Party) -> None:
@@ -342,7 +341,7 @@ def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(fina
     assert owed > 0
     given = {"amount": money.to_wire(owed), "bank_reference": "IN/7", "value_on": "2026-11-19"}
     with pytest.raises(StateForbids, match="Owed to the platform"):
-        finance.do(payment_reading.prepare, {party: None}, by="funmi")
+        finance.do(payouts.prepare, {party: None}, by="funmi")
     for name in OUTSIDERS:
         with pytest.raises(NotAllowed):
             finance.do(transitions.receive, party, given, by=name)
@@ -352,9 +351,9 @@ def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(fina
     with pytest.raises(NotAllowed, match="You prepared"):
         finance.do(transitions.approve_receipt, payment, by="funmi")
     assert paper(finance, made).state == "Sent"
-    row, _ = finance.read(payment_reading.get_payment, payment)
-    assert payment_reading.list_allowed(row, finance.people["funmi"]) == ["withdraw"]
-    assert payment_reading.list_allowed(row, finance.people["oye"]) == []
+    row, _ = finance.read(payouts.get_payment, payment)
+    assert payouts.list_allowed(row, finance.people["funmi"]) == ["withdraw"]
+    assert payouts.list_allowed(row, finance.people["oye"]) == []
     finance.do(transitions.approve_receipt, payment, by="femi")
     assert paper(finance, made).state == "Paid"
     assert due(finance, party) == 0
@@ -398,7 +397,7 @@ def test_an_amount_divides_oldest_first_and_never_beyond_what_is_due() -> None:
 @pytest.mark.both_databases
 def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, party: Party) -> None:
     sent(finance, party, AUGUST)
-    batch = finance.do(payment_reading.prepare, {party: None}, by="funmi")
+    batch = finance.do(payouts.prepare, {party: None}, by="funmi")
     maker = finance.people["funmi"].id
     for attempt in (
         sa.update(Payment).values(net_minor=1, gross_minor=1),
@@ -411,7 +410,7 @@ def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, party: 
     ):
         with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
             session.execute(attempt)
-    assert finance.read(payment_reading.get_batch, batch).state == "Prepared"
+    assert finance.read(payouts.get_batch, batch).state == "Prepared"
 
 
 @pytest.mark.both_databases
@@ -461,7 +460,7 @@ COLUMNS = {
 
 def read_answer(finance: Finance, batch: UUID, *rows: str) -> list[AnswerLine]:
     """The rows of a bank's file, as they are understood."""
-    row = finance.read(payment_reading.get_batch, batch)
+    row = finance.read(payouts.get_batch, batch)
     return list(finance.read(bank_answers.match, bank_answers.read(*answer_of(*rows)), COLUMNS, row))
 
 
@@ -483,9 +482,9 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
     bank(finance, insurer, account_number="0011223344")
     for each in (party, insurer):
         sent(finance, each, AUGUST)
-    batch = finance.do(payment_reading.prepare, {party: None, insurer: None}, by="funmi")
-    finance.do(payment_reading.approve, batch, by="femi")
-    first, second = finance.read(payment_reading.list_of_batch, batch)
+    batch = finance.do(payouts.prepare, {party: None, insurer: None}, by="funmi")
+    finance.do(payouts.approve, batch, by="femi")
+    first, second = finance.read(payouts.list_of_batch, batch)
     one, two = (money.to_wire(row.net_minor) for row in (first, second))
     good = f"A,,{one},PB-0001/1 2026-08,Successful,NIP/77,20/11/2026,"
     # By account and amount where the bank left our narration out; a debit has its sign.
@@ -502,7 +501,7 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
         finance.do(bank_answers.note, line, file_name="answer.csv", by="femi")
     with pytest.raises(StateForbids):
         finance.do(bank_answers.note, lines[2], file_name="answer.csv", by="femi")
-    noted = finance.read(payment_reading.list_of_batch, batch)
+    noted = finance.read(payouts.list_of_batch, batch)
     assert [row.state for row in noted] == ["Confirmed", "Returned"]
     assert (noted[0].bank_reference, noted[0].value_on) == ("NIP/77", date(2026, 11, 20))
     assert noted[1].note == "Account closed"
@@ -530,10 +529,10 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
 def test_a_row_of_the_bank_that_says_nothing_sure_is_shown_with_why(
     finance: Finance, party: Party, row: str, why: str
 ) -> None:
-    if not finance.read(payment_reading.list_batches):
+    if not finance.read(payouts.list_batches):
         sent(finance, party, AUGUST)
         approved(finance, party)
-    batch = finance.read(payment_reading.list_batches)[0]
+    batch = finance.read(payouts.list_batches)[0]
     net = money.to_wire(batch.net_minor)
     padding = f"Z,,{net},PB-0009/1 2026-08,Paid,N/9,2026-11-20,"
     line = read_answer(finance, batch.id, row.format(net=net), padding)[0]

@@ -11,7 +11,7 @@ from core import clock, money
 from core.money import Split
 from core.services.claims.letters import letters
 from core.services.compliance import pack
-from core.services.finance.credit_notes import reading as credit_note_pdf
+from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.reading import CreditNoteRow
 from core.services.finance.payments.paid_lines import PaidLine
 from core.services.finance.statements import files
@@ -241,14 +241,14 @@ def note(**changed: Any) -> CreditNoteRow:
     return CreditNoteRow(**{**given, **changed})
 
 
-@every_case("copy", credit_note_pdf.COPIES)
+@every_case("copy", credit_note_reading.COPIES)
 @every_case("steps", [1, 25, 300])
 def test_every_page_of_a_credit_note_reads_as_its_figures(copy: str, steps: int) -> None:
     explained = [
         {"step": f"Step {at} of it", "working": f"day {at} of {steps}, at the rate", "amount": f"{at}.25"}
         for at in range(1, steps + 1)
     ]
-    content = credit_note_pdf.render(note(explained=explained, reason="Why it ended. " * 30), copy)
+    content = credit_note_reading.render(note(explained=explained, reason="Why it ended. " * 30), copy)
     read = read_pages(content)
     assert {1: len(read) == 1, 25: len(read) == 2, 300: len(read) > 7}[steps]
     rows = [row for page in read for row in rows_of(page)]

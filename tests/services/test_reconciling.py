@@ -13,9 +13,8 @@ from core import clock, money
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge
 from core.services.audit import log as audit
 from core.services.finance import adjustments, parties
-from core.services.finance.bordereaux import bordereaux as bordereau_reading
-from core.services.finance.reconciling import differences, matching, table_files
-from core.services.finance.reconciling import reconciliations as reconciliation_reading
+from core.services.finance.bordereaux import bordereaux
+from core.services.finance.reconciling import differences, matching, reconciliations, table_files
 from core.services.finance.reconciling.matching import Entry
 from core.services.lists.windows import Window
 from core.store.access import Scope, Store
@@ -73,12 +72,12 @@ def file_of(rows: list[tuple[str, int, date]]) -> bytes:
 
 
 def run(finance: Finance, insurer: UUID, content: bytes, *, by: str = "funmi", **more: object) -> UUID:
-    made = finance.do(reconciliation_reading.run, {**ASKED, **more}, content, by=by, provider_id=insurer)
+    made = finance.do(reconciliations.run, {**ASKED, **more}, content, by=by, provider_id=insurer)
     return UUID(str(made))
 
 
-def row_of(finance: Finance, made: UUID) -> reconciliation_reading.ReconciliationRow:
-    return finance.read(reconciliation_reading.get_reconciliation, made)
+def row_of(finance: Finance, made: UUID) -> reconciliations.ReconciliationRow:
+    return finance.read(reconciliations.get_reconciliation, made)
 
 
 @pytest.mark.both_databases
@@ -97,7 +96,7 @@ def test_every_kind_of_difference_is_found_and_they_make_both_sides_equal(financ
     theirs += [("THEIRS/1", 12_345, SEPTEMBER)]
     made = run(finance, insurer, file_of(theirs))
     row = row_of(finance, made)
-    found = {each.policy_number.strip(): each for each in finance.read(reconciliation_reading.list_differences, made)}
+    found = {each.policy_number.strip(): each for each in finance.read(reconciliations.list_differences, made)}
     assert found[other].result == matching.AMOUNT
     assert found[other].difference_minor == -700 * len(mine[other])
     assert found[missing].result == matching.OURS
@@ -108,7 +107,7 @@ def test_every_kind_of_difference_is_found_and_they_make_both_sides_equal(financ
     total = sum(each.difference_minor for each in found.values())
     assert total + row.tolerated_minor == row.ours_minor - row.theirs_minor
     assert row.ours_minor == sum(minor for lines in ours(finance, insurer).values() for minor, _ in lines)
-    assert sum(number for _, number, _ in finance.read(reconciliation_reading.sum_results, made)) == len(found)
+    assert sum(number for _, number, _ in finance.read(reconciliations.sum_results, made)) == len(found)
     assert row.verdict == f"{len(found)} not explained"
     assert finance.money_faults() == []
 
@@ -178,7 +177,7 @@ def test_a_bad_file_is_refused_by_name_or_row_and_nothing_is_kept(
     with finance.reading() as session:
         for table in (Reconciliation, Difference):
             assert session.execute(sa.select(sa.func.count()).select_from(table)).scalar_one() == 0
-        assert reconciliation_reading.get_mapping(session, insurer) is None
+        assert reconciliations.get_mapping(session, insurer) is None
 
 
 def workbook(*rows: list[object], formula: bool = False) -> bytes:
@@ -291,15 +290,15 @@ def test_a_row_without_a_number_is_not_checked_and_a_row_of_totals_is_none() -> 
 @pytest.mark.both_databases
 def test_our_own_bordereau_is_taken_back_as_it_is_without_a_difference(finance: Finance, insurer: UUID) -> None:
     for month in (date(2026, 8, 1), SEPTEMBER):
-        made = finance.do(bordereau_reading.issue, insurer, "premium", month, by="funmi")
+        made = finance.do(bordereaux.issue, insurer, "premium", month, by="funmi")
     with finance.reading() as session:
-        row = bordereau_reading.get_bordereau(session, made)
-        content = b"".join(bordereau_reading.csv_of(session, row))
+        row = bordereaux.get_bordereau(session, made)
+        content = b"".join(bordereaux.csv_of(session, row))
     file = table_files.read("BP-0002.csv", content)
     columns = table_files.guess(file.heading, table_files.MEANINGS["insurer"], [cells for _, cells in file.rows])
     found = row_of(finance, run(finance, insurer, content, columns=columns))
     assert (found.theirs_minor, found.theirs_rows) == (row.totals["final_net"], row.rows)
-    unnumbered = finance.read(reconciliation_reading.list_differences, found.id)
+    unnumbered = finance.read(reconciliations.list_differences, found.id)
     assert {each.result for each in unnumbered} <= {matching.UNCHECKED}
     assert sum(each.difference_minor for each in unnumbered) == 0
 
@@ -309,8 +308,8 @@ def test_the_file_of_differences_adds_up_to_ours_less_theirs(finance: Finance, i
     number, lines = next(each for each in ours(finance, insurer).items() if each[0])
     total = sum(minor for minor, _ in lines)
     row = row_of(finance, run(finance, insurer, file_of([(number, total - 1, SEPTEMBER)])))
-    rows = finance.read(reconciliation_reading.list_differences, row.id)
-    said = b"".join(reconciliation_reading.csv_chunks(rows, tolerated_minor=row.tolerated_minor)).decode()
+    rows = finance.read(reconciliations.list_differences, row.id)
+    said = b"".join(reconciliations.csv_chunks(rows, tolerated_minor=row.tolerated_minor)).decode()
     passed, last = (line.split(",") for line in said.split("\r\n")[-3:-1])
     assert (passed[0], passed[5]) == ("within the tolerance", "0.01")
     assert (last[0], last[5]) == ("total", money.to_wire(row.ours_minor - row.theirs_minor))
@@ -342,22 +341,22 @@ def test_only_finance_reconciles_whole_months_of_live_records_and_a_file_once(fi
     run(finance, insurer, content)
     with pytest.raises(StateForbids, match="This very file"):
         run(finance, insurer, content)
-    mapping = finance.read(reconciliation_reading.get_mapping, insurer)
+    mapping = finance.read(reconciliations.get_mapping, insurer)
     assert (mapping.columns, mapping.tolerance_minor) == (COLUMNS, 100)
 
 
-def difference(finance: Finance, insurer: UUID, minor: int = 1_000) -> reconciliation_reading.DifferenceRow:
+def difference(finance: Finance, insurer: UUID, minor: int = 1_000) -> reconciliations.DifferenceRow:
     """The difference of a file that has the largest policy of ours with another amount."""
     mine = ours(finance, insurer).items()
     number, lines = max((each for each in mine if each[0]), key=lambda each: each[1][0][0])
     total = sum(each for each, _ in lines)
     made = run(finance, insurer, file_of([(number, total + minor, SEPTEMBER)]))
-    found = finance.read(reconciliation_reading.list_differences, made)
+    found = finance.read(reconciliations.list_differences, made)
     return next(each for each in found if each.policy_number == number)
 
 
-def state(finance: Finance, row: reconciliation_reading.DifferenceRow) -> str:
-    return finance.read(reconciliation_reading.get_difference, row.id).state
+def state(finance: Finance, row: reconciliations.DifferenceRow) -> str:
+    return finance.read(reconciliations.get_difference, row.id).state
 
 
 def test_a_difference_is_explained_and_written_off_by_two_people_within_their_limits(
@@ -425,7 +424,7 @@ def test_a_limit_of_write_offs_is_not_split_over_the_differences_of_a_party(fina
     mine = [each for each in ours(finance, insurer).items() if each[0]][:2]
     lines = [(number, sum(minor for minor, _ in found) + 3_000_000, SEPTEMBER) for number, found in mine]
     made = run(finance, insurer, file_of(lines))
-    shown = finance.read(reconciliation_reading.list_differences, made)
+    shown = finance.read(reconciliations.list_differences, made)
     first, second = (next(row for row in shown if row.policy_number == number) for number, _ in mine)
     for row in (first, second):
         finance.do(differences.explain, row.id, {"cause": "Other", "note": "Nobody knows"}, by="funmi")
@@ -472,22 +471,22 @@ def test_several_are_explained_by_their_results_assigned_and_ended_each_by_two_p
 ) -> None:
     content = file_of([*((f"THEIRS/{row}", 1_000 * row, SEPTEMBER) for row in range(1, 4)), ("", 77, SEPTEMBER)])
     made = run(finance, insurer, content)
-    rows = finance.read(reconciliation_reading.list_differences, made)
+    rows = finance.read(reconciliations.list_differences, made)
     keys = [row.id for row in rows]
     note = {"note": "They were asked by e-mail"}
     with pytest.raises(InvalidInput, match="cause"):
         finance.do(differences.explain_each, keys, {**note, "cause": "Weather"}, by="funmi")
     with pytest.raises(NotAllowed):
         finance.do(differences.explain_each, keys, {**note, "cause": differences.AS_PROPOSED}, by="oye")
-    assert all(row.cause is None for row in finance.read(reconciliation_reading.list_differences, made))
+    assert all(row.cause is None for row in finance.read(reconciliations.list_differences, made))
     given = {**note, "cause": differences.AS_PROPOSED}
     assert finance.do(differences.explain_each, keys, given, by="funmi") == len(keys)
-    explained = finance.read(reconciliation_reading.list_differences, made)
+    explained = finance.read(reconciliations.list_differences, made)
     assert {row.result for row in explained} >= {matching.THEIRS, matching.OURS, matching.UNCHECKED}
     assert all(row.cause == differences.PROPOSED[row.result] and row.owner == "Funmi" for row in explained)
     femi = finance.people["femi"].id
     assert finance.do(differences.assign, keys, femi, by="funmi") == len(keys)
-    assert {row.owner for row in finance.read(reconciliation_reading.list_differences, made)} == {"Femi"}
+    assert {row.owner for row in finance.read(reconciliations.list_differences, made)} == {"Femi"}
     with pytest.raises(InvalidInput, match="owner"):
         finance.do(differences.assign, keys, finance.people["oye"].id, by="funmi")
     assert set(differences.PROPOSED) == set(RESULTS)
@@ -497,7 +496,7 @@ def test_what_is_ended_is_not_assigned_and_one_that_cannot_be_explained_keeps_al
     finance: Finance, insurer: UUID
 ) -> None:
     made = run(finance, insurer, file_of([(f"THEIRS/{row}", 1_000 * row, SEPTEMBER) for row in range(1, 4)]))
-    keys = [row.id for row in finance.read(reconciliation_reading.list_differences, made)]
+    keys = [row.id for row in finance.read(reconciliations.list_differences, made)]
     given = {"note": "They were asked by e-mail", "cause": differences.AS_PROPOSED}
     finance.do(differences.explain_each, keys, given, by="funmi")
     finance.do(differences.ask_write_off, keys[-1], by="funmi")
@@ -508,7 +507,7 @@ def test_what_is_ended_is_not_assigned_and_one_that_cannot_be_explained_keeps_al
         finance.do(differences.assign, keys, finance.people["femi"].id, by="funmi")
     with pytest.raises(StateForbids):
         finance.do(differences.explain_each, keys, {**given, "cause": "Other"}, by="funmi")
-    left = finance.read(reconciliation_reading.list_differences, made)
+    left = finance.read(reconciliations.list_differences, made)
     assert "Other" not in {row.cause for row in left}
     assert {row.owner for row in left} == {"Funmi"}
 
@@ -519,14 +518,14 @@ def test_a_newer_file_of_the_same_party_and_month_counts_and_keeps_what_was_said
 ) -> None:
     rows = [("THEIRS/1", 1_000, SEPTEMBER), ("THEIRS/2", 2_000, SEPTEMBER), ("THEIRS/3", 3_000, SEPTEMBER)]
     first = run(finance, insurer, file_of(rows))
-    before = {row.policy_number: row for row in finance.read(reconciliation_reading.list_differences, first)}
+    before = {row.policy_number: row for row in finance.read(reconciliations.list_differences, first)}
     said = {"cause": "Other", "note": "Policies of another agent"}
     for name in ("THEIRS/1", "THEIRS/2", "THEIRS/3"):
         finance.do(differences.explain, before[name].id, said, by="funmi")
     finance.do(differences.ask_write_off, before["THEIRS/3"].id, by="funmi")
     finance.do(differences.write_off, before["THEIRS/3"].id, by="femi")
     second = run(finance, insurer, file_of([rows[0], ("THEIRS/2", 2_500, SEPTEMBER), rows[2]]), by="wale")
-    after = {row.policy_number: row for row in finance.read(reconciliation_reading.list_differences, second)}
+    after = {row.policy_number: row for row in finance.read(reconciliations.list_differences, second)}
     kept = {name: (after[name].state, after[name].owner, after[name].cause) for name, _, _ in rows}
     explained = ("Explained", "Funmi", "Other")
     assert kept == {"THEIRS/1": explained, "THEIRS/2": ("Open", None, None), "THEIRS/3": explained}
@@ -534,7 +533,7 @@ def test_a_newer_file_of_the_same_party_and_month_counts_and_keeps_what_was_said
     assert (old.is_superseded, old.unexplained, old.verdict) == (True, 0, "A newer file counts")
     assert (new.is_superseded, new.verdict) == (False, f"{new.unexplained} not explained")
     assert new.unexplained == sum(row.state == "Open" for row in after.values()) == new.differences - 2
-    stale = finance.read(reconciliation_reading.get_difference, before["THEIRS/1"].id)
+    stale = finance.read(reconciliations.get_difference, before["THEIRS/1"].id)
     assert differences.list_allowed(stale, finance.people["funmi"]) == []
     with pytest.raises(StateForbids, match="newer file"):
         finance.do(differences.explain, stale.id, said, by="funmi")

@@ -1,6 +1,7 @@
 """Figures and exports are read from a replica while it is fit, and from the primary in every other case."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -60,7 +61,8 @@ def store(
     with fresh_store(request, "postgres", tmp_path, monkeypatch) as made:
         bounded(made, standby, WAITS)
         # After a quiet time, all that is known of a replica that lacks one write is that its last one is old.
-        while made.replica.status().fault:
+        until = time.monotonic() + WAITS.catch_up_seconds
+        while made.replica.status().fault and time.monotonic() < until:
             pass
         yield made
         made.replica.close()

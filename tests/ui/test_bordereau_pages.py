@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.services.finance.bordereaux import bordereaux as bordereau_reading
+from core.services.finance.bordereaux import bordereaux
 from core.store.access import Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
@@ -51,7 +51,7 @@ def test_a_month_is_issued_sent_and_queried_and_policies_name_it(finance: Financ
     confirm(press(at, "Queried by the insurer"))
     assert "Say what the insurer said" in texts(at)
     confirm(at, note="One policy is unknown")
-    row = next(row for row in finance.read(bordereau_reading.list_bordereaux) if row.state == "Queried")
+    row = next(row for row in finance.read(bordereaux.list_bordereaux) if row.state == "Queried")
     links = [link.proto.url for link in at.get("link_button")]
     assert links == [f"/bordereaux/{row.id}.{name}" for name in ("xlsx", "csv")]
     policy = next(each for each in finance.rows(from_="2026-08-01", to="2026-08-31") if each.provider == row.party)
@@ -73,7 +73,7 @@ def test_a_draft_shows_the_rows_that_are_issued(finance: Finance, screen: Screen
     follow(at, row_links(at)[list(lists(at)[0]["Kind"]).index("Premium")])
     shown = table_of(at)
     confirm(press(at, "Issue it"))
-    (row,) = finance.read(bordereau_reading.list_bordereaux)
+    (row,) = finance.read(bordereaux.list_bordereaux)
     assert row.rows == len(shown) - 2
     assert at.query_params["id"] in (str(row.id), [str(row.id)])
     assert "The bordereau is issued." in texts(at)

@@ -31,7 +31,7 @@ def test_the_list_shows_signed_rows_and_the_net_of_the_whole(finance: Finance, s
     at = open_page(screen, finance, LIST)
     shown, rows = lists(at)[0], finance.rows(50)
     assert list(shown["Premium"]) == [words.naira(row.total_minor) for row in rows]
-    assert list(shown["Kind"]) == [row.kind_name for row in rows]
+    assert list(shown["Kind"]) == [row.kind_label for row in rows]
     total = finance.read(movements.compute_totals, select())
     for minor in (total.premium_minor, -total.refunded_minor, total.net.total_minor):
         assert f"**{words.naira(minor)}**" in texts(at)

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.services.finance import agreements
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts as payment_reading
+from core.services.finance.payments import payouts
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.lists.paging import Paging
@@ -65,7 +65,7 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     assert list(lists(at)[0]["Due"]) == [words.naira(owed)]
     confirm(press(at, f"Prepare a payout of {words.naira(owed)}"))
     assert "A payment is under way" in list(lists(at)[0]["Payout"])
-    batch = finance.read(payment_reading.list_batches)[0]
+    batch = finance.read(payouts.list_batches)[0]
     at = open_page(screen, finance, BATCH, by="funmi", id=str(batch.id))
     assert "Approve" not in labels(at), "who prepared it does not approve it"
     assert links(at) == []
@@ -91,10 +91,10 @@ def test_the_banks_answer_is_a_file_that_somebody_else_than_the_preparer_notes(
     finance: Finance, screen: Screen, partner: Partner
 ) -> None:
     made = sent(finance, Party("distributor", partner.id))
-    batch = finance.do(payment_reading.prepare, {Party("distributor", partner.id): None}, by="funmi")
+    batch = finance.do(payouts.prepare, {Party("distributor", partner.id): None}, by="funmi")
     assert "somebody else of finance approves it" in texts(open_page(screen, finance, BATCH, by="funmi", id=str(batch)))
-    finance.do(payment_reading.approve, batch, by="femi")
-    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    finance.do(payouts.approve, batch, by="femi")
+    (row,) = finance.read(payouts.list_of_batch, batch)
     net = words.naira(row.net_minor)
     at = open_page(screen, finance, BATCH, by="funmi", id=str(batch))
     assert "somebody else of finance notes what the bank says" in texts(at)
@@ -121,7 +121,7 @@ def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(
     confirm(at, bank_reference="")
     assert "Fill this in" in texts(at)
     confirm(at, bank_reference="IN/7")
-    (row,) = finance.read(payment_reading.list_payments, Paging(1, 5))
+    (row,) = finance.read(payouts.list_payments, Paging(1, 5))
     assert "Confirm" not in labels(open_page(screen, finance, ONE, by="funmi", id=str(row.id)))
     confirm(press(open_page(screen, finance, ONE, by="femi", id=str(row.id)), "Confirm"))
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
@@ -135,8 +135,8 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
     insurer = next(party for party in parties_due if party.account == "provider")
     for party in (Party("distributor", partner.id), insurer):
         sent(finance, party)
-        finance.do(payment_reading.prepare, {party: None}, by="funmi")
-    rows = finance.read(payment_reading.list_batches)
+        finance.do(payouts.prepare, {party: None}, by="funmi")
+    rows = finance.read(payouts.list_batches)
     assert len(rows) == 2
     total = words.naira(sum(row.net_minor for row in rows))
     assert "Approve 2" not in labels(open_page(screen, finance, LIST, by="funmi", view="payouts"))
@@ -145,7 +145,7 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
     at = press(at, "Approve 2")
     assert f"Together **{total}**" in texts(at)
     confirm(at)
-    assert {row.state for row in finance.read(payment_reading.list_batches)} == {"Approved"}
+    assert {row.state for row in finance.read(payouts.list_batches)} == {"Approved"}
 
 
 def test_other_roles_do_not_reach_payments_and_a_wrong_one_is_explained(finance: Finance, screen: Screen) -> None:

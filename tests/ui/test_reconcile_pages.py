@@ -7,8 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import money
 from core.services.finance import parties
-from core.services.finance.reconciling import differences, table_files
-from core.services.finance.reconciling import reconciliations as reconciliation_reading
+from core.services.finance.reconciling import differences, reconciliations, table_files
 from core.services.finance.reconciling.reconciliations import DifferenceRow
 from core.states.finance import DifferenceState
 from core.store.access import Store
@@ -66,11 +65,11 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     confirm(press(at, "Explain"), note="A policy of another agent")
     confirm(press(at, "Ask to write it off"))
     assert "Write it off" not in labels(at)
-    (made,) = finance.read(reconciliation_reading.list_reconciliations)
-    rows = finance.read(reconciliation_reading.list_differences, made.id)
+    (made,) = finance.read(reconciliations.list_reconciliations)
+    rows = finance.read(reconciliations.list_differences, made.id)
     theirs = next(row for row in rows if row.policy_number == "THEIRS/1")
     confirm(press(open_page(screen, finance, DIFFERENCE, by="femi", id=str(theirs.id)), "Write it off"))
-    assert finance.read(reconciliation_reading.get_difference, theirs.id).state == "Written off"
+    assert finance.read(reconciliations.get_difference, theirs.id).state == "Written off"
 
 
 def test_many_differences_are_explained_by_their_results_and_assigned_with_the_sum_that_one_adds_up(
@@ -80,7 +79,7 @@ def test_many_differences_are_explained_by_their_results_and_assigned_with_the_s
     typed = {"kind": "insurer", "month": "2026-09-01", "file_name": "s.csv", "columns": COLUMNS}
     content = b"Policy,Net amount\nTHEIRS/1,10.00\nTHEIRS/2,32.50\n,7.00"
     provider_id = next(party.id for party, name in finance.read(parties.list_parties) if name == sold.provider)
-    made = finance.do(reconciliation_reading.run, typed, content, by="funmi", provider_id=provider_id)
+    made = finance.do(reconciliations.run, typed, content, by="funmi", provider_id=provider_id)
     rows = found(finance, made)
     at = open_page(screen, finance, ONE, id=str(made), result="only theirs")
     assert f"**2** differences · {words.naira(-4250)}" in texts(at)
@@ -108,7 +107,7 @@ def test_many_differences_are_explained_by_their_results_and_assigned_with_the_s
 
 
 def found(finance: Finance, made: UUID) -> list[DifferenceRow]:
-    return list(finance.read(reconciliation_reading.list_differences, made))
+    return list(finance.read(reconciliations.list_differences, made))
 
 
 def test_a_wrong_row_is_shown_with_what_is_wrong_beside_what_was_understood(finance: Finance, screen: Screen) -> None:

@@ -21,7 +21,7 @@ from core.covers import fields
 from core.covers.fields import build_example
 from core.covers.request import Request
 from core.services import examples
-from core.services.finance.statements import reading as statement_records
+from core.services.finance.statements import reading as statement_reading
 from core.services.selling.loan_books import records as loan_book_records
 from core.settings import settings
 
@@ -62,8 +62,8 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "Renewal": examples.build_renewal,
     "CustomerPage": _page("customers", examples.build_customer),
     "OneCustomer": _one("customer", examples.build_customer),
-    "StatementPage": _page("statements", statement_records.build_example),
-    "OneStatement": _one("statement", statement_records.build_example),
+    "StatementPage": _page("statements", statement_reading.build_example),
+    "OneStatement": _one("statement", statement_reading.build_example),
     "LoanBookPage": _page("loan_books", loan_book_records.build_example),
     "OneLoanBook": _one("loan_book", loan_book_records.build_example),
     "LoanBookRowPage": _page("rows", loan_book_records.build_row_example),

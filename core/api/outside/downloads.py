@@ -27,11 +27,11 @@ from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.exports.runs import ExportOrder
 from core.services.finance import ageing, journal, tax
-from core.services.finance.bordereaux import bordereaux as bordereau_reading
+from core.services.finance.bordereaux import bordereaux
 from core.services.finance.bordereaux import columns as bordereau_columns
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.payments import payouts
-from core.services.finance.reconciling import reconciliations as reconciliation_reading
+from core.services.finance.reconciling import reconciliations
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementRow
@@ -212,13 +212,13 @@ def _taxes(request: Request, _: Person) -> tuple[str, bytes]:
 def _bordereau(request: Request, _: Person) -> tuple[str, bytes]:
     bordereau_id, format_ = ids.parse(request.path_params["bordereau"], "bordereau"), request.path_params["format"]
     with reading(_LIVE) as session:
-        row = bordereau_reading.get_bordereau(session, bordereau_id)
+        row = bordereaux.get_bordereau(session, bordereau_id)
         content = file_of(
-            bordereau_reading.csv_of(session, row),
+            bordereaux.csv_of(session, row),
             format_,
             bordereau_columns.OF[row.kind],
-            title=f"{bordereau_reading.KIND_NAMES[row.kind]} bordereau",
-            facts=bordereau_reading.facts_of(row),
+            title=f"{bordereaux.KIND_NAMES[row.kind]} bordereau",
+            facts=bordereaux.facts_of(row),
             created_at=row.issued_at,
         )
     return f"{row.number}-{row.month:%Y-%m}.{format_}", content
@@ -227,11 +227,11 @@ def _bordereau(request: Request, _: Person) -> tuple[str, bytes]:
 def _reconciliation(request: Request, _: Person) -> tuple[str, bytes]:
     found, format_ = ids.parse(request.path_params["reconciliation"], "reconciliation"), request.path_params["format"]
     with reading(_LIVE) as session:
-        row = reconciliation_reading.get_reconciliation(session, found)
-        rows = reconciliation_reading.list_differences(session, found)
+        row = reconciliations.get_reconciliation(session, found)
+        rows = reconciliations.list_differences(session, found)
     facts = [("Party", row.party), ("Month", f"{row.month:%B %Y}"), ("Their file", row.file_name)]
-    chunks = reconciliation_reading.csv_chunks(rows, tolerated_minor=row.tolerated_minor)
-    content = file_of(chunks, format_, reconciliation_reading.COLUMNS, title="Differences", facts=facts)
+    chunks = reconciliations.csv_chunks(rows, tolerated_minor=row.tolerated_minor)
+    content = file_of(chunks, format_, reconciliations.COLUMNS, title="Differences", facts=facts)
     return f"differences-{row.month:%Y-%m}.{format_}", content
 
 

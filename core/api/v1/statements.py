@@ -12,7 +12,7 @@ from core.api.http.queries import Id, PageQuery, QueryString
 from core.api.http.reads import ReadRoute
 from core.api.outside import downloads
 from core.covers.fields import one_of
-from core.services.finance.statements import reading as statement_records
+from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementRecord
 from core.store.access import reading
 
@@ -43,7 +43,7 @@ class FileQuery(QueryString):
 def list_statements(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every statement that was sent to you, the newest month first; a test key has none."""
     with reading(caller.scope) as session:
-        page = statement_records.list_records(session, query.paging())
+        page = statement_reading.list_records(session, query.paging())
     return list_response("statements", page.items, page.total_count, _LISTED)
 
 
@@ -51,7 +51,7 @@ def list_statements(caller: Signed, query: Annotated[PageQuery, Query()]) -> Res
 def get_statement(caller: Signed, statement_id: Id) -> Response:
     """One statement with its balances and the hash of its CSV."""
     with reading(caller.scope) as session:
-        return success({"statement": statement_records.get_record(session, statement_id)}, _ONE)
+        return success({"statement": statement_reading.get_record(session, statement_id)}, _ONE)
 
 
 @router.get(

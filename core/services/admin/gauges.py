@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from shutil import disk_usage
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -13,7 +12,7 @@ from core.services.admin import status as readiness
 from core.services.claims.reports import figures
 from core.services.outbox.queue import list_queues
 from core.services.people import credentials
-from core.settings import VERSION, get_commit, settings
+from core.settings import VERSION, get_commit
 from core.store.access import ScopedSession, store
 from core.store.schema import versions
 from core.store.schema.rollups import DaybookLine
@@ -138,8 +137,7 @@ def _database(session: ScopedSession) -> Iterator[Gauge]:
     size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
     statement = size if is_sqlite else "SELECT pg_database_size(current_database())"
     yield Gauge("database_bytes", session.connection().exec_driver_sql(statement).scalar_one())
-    folder = settings().files_folder
-    yield Gauge("disk_free_bytes", disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free)
+    yield Gauge("disk_free_bytes", readiness.free_bytes())
 
 
 def _replica(_: ScopedSession) -> Iterator[Gauge]:

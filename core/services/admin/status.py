@@ -4,7 +4,6 @@ Each worker writes a row about every half minute, and removes it when it ends.
 """
 
 import os
-import shutil
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -101,9 +100,8 @@ def find_fault() -> str | None:
     with writing(Scope.system()) as session:
         _verify_writable(session)
         local_files.require_space(session.connection())
-    folder = settings().files_folder
-    folder.mkdir(parents=True, exist_ok=True)
-    if shutil.disk_usage(folder).free < MIN_FREE_BYTES:
+    settings().files_folder.mkdir(parents=True, exist_ok=True)
+    if free_bytes() < MIN_FREE_BYTES:
         return "the disk is nearly full"
     return None
 
@@ -136,7 +134,7 @@ BACKUP_DUE: Final = timedelta(hours=26)
 QUEUE_LATE: Final = timedelta(hours=1)
 _CLOCK_TOLERANCE: Final = timedelta(seconds=2)
 _GIB: Final = 1 << 30
-_MIN_FREE_BYTES: Final = 2 * _GIB
+_LOW_FREE_BYTES: Final = 2 * _GIB
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -195,7 +193,7 @@ def get_status(session: ScopedSession) -> Status:
         newest_migration=versions.newest(),
         workers=list_beats(session),
         queues=_list_queues(session),
-        disk_free_bytes=_free_bytes(),
+        disk_free_bytes=free_bytes(),
         clock_skew_seconds=_clock_skew(session),
         backup_at=newest_backup(session),
         replica=describe_replica(),
@@ -220,7 +218,8 @@ def _list_queues(session: ScopedSession) -> list[QueueStatus]:
     ]
 
 
-def _free_bytes() -> int:
+def free_bytes() -> int:
+    """Return the free space of the disk that has, or will have, the files."""
     folder = settings().files_folder
     return disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free
 
@@ -241,7 +240,7 @@ def list_faults(status: Status) -> list[str]:
         "the store has another version: run `coverdesk init`": status.migration != status.newest_migration,
         "there is no backup yet: run `coverdesk backup FILE`": has_never_saved,
         "the newest backup is older than 26 hours": late,
-        "less than 2 GiB are free on the disk of the files": status.disk_free_bytes < _MIN_FREE_BYTES,
+        "less than 2 GiB are free on the disk of the files": status.disk_free_bytes < _LOW_FREE_BYTES,
         "the clocks of this machine and of the database differ": (
             abs(status.clock_skew_seconds) > _CLOCK_TOLERANCE.total_seconds()
         ),

@@ -22,7 +22,7 @@ from core.services.exports import proofs as export_proofs
 from core.services.finance import parties, proofs
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.people import approvals, role_grants
-from core.services.selling.loan_books import books as loan_book_proofs
+from core.services.selling.loan_books import books
 from core.states import claims as claim_states
 from core.states.claims import DECIDED, ClaimStatus
 from core.states.policies import SubmissionState
@@ -537,7 +537,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Merged customers are of one distributor and mode, and in no chain": merging.find_merge_faults,
     "Every bordereau is its rows, its hash, and leaves nothing out": proofs.find_bordereau_faults,
     "Every refund has its credit note, in numbers without gaps": payment_proofs.find_credit_note_faults,
-    "Every loan book was sold as its rows say": loan_book_proofs.find_book_faults,
+    "Every loan book was sold as its rows say": books.find_book_faults,
     "Every reconciliation's differences make both sides equal": proofs.find_reconciliation_faults,
     "The journal of every closed month is as it was, and balances": proofs.find_month_faults,
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,

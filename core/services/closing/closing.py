@@ -14,14 +14,13 @@ from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.admin import store_check
 from core.services.audit import log as audit
 from core.services.finance import journal, movements, parties
-from core.services.finance.bordereaux import bordereaux as bordereau_overview
+from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.journal import Step
 from core.services.finance.movements import MovementFilter
 from core.services.finance.payments import balances
-from core.services.finance.reconciling import matching
-from core.services.finance.reconciling import reconciliations as reconciliation_reading
-from core.services.finance.statements import reading as statement_overview
+from core.services.finance.reconciling import matching, reconciliations
+from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementSummary
 from core.services.lists.windows import Window
 from core.services.people import role_grants
@@ -82,7 +81,7 @@ def of_store(faults: Iterable[str], *, unproved: str = "") -> Check:
 
 
 def _find_unproved(session: ScopedSession, key: str, month: date) -> str:
-    if key != "differences" or reconciliation_reading.list_reconciliations(session, month=month):
+    if key != "differences" or reconciliations.list_reconciliations(session, month=month):
         return ""
     return "no file was reconciled with this month"
 
@@ -138,14 +137,14 @@ def _pending(session: ScopedSession, window: Window) -> Iterator[str]:
 
 
 def _differences(session: ScopedSession, window: Window) -> Iterator[str]:
-    for row in reconciliation_reading.list_reconciliations(session, month=window.start):
+    for row in reconciliations.list_reconciliations(session, month=window.start):
         if row.unexplained:
             yield f"{row.party}, {row.file_name}: {row.unexplained} not explained"
 
 
 def list_unreconciled(session: ScopedSession, window: Window) -> Iterator[str]:
     """Whoever has money of the month on our side, and no file that it was compared with."""
-    done = {row.provider_id for row in reconciliation_reading.list_reconciliations(session, month=window.start)}
+    done = {row.provider_id for row in reconciliations.list_reconciliations(session, month=window.start)}
     query = sa.select(col(Movement.provider_id)).where(*window.span.on(col(Movement.created_at))).distinct()
     moved = set(session.execute(query).scalars())
     for party, name in parties.list_parties(session):
@@ -156,14 +155,14 @@ def list_unreconciled(session: ScopedSession, window: Window) -> Iterator[str]:
 
 
 def _bordereaux(session: ScopedSession, window: Window) -> Iterator[str]:
-    for row in bordereau_overview.list_month(session, window.start):
+    for row in bordereaux.list_month(session, window.start):
         if row.bordereau_id is None:
-            yield f"{row.party}: the {row.kind_name.lower()} bordereau is not issued"
+            yield f"{row.party}: the {row.kind_label.lower()} bordereau is not issued"
 
 
 def _statements(session: ScopedSession, window: Window) -> Iterator[str]:
-    for row in statement_overview.list_month(session, window.start):
-        if row.state in {statement_overview.DRAFT, StatementState.PREPARED}:
+    for row in statement_reading.list_month(session, window.start):
+        if row.state in {statement_reading.DRAFT, StatementState.PREPARED}:
             yield f"{row.name}: the statement is {'not prepared' if row.number is None else 'not approved'}"
         elif row.state == StatementState.DISPUTED:
             yield f"{row.name}: {row.number} is in dispute"
@@ -383,7 +382,7 @@ def list_stages(session: ScopedSession, month: date) -> list[Stage]:
     window = Window(month, clock.add_months(month, 1))
     statements = [
         row
-        for row in statement_overview.list_month(session, month)
+        for row in statement_reading.list_month(session, month)
         if row.state != StatementState.VOID and not row.is_reversal
     ]
     return [
@@ -418,7 +417,7 @@ def _sales(session: ScopedSession, window: Window) -> tuple[Stage, Stage]:
 
 def _statement_stage(rows: Sequence[StatementSummary]) -> Stage:
     left = {
-        statement_overview.DRAFT: "to prepare",
+        statement_reading.DRAFT: "to prepare",
         StatementState.PREPARED: "to approve",
         StatementState.APPROVED: "to send",
         StatementState.DISPUTED: "in dispute",
@@ -428,11 +427,11 @@ def _statement_stage(rows: Sequence[StatementSummary]) -> Stage:
 
 def _bordereau_stage(session: ScopedSession, month: date) -> Stage:
     left = {
-        bordereau_overview.DRAFT: "to issue",
+        bordereaux.DRAFT: "to issue",
         BordereauState.ISSUED: "to send",
         BordereauState.QUERIED: "queried",
     }
-    states = [row.state for row in bordereau_overview.list_month(session, month)]
+    states = [row.state for row in bordereaux.list_month(session, month)]
     return _of_states("bordereaux", "Bordereaux", states, left)
 
 
@@ -453,7 +452,7 @@ def _payments(rows: Iterable[StatementSummary]) -> Stage:
 
 
 def _reconciled(session: ScopedSession, window: Window) -> Stage:
-    made = reconciliation_reading.list_reconciliations(session, month=window.start)
+    made = reconciliations.list_reconciliations(session, month=window.start)
     missing = list(list_unreconciled(session, window))
     parties = {row.provider_id for row in made}
     unexplained = sum(row.unexplained for row in made)

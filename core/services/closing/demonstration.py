@@ -14,8 +14,7 @@ from core.services.closing import closing
 from core.services.finance import journal, parties
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
-from core.services.finance.reconciling import differences, matching
-from core.services.finance.reconciling import reconciliations as reconciliation_reading
+from core.services.finance.reconciling import differences, matching, reconciliations
 from core.services.finance.reconciling.matching import Entry
 from core.services.lists.windows import Window
 from core.services.people import staff
@@ -64,8 +63,8 @@ def reconcile(session: ScopedSession) -> None:
     if content is None:
         return
     typed = {"kind": "insurer", "month": str(month), "file_name": f"account-{month:%Y-%m}.csv", "columns": _COLUMNS}
-    made = reconciliation_reading.run(session, typed, content, by=maker, provider_id=provider_id)
-    first, second, *_ = reconciliation_reading.list_differences(session, made)
+    made = reconciliations.run(session, typed, content, by=maker, provider_id=provider_id)
+    first, second, *_ = reconciliations.list_differences(session, made)
     for row in (first, second):
         cause = {"cause": "Wrong amount of theirs", "note": "They were told by e-mail"}
         differences.explain(session, row.id, cause, by=maker)

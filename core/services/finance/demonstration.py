@@ -21,7 +21,7 @@ from core.services.finance.payments import balances, paid_lines, payouts, transi
 from core.services.finance.payments.balances import Balance, Due
 from core.services.finance.payments.paid_lines import PaidLine
 from core.services.finance.statements import lines as statement_lines
-from core.services.finance.statements import reading as statement_overview
+from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.finance.statements.lines import Line
 from core.services.lists.windows import Window
@@ -319,7 +319,7 @@ _MAKER, _CHECKER = "finance@coverdesk.example", "second.finance@coverdesk.exampl
 
 def list_closed(session: ScopedSession, at: datetime) -> list[date]:
     """List the months that were over at an instant, the oldest first."""
-    return [month for month in reversed(statement_overview.list_months(session)) if _is_over(month, at)]
+    return [month for month in reversed(statement_reading.list_months(session)) if _is_over(month, at)]
 
 
 def write_terms(session: ScopedSession, first: date) -> None:

@@ -152,7 +152,7 @@ class MovementRow:
     distributor_profit_minor: int
 
     @property
-    def kind_name(self) -> str:
+    def kind_label(self) -> str:
         """The kind as people read it."""
         return KIND_NAMES[self.kind]
 

@@ -15,8 +15,7 @@ from sqlmodel import col
 from core import clock, money, reference, seal
 from core.services.audit import log as audit
 from core.services.finance import adjustments, journal, parties
-from core.services.finance.bordereaux import bordereaux as bordereau_reading
-from core.services.finance.bordereaux import columns
+from core.services.finance.bordereaux import bordereaux, columns
 from core.services.finance.journal import Step
 from core.services.finance.payments import paid_lines
 from core.services.finance.reconciling import differences
@@ -476,7 +475,7 @@ def find_bordereau_faults(session: ScopedSession) -> Iterator[str]:
 
 
 def _bordereau_named(row: Bordereau) -> str:
-    return f"bordereau {bordereau_reading.number_of(row.kind, row.number)} of {row.facts.get('party')}"
+    return f"bordereau {bordereaux.number_of(row.kind, row.number)} of {row.facts.get('party')}"
 
 
 def _bordereau_faults(session: ScopedSession, row: Bordereau) -> Iterator[str]:
@@ -484,7 +483,7 @@ def _bordereau_faults(session: ScopedSession, row: Bordereau) -> Iterator[str]:
     rows, minor = session.execute(sa.select(*sums).where(col(BordereauLine.bordereau_id) == row.id)).one()
     if (int(rows), int(minor)) != (row.rows, row.totals.get(columns.MAIN[row.kind])):
         yield f"{_bordereau_named(row)} does not have the number and sum of its rows"
-    digest = bordereau_reading.hash_of(session, row)
+    digest = bordereaux.hash_of(session, row)
     if digest != row.sha256 and not is_redacted(session, REDACTED_KIND, row.id, row.sha256, digest):
         yield f"{_bordereau_named(row)} is not what its hash says"
 

@@ -14,7 +14,7 @@ from sqlmodel import col
 from core import clock
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.insurers import sending as insurer_connections
+from core.services.insurers import sending
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import Condition, Flag, Member, Word, members_of
@@ -374,7 +374,7 @@ def _build_health(
     row: Any, connection: InsurerConnection | None, counts: Mapping[Any, Any], *, connected: bool
 ) -> InsurerHealth:
     queued, dead = (counts.get((row.id, state)) for state in (SubmissionState.QUEUED, SubmissionState.DEAD))
-    resting = connection is not None and insurer_connections.is_resting(connection)
+    resting = connection is not None and sending.is_resting(connection)
     return InsurerHealth(
         id=row.id,
         segment=row.segment,
@@ -392,9 +392,9 @@ def _build_health(
 def _get_health(connection: InsurerConnection | None) -> Health:
     if connection is None or not (connection.last_success_at or connection.last_failure_at):
         return "Not used yet"
-    if insurer_connections.is_resting(connection):
+    if sending.is_resting(connection):
         return "Paused"
-    if connection.failures >= insurer_connections.FAILURES_TO_TRIP:
+    if connection.failures >= sending.FAILURES_TO_TRIP:
         return "Checking"
     return "Failing" if connection.failures else "Working"
 

@@ -13,7 +13,7 @@ from core import clock, money
 from core.covers import registry
 from core.covers.cover import Cover
 from core.errors import NotFound
-from core.services.catalogue import products as cache
+from core.services.catalogue import products as catalogue_products
 from core.services.lists import listing, records
 from core.services.lists.columns import (
     Column,
@@ -291,7 +291,7 @@ def list_policies(
     criteria = resolve_customer(session, criteria)
 
     def load(ids: list[UUID]) -> list[ListedPolicyRecord]:
-        products = cache.get_catalogue(session).records
+        products = catalogue_products.get_catalogue(session).records
         rows = session.execute(_build_query(col(Policy.id).in_(ids)))
         return [_build_list_record(row, products[row.Policy.product_id, row.Policy.is_live]) for row in rows]
 
@@ -312,7 +312,7 @@ def get_policy(session: ScopedSession, policy_id: UUID) -> FullPolicyRecord:
     row = session.execute(_build_query(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))).one_or_none()
     if row is None:
         raise NotFound("Policy not found")
-    product = cache.get_catalogue(session).records[row.Policy.product_id, row.Policy.is_live]
+    product = catalogue_products.get_catalogue(session).records[row.Policy.product_id, row.Policy.is_live]
     embedded = {
         "provider": product["provider"],
         "purchase": records.build_purchase(row.Purchase, row.Policy.id),

@@ -58,7 +58,7 @@ WHERE relnamespace = 'public'::regnamespace AND NOT indisunique ORDER BY indexre
 """
 
 
-def kind_of(store: Store) -> str:
+def database_kind(store: Store) -> str:
     """The kind of store; a snapshot restores only to the same kind."""
     return SQLITE if store.is_sqlite else POSTGRESQL
 
@@ -348,7 +348,7 @@ def _drafting(where: Path, prefix: str) -> Iterator[Path]:
 
 
 def _refuse_misfit(store: Store, manifest: Manifest) -> None:
-    here = kind_of(store)
+    here = database_kind(store)
     if manifest.kind != here:
         raise StateForbids(f"This backup is of a {manifest.kind} store, COVERDESK_DATABASE_URL names a {here} one")
     if manifest.secret != secret_mark.mark():
@@ -362,7 +362,7 @@ def _manifest(store: Store, hashes: Mapping[str, str], lost: list[str]) -> Manif
     return Manifest(
         id=str(ids.new()),
         format=FORMAT,
-        kind=kind_of(store),
+        kind=database_kind(store),
         version=versions.version(store) or "",
         made_at=clock.to_wire(clock.now()) or "",
         secret=secret_mark.mark(),

@@ -327,7 +327,7 @@ def let_go(table: Table[Any]) -> None:
     st.session_state[_round_key(table)] = st.session_state.get(_round_key(table), 0) + 1
 
 
-def say_no_match(table: Table[Any]) -> None:
+def show_no_match(table: Table[Any]) -> None:
     """Say that no row matches the selection, and offer to end that."""
     one, many = table.noun
     st.info(f"No {one} matches this selection.", icon=":material/filter_alt_off:")

@@ -17,7 +17,7 @@ from core.services.finance import adjustments, ageing, agreements
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts as payment_reading
+from core.services.finance.payments import payouts
 from core.services.finance.statements import statements
 from core.services.policies import changes
 from core.services.selling import endorsing
@@ -316,18 +316,18 @@ def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
         finance.do(statements.move, made, to, by="femi")
     own = "You proposed the account that is paid to: others of finance prepare and approve its payouts"
     with pytest.raises(NotAllowed, match=own):
-        finance.do(payment_reading.prepare, {party: None}, by="root")
-    batch = finance.do(payment_reading.prepare, {party: None}, by="second")
+        finance.do(payouts.prepare, {party: None}, by="root")
+    batch = finance.do(payouts.prepare, {party: None}, by="second")
     with pytest.raises(NotAllowed, match=own):
-        finance.do(payment_reading.approve, batch, by="root")
+        finance.do(payouts.approve, batch, by="root")
     assert refused_acts(finance, f"distributor {partner.id}") == ["payout preparation refused"]
     assert refused_acts(finance, f"payout {batch}") == ["payout approval refused"]
     assert refused_acts(finance, f"statement {made}") == ["statement Approved refused"]
     # As a version without the rule did it, for who prepared it is another person.
-    monkeypatch.setattr(payment_reading, "refuse_same", lambda *_: None)
-    finance.do(payment_reading.approve, batch, by="root")
+    monkeypatch.setattr(payouts, "refuse_same", lambda *_: None)
+    finance.do(payouts.approve, batch, by="root")
     (found,) = [each for each in finance.faults() if "proposed the account" in each]
-    paid = money.format_naira(finance.read(payment_reading.list_of_batch, batch)[0].net_minor)
+    paid = money.format_naira(finance.read(payouts.list_of_batch, batch)[0].net_minor)
     assert found == f"payment of {paid} in payout PB-0001: Root proposed the account, and prepared or approved it"
 
 

@@ -13,8 +13,7 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance.parties import Party
-from core.services.finance.payments import bank_answers, transitions
-from core.services.finance.payments import payouts as payment_reading
+from core.services.finance.payments import bank_answers, payouts, transitions
 from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.statements import statements
 from core.services.people import staff
@@ -48,12 +47,12 @@ def batch(finance: Finance, partner: Partner) -> UUID:
 
 
 def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: Finance, batch: UUID) -> None:
-    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    (row,) = finance.read(payouts.list_of_batch, batch)
     for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, BACK)):
         with pytest.raises(NotAllowed, match="You prepared this payment: somebody else of finance"):
             finance.do(verb, row.id, given, by="funmi")
-    assert payment_reading.list_allowed(row, finance.people["funmi"]) == []
-    assert payment_reading.list_allowed(row, finance.people["femi"]) == ["confirm", "return"]
+    assert payouts.list_allowed(row, finance.people["funmi"]) == []
+    assert payouts.list_allowed(row, finance.people["femi"]) == ["confirm", "return"]
     finance.do(transitions.confirm, row.id, PAID, by="femi")
     with pytest.raises(NotAllowed, match="You prepared this payment"):
         finance.do(transitions.return_payment, row.id, BACK, by="funmi")
@@ -66,18 +65,18 @@ def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: F
 
 
 def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Finance, batch: UUID) -> None:
-    (row,) = finance.read(payment_reading.list_of_batch, batch)
-    finance.do(payment_reading.open_bank_file, batch, by="wale")
+    (row,) = finance.read(payouts.list_of_batch, batch)
+    finance.do(payouts.open_bank_file, batch, by="wale")
     finance.do(transitions.confirm, row.id, PAID, by="femi")
-    finance.do(payment_reading.open_bank_file, batch, by="wale")
+    finance.do(payouts.open_bank_file, batch, by="wale")
     finance.do(transitions.return_payment, row.id, BACK, by="wale")
     with pytest.raises(StateForbids, match="superseded: 1 payment of it came back"):
-        finance.do(payment_reading.open_bank_file, batch, by="wale")
+        finance.do(payouts.open_bank_file, batch, by="wale")
     assert finance.money_faults() == []
 
 
 def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, batch: UUID, partner: Partner) -> None:
-    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    (row,) = finance.read(payouts.list_of_batch, batch)
     stated = finance.do(statements.prepare, Party("distributor", partner.id), date(2026, 9, 1), by="funmi")
     own = {"phone_number": None, "account_number": BANK["account_number"], "actor": "tests"}
     finance.do(staff.set_own_details, finance.people["femi"].id, **own)
@@ -97,7 +96,7 @@ def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, ba
 
 
 def test_an_answer_of_the_bank_that_its_preparer_noted_is_found(finance: Finance, batch: UUID) -> None:
-    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    (row,) = finance.read(payouts.list_of_batch, batch)
     finance.do(transitions.confirm, row.id, PAID, by="wale")
     assert not [each for each in finance.faults() if "noted what the bank said" in each]
     with finance.store.writing(Scope.system()) as session:
@@ -111,7 +110,7 @@ def test_an_answer_of_the_bank_that_its_preparer_noted_is_found(finance: Finance
 def test_a_reference_names_one_transfer_whatever_it_paid_and_a_return_has_its_own_or_that(
     finance: Finance, batch: UUID
 ) -> None:
-    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    (row,) = finance.read(payouts.list_of_batch, batch)
     paid = TypedReference("trf / 1", "bank_reference")
     finance.do(transitions.confirm, row.id, PAID, by="femi")
     with pytest.raises(InvalidInput, match="was used for another payment already"):
@@ -145,13 +144,13 @@ def _register(session: ScopedSession, typed: TypedReference) -> UUID:
 
 def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, partner: Partner) -> None:
     """A payment by account and amount comes back, is paid again, and the rows of the first answer are read anew."""
-    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    (row,) = finance.read(payouts.list_of_batch, batch)
     columns = dict(zip(("account", "amount", "status", "reference"), "abcd", strict=True))
     amount, hint = money.to_wire(row.net_minor), (row.bank or "")[-4:]
 
     def answers(batch_id: UUID, text: str) -> AnswerLine:
         file = bank_answers.read("answer.csv", f"a,b,c,d\n{hint},{amount},{text}".encode())
-        of = finance.read(payment_reading.get_batch, batch_id)
+        of = finance.read(payouts.get_batch, batch_id)
         (line,) = finance.read(bank_answers.match, file, columns, of)
         return cast("AnswerLine", line)
 
@@ -159,12 +158,12 @@ def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, 
     for text in (paid, back):
         finance.do(bank_answers.note, answers(batch, text), file_name="answer.csv", by="femi")
     with clock.freeze(NOW + timedelta(days=1)):
-        second = finance.do(payment_reading.prepare, {Party("distributor", partner.id): None}, by="wale")
-        finance.do(payment_reading.approve, second, by="femi")
+        second = finance.do(payouts.prepare, {Party("distributor", partner.id): None}, by="wale")
+        finance.do(payouts.approve, second, by="femi")
         for text in (paid, back):
             with pytest.raises(StateForbids, match="bank_reference was used for another payment already"):
                 finance.do(bank_answers.note, answers(second, text), file_name="answer.csv", by="funmi")
-        (row,) = finance.read(payment_reading.list_of_batch, second)
+        (row,) = finance.read(payouts.list_of_batch, second)
         with pytest.raises(InvalidInput, match="returned_on must not be before the day of the approval"):
             finance.do(transitions.return_payment, row.id, BACK, by="funmi")
         assert row.state == "Approved"

@@ -11,8 +11,7 @@ from core import clock, money, reference
 from core.errors import NotAllowed
 from core.services.audit import log as audit
 from core.services.finance import adjustments
-from core.services.finance.reconciling import differences
-from core.services.finance.reconciling import reconciliations as reconciliation_reading
+from core.services.finance.reconciling import differences, reconciliations
 from core.store.access import Scope, Store
 from core.store.schema.tables import Movement, Policy
 from tests.conftest import Partner
@@ -59,10 +58,8 @@ def list_write_offs_to_approve(finance: Finance, minor: int) -> list[UUID]:
     typed = {"kind": "insurer", "month": "2026-09-01", "file_name": "a.csv"}
     typed |= {"columns": {"policy_number": "Policy No", "amount": "Net"}}
     content = "\r\n".join(["Policy No,Net", *lines]).encode()
-    made = finance.do(reconciliation_reading.run, typed, content, by="funmi", provider_id=insurer)
-    found = [
-        row.id for row in finance.read(reconciliation_reading.list_differences, made) if row.policy_number in chosen
-    ]
+    made = finance.do(reconciliations.run, typed, content, by="funmi", provider_id=insurer)
+    found = [row.id for row in finance.read(reconciliations.list_differences, made) if row.policy_number in chosen]
     for each in found:
         finance.do(differences.explain, each, {"cause": "Other", "note": "Nobody knows"}, by="funmi")
         finance.do(differences.ask_write_off, each, by="funmi")

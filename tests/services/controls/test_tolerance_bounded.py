@@ -10,8 +10,7 @@ from core import clock, money, reference
 from core.errors import InvalidInput
 from core.services.audit import log as audit
 from core.services.finance import parties
-from core.services.finance.reconciling import matching
-from core.services.finance.reconciling import reconciliations as reconciliation_reading
+from core.services.finance.reconciling import matching, reconciliations
 from core.store.access import Scope, Store
 from core.store.schema.tables import Movement, Policy
 from tests.conftest import Partner
@@ -72,13 +71,11 @@ def test_a_tolerance_of_ten_million_is_refused_with_what_the_role_may(
         ("root", "1000.01", "must be at most ₦1,000.00 a row: a larger difference"),
     ):
         with pytest.raises(InvalidInput) as refused:
-            finance.do(
-                reconciliation_reading.run, {**ASKED, "tolerance": tolerance}, content, by=by, provider_id=insurer
-            )
+            finance.do(reconciliations.run, {**ASKED, "tolerance": tolerance}, content, by=by, provider_id=insurer)
         (fault,) = refused.value.faults
         assert fault.field == "tolerance"
         assert said in fault.message
-    assert finance.read(reconciliation_reading.list_reconciliations) == []
+    assert finance.read(reconciliations.list_reconciliations) == []
     with finance.store.reading(Scope.system()) as session:
         entries = audit.list_history(session, f"provider {insurer}")
     kept = [entry for entry in entries if entry.action == "reconciliation refused"]
@@ -97,17 +94,17 @@ def test_what_a_file_may_let_pass_has_a_sum_and_the_rest_are_differences(
     theirs = {number: minor + (10_000 if place % 2 else -10_000) for place, (number, minor) in enumerate(mine.items())}
     assert len(theirs) > 2
     made = finance.do(
-        reconciliation_reading.run,
+        reconciliations.run,
         {**ASKED, "tolerance": "100", "timing_days": 0},
         file_of(theirs),
         by="funmi",
         provider_id=insurer,
     )
-    row = finance.read(reconciliation_reading.get_reconciliation, made)
+    row = finance.read(reconciliations.get_reconciliation, made)
     assert (row.passed_rows, row.passed_minor) == (2, 20_000)
-    found = [each for each in finance.read(reconciliation_reading.list_differences, made) if each.detail]
+    found = [each for each in finance.read(reconciliations.list_differences, made) if each.detail]
     assert {each.result for each in found if "at most ₦250.00 of a file" in each.detail} == {matching.AMOUNT}
-    total = sum(each.difference_minor for each in finance.read(reconciliation_reading.list_differences, made))
+    total = sum(each.difference_minor for each in finance.read(reconciliations.list_differences, made))
     assert total + row.tolerated_minor == row.ours_minor - row.theirs_minor
     assert finance.money_faults() == []
 
@@ -120,9 +117,9 @@ def test_only_what_is_equal_to_the_kobo_has_no_differences(
     for off in (0, 1):
         theirs = {number: minor + off for number, minor in mine.items()}
         made = finance.do(
-            reconciliation_reading.run, {**ASKED, "timing_days": 0}, file_of(theirs), by="funmi", provider_id=insurer
+            reconciliations.run, {**ASKED, "timing_days": 0}, file_of(theirs), by="funmi", provider_id=insurer
         )
-        row = finance.read(reconciliation_reading.get_reconciliation, made)
+        row = finance.read(reconciliations.get_reconciliation, made)
         verdicts.append((row.verdict, row.passed_rows) if not row.differences else (None, row.passed_rows))
     assert verdicts[0][1] == 0
     assert verdicts[1] in (("No differences above the tolerance", len(mine)), (None, len(mine)))
@@ -132,7 +129,7 @@ def test_the_check_names_a_reconciliation_beyond_every_limit_with_its_sum(
     finance: Finance, shares: tuple[UUID, dict[str, int]]
 ) -> None:
     insurer, mine = shares
-    made = finance.do(reconciliation_reading.run, ASKED, file_of(mine), by="funmi", provider_id=insurer)
+    made = finance.do(reconciliations.run, ASKED, file_of(mine), by="funmi", provider_id=insurer)
     on = "" if finance.store.is_sqlite else " ON reconciliation"
     with finance.store.writers.begin() as connection:
         connection.exec_driver_sql(f"DROP TRIGGER reconciliation_update{on}")

@@ -16,12 +16,11 @@ from core.services.catalogue import products, share_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.closing import closing
 from core.services.finance import adjustments, agreements, parties
-from core.services.finance.bordereaux import bordereaux as bordereau_overview
+from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts as payment_reading
-from core.services.finance.payments import transitions
+from core.services.finance.payments import payouts, transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.policies import changes
@@ -246,22 +245,22 @@ class RandomMonths:
         return made
 
     def _report(self, month: date) -> None:
-        for provider_id, _, kind in self.finance.read(bordereau_overview.list_due, month):
-            made = self.finance.do(bordereau_overview.issue, provider_id, kind, month, by="funmi")
-            self.finance.do(bordereau_overview.move, made, "Sent", by="femi")
+        for provider_id, _, kind in self.finance.read(bordereaux.list_due, month):
+            made = self.finance.do(bordereaux.issue, provider_id, kind, month, by="funmi")
+            self.finance.do(bordereaux.move, made, "Sent", by="femi")
             self.done["bordereau"] += 1
 
     def _pay(self) -> None:
-        payable = self.finance.read(payment_reading.list_payable)
+        payable = self.finance.read(payouts.list_payable)
         if not payable:
             return
         chosen = {
             balance.party: None if self.dice.random() < 0.6 else self.dice.randint(1, balance.amount_minor)
             for balance in payable
         }
-        batch = self.finance.do(payment_reading.prepare, chosen, by="funmi")
-        self.finance.do(payment_reading.approve, batch, by="femi")
-        for place, row in enumerate(self.finance.read(payment_reading.list_of_batch, batch)):
+        batch = self.finance.do(payouts.prepare, chosen, by="funmi")
+        self.finance.do(payouts.approve, batch, by="femi")
+        for place, row in enumerate(self.finance.read(payouts.list_of_batch, batch)):
             today = str(clock.today())
             answer = {"bank_reference": f"T/{batch.hex[-8:]}/{place}", "value_on": today}
             self.finance.do(transitions.confirm, row.id, answer, by="wale")

@@ -14,9 +14,8 @@ from core import clock, demo
 from core.services.admin import store_check
 from core.services.closing import demonstration as month_close
 from core.services.finance import demonstration, journal, parties
-from core.services.finance.bordereaux import bordereaux as bordereau_overview
-from core.services.finance.payments import payouts as payment_reading
-from core.services.finance.payments import transitions
+from core.services.finance.bordereaux import bordereaux
+from core.services.finance.payments import payouts, transitions
 from core.services.finance.reconciling import matching, table_files
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.statements import reading as statement_reading
@@ -153,21 +152,21 @@ def write_by_the_services(session: ScopedSession, month: date) -> None:
     if clock.add_months(month, 1) < last:
         pay(session, month, maker, checker)
     with demonstration.in_time(month, demonstration.STATED_ON):
-        for provider_id, _, kind in bordereau_overview.list_due(session, month) if month < last else ():
-            issued = bordereau_overview.issue(session, provider_id, kind, month, by=maker)
-            bordereau_overview.move(session, issued, "Sent", by=maker)
-            bordereau_overview.move(session, issued, "Acknowledged", by=maker)
+        for provider_id, _, kind in bordereaux.list_due(session, month) if month < last else ():
+            issued = bordereaux.issue(session, provider_id, kind, month, by=maker)
+            bordereaux.move(session, issued, "Sent", by=maker)
+            bordereaux.move(session, issued, "Acknowledged", by=maker)
 
 
 def pay(session: ScopedSession, month: date, maker: Person, checker: Person) -> None:
     """Pay what is due, each payment confirmed with its reference."""
     with demonstration.in_time(month, demonstration.PAID_ON):
-        due = {balance.party: None for balance in payment_reading.list_payable(session)}
+        due = {balance.party: None for balance in payouts.list_payable(session)}
         if not due:
             return
-        batch = payment_reading.prepare(session, due, by=maker)
-        payment_reading.approve(session, batch, by=checker)
-        for place, row in enumerate(payment_reading.list_of_batch(session, batch), 1):
+        batch = payouts.prepare(session, due, by=maker)
+        payouts.approve(session, batch, by=checker)
+        for place, row in enumerate(payouts.list_of_batch(session, batch), 1):
             answer = {"bank_reference": f"DEMO/{clock.today():%y%m}/{place}", "value_on": str(clock.today())}
             transitions.confirm(session, row.id, answer, by=checker)
 

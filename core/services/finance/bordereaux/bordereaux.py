@@ -367,7 +367,7 @@ class BordereauSummary:
         return str(self.bordereau_id) if self.bordereau_id else f"{self.kind}.{self.provider_id}.{self.month:%Y-%m}"
 
     @property
-    def kind_name(self) -> str:
+    def kind_label(self) -> str:
         """The kind as people read it."""
         return KIND_NAMES[self.kind]
 

@@ -19,7 +19,7 @@ from core.services.finance.parties import Party
 from core.services.finance.payments import balances, paid_lines, transitions
 from core.services.finance.payments.balances import Balance
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import statements as statement_states
+from core.services.finance.statements import statements
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import csv_field
 from core.services.people import approvals
@@ -281,7 +281,7 @@ def _require_unchanged(session: ScopedSession, payment: Payment) -> None:
 
 
 def _refuse_unapproved(session: ScopedSession, balance: Balance) -> None:
-    statement_states.refuse_unapproved(session, [due.statement_id for due in balance.dues if due.net_minor])
+    statements.refuse_unapproved(session, [due.statement_id for due in balance.dues if due.net_minor])
 
 
 def _payments(session: ScopedSession, batch_id: UUID) -> Sequence[Payment]:
