@@ -326,6 +326,8 @@ def test_a_text_that_was_saved_and_put_back_to_its_original_is_not_typed_again(
     # Its title says that it was changed: it is drawn anew, closed.
     shown.locator("summary").click()
     shown.get_by_role("button", name="Back to the original").click()
+    # The tab has forgotten the text since it was saved: that alone does not tell whether the press has arrived.
+    expect(page.get_by_text(re.compile("the text is the original again")).first).to_be_visible()
     page.wait_for_function("!JSON.stringify(sessionStorage).includes('at your service')")
     page.reload()
     shown.locator("summary").click()
