@@ -13,10 +13,10 @@ import sqlalchemy as sa
 
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
+from core.desk.exported_lists import list_kinds
 from core.services.catalogue import keys
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
-from core.services.exports.exports import list_kinds
 from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Customer, Distributor, Policy, Product, Provider, Purchase, Staff
