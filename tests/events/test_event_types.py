@@ -237,7 +237,7 @@ def written_actions() -> set[str]:
 
 
 def _sources() -> list[Path]:
-    return [*(ROOT / "core" / "services").rglob("*.py"), *(ROOT / "core" / "commands").rglob("*.py")]
+    return [path for folder in ("services", "desk", "commands") for path in (ROOT / "core" / folder).rglob("*.py")]
 
 
 def _literals(tree: ast.Module, places: dict[str, set[int]]) -> Iterator[str]:
