@@ -51,11 +51,12 @@ $(V)/.done: pyproject.toml requirements.lock
 run: setup ## the working app with a demonstration portfolio; PORT=8501 PURCHASES=10000
 	@COVERDESK_DEMO=true $(V)/bin/coverdesk run --purchases $(PURCHASES) --port $(PORT)
 
-test: setup ## every test that this machine can run
-	@echo "Running every test in $(WORKERS) processes: they collect the tests first, then a line shows each result."
-	@$(PYTEST)
+test: setup ## every test that this machine can run, without the exhaustive ones of `make test-everything`
+	@echo "Running the tests in $(WORKERS) processes: they collect them first, then a line shows each result."
+	@echo "Left out are those that try every case of what another test tries some of: make test-everything"
+	@$(PYTEST) -m "not exhaustive"
 
-test-everything: setup ## every test on both databases, where `make test` takes PostgreSQL for what differs on it alone
+test-everything: setup ## every test, the exhaustive ones too, on both databases
 	@COVERDESK_TESTS_DATABASES=both $(PYTEST)
 
 e2e: setup ## the tests in a real browser

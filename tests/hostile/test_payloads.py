@@ -27,8 +27,9 @@ from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.hostile.payloads import FORMULA, HTML, LINKED, MARKDOWN, unescaped
+from tests.pages import turn_to
 from tests.spreadsheets import cells
-from tests.ui.conftest import Screen, turn_to
+from tests.ui.conftest import Screen
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"])
 _plates = itertools.count(100)
