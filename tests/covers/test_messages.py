@@ -38,7 +38,7 @@ def below(form: type[Request]) -> Iterator[type[Request]]:
 
 
 def list_faults(form: type[Request], value: object) -> Iterable[FieldFault]:
-    """What is said about the fields of a form that all have this value."""
+    """List what is said about the fields of a form that all have this value."""
     try:
         request.validate(form, dict.fromkeys(form.model_fields, value))
     except InvalidInput as refused:
