@@ -12,11 +12,11 @@ from typing import TypeVar
 import structlog
 
 from core import telemetry
+from core.desk import status
 from core.dispatch.lines import SLOW_LOOK_SECONDS, DispatchLines, Wakeups
 from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavailable
 from core.insurers.answers import InsurerAnswer, InsurerFault
 from core.insurers.client import CallLimits, InsurerClient
-from core.services.admin import status
 from core.services.insurers import sending
 from core.services.insurers.sending import Insurer, Job
 from core.store.access import Scope, ScopedSession, Store

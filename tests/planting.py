@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 
 import sqlalchemy as sa
 
-from core.services.admin import store_check
+from core.desk import store_check
 from core.store.access import Scope, ScopedSession, Store
 
 # What the planted error is in, by the first word of its table: "payout" of payout_batch.

@@ -17,12 +17,11 @@ from sqlmodel import col
 from core import seal, settings
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
+from core.desk import pii_reveal, resealing
 from core.errors import Unauthorized
-from core.services import idempotency
-from core.services.admin import resealing
+from core.services.audit import idempotency
 from core.services.people import credentials, sign_in, staff
 from core.services.selling import buying
-from core.services.views import pii_reveal
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from tests.conftest import SECRET, Partner, make_partner

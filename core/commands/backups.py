@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
 from core.commands import ACTOR, stores
-from core.services.admin import resealing, status
+from core.desk import resealing
 from core.services.audit import log as audit
 from core.services.compliance import erasures as erased_people
 from core.services.compliance import remembering
@@ -63,7 +63,7 @@ def backup(
     settings().get_secret()
     with _show_progress("Copying the store") as progress:
         manifest = backups.make(store(), file, progress=progress, overwrite=overwrite)
-    _record(status.BACKED_UP, manifest, folder=str(file.parent.resolve()))
+    _record(audit.BACKED_UP, manifest, folder=str(file.parent.resolve()))
     with reading(Scope.system()) as session:
         erasures_path = remembering.write_list(session, file.parent)
         if settings().erasures_folder:

@@ -4,7 +4,7 @@ import typer
 from rich.console import Console
 
 from core import telemetry
-from core.services.admin import status, store_check
+from core.desk import status, store_check
 from core.store.access import Scope, reading
 
 out, err = Console(), Console(stderr=True)

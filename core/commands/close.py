@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from core.commands.months import Month, parse_month
-from core.services.closing import closing
+from core.desk import closing
 from core.services.finance import journal
 from core.services.people import staff
 from core.store.access import Scope, reading, transact

@@ -15,11 +15,13 @@ from typer.main import get_command
 
 from core import money
 from core.commands import ACTOR
+from core.desk import export_runs
+from core.desk.export_runs import ExportOrder
+from core.desk.exported_lists import TITLES, get_kind
 from core.errors import InvalidInput
-from core.services.exports import exports, runs
-from core.services.exports.exports import TITLES, Tally, get_kind
-from core.services.exports.runs import ExportOrder
+from core.services.lists import exports
 from core.services.lists.dimensions import Choices, load_choices
+from core.services.lists.exports import Tally
 from core.services.lists.filters.fields import Parameter
 from core.services.lists.listing import Listing
 from core.store.access import Scope, ScopedSession, reading
@@ -88,7 +90,7 @@ def _to_list(value: str | list[str]) -> list[str]:
 def _run_export(kind: Listing[Any], parameters: Mapping[str, list[str]], settings: Mapping[str, str]) -> None:
     arranged = {name: parameters[name] for name in exports.list_parameters(kind)}
     address = {**_build_query(kind, parameters), **arranged, "mode": [settings["mode"]]}
-    order = runs.create_order(kind.name, settings["format"], address, by=ACTOR)
+    order = export_runs.create_order(kind.name, settings["format"], address, by=ACTOR)
     tally = _write(order, settings["out"])
     total_text = f", {money.format_naira(tally.sum_minor)}" if kind.sum_title else ""
     err.print(
@@ -101,14 +103,14 @@ def _run_export(kind: Listing[Any], parameters: Mapping[str, list[str]], setting
 def _write(order: ExportOrder, out: str) -> Tally:
     """Write the file completely or not at all: a failed export leaves an existing file unchanged."""
     if out == "-":
-        return runs.write_file(order, sys.stdout.buffer)
+        return export_runs.write_file(order, sys.stdout.buffer)
     target = Path(out)
     draft = target.with_name(f".{target.name}.{order.id}")
     # Remove the draft of a killed export: it contains personal data.
     local_files.clear(target.parent, glob.escape(f".{target.name}.") + _ID_PATTERN)
     try:
         with draft.open("wb") as file, local_files.locked(draft):
-            tally = runs.write_file(order, file)
+            tally = export_runs.write_file(order, file)
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)

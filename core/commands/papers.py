@@ -9,11 +9,11 @@ from functools import partial
 
 from core import clock
 from core.demo.portfolio import without_gc
+from core.desk import demonstrated_months
 from core.errors import NotFound
-from core.services.admin import demonstration
-from core.services.closing import demonstration as month_close
 from core.services.compliance import demonstration as privacy
 from core.services.finance import demonstration as finance
+from core.services.people import demonstration
 from core.services.selling import demonstration as endorsements
 from core.settings import settings
 from core.store.access import Scope, reading, store, transact, writing
@@ -53,10 +53,10 @@ def _write_months(purchases: int, show: Show) -> Iterator[str]:
             statements = 0
             for number, month in enumerate(months, 1):
                 statements += transact(_LIVE, partial(finance.write_month, month=month))
-                transact(_LIVE, partial(month_close.close_month, month=month))
+                transact(_LIVE, partial(demonstrated_months.close_month, month=month))
                 progress(number)
             show("A reconciliation and credit notes", None)
-            transact(_LIVE, month_close.settle)
+            transact(_LIVE, demonstrated_months.settle)
             yield f"{statements:,} statements of the months that are over."
 
 

@@ -26,7 +26,7 @@ from core.api.outside import health
 from core.api.protection import slow_senders
 from core.commands import insurers, ports, stores
 from core.errors import InvalidSetting
-from core.services.admin import demonstration
+from core.services.people import demonstration
 from core.settings import LOOPBACK_HOSTS, ROOT, settings
 from core.store.access import Scope, reading, store
 from core.store.operations import local_files

@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 
 from core import clock
-from core.services.admin import status as service
-from core.services.admin.status import QueueStatus, Status
+from core.desk import status as service
+from core.desk.status import QueueStatus, Status
 from core.services.compliance import remembering
 from core.store.access import Scope, reading, store
 from core.store.schema import versions

@@ -6,14 +6,14 @@ from uuid import UUID
 import structlog
 
 from core import telemetry
+from core.desk import saved_view_mail
 from core.outbound import mail as smtp
 from core.outbound.mail import MailFault
-from core.services.exports import view_mail
 from core.services.mail import mail
 from core.services.mail.mail import MailJob
-from core.services.outbox.queue import INTERNAL_ERROR
 from core.services.renewals import due as reminders
 from core.store.access import Scope, Store
+from core.store.outbox import INTERNAL_ERROR
 
 _SYSTEM = Scope.system()
 _log = structlog.get_logger("coverdesk.worker")
@@ -33,7 +33,7 @@ def remind(store: Store) -> int:
 def tell_views(store: Store) -> int:
     """Send the figures of the saved views that are due, and warnings; returns how many e-mails were queued."""
     with store.reading(_SYSTEM) as session:
-        due = view_mail.list_due(session)
+        due = saved_view_mail.list_due(session)
     return sum(_tell_guarded(store, watch_id, is_live=is_live) for watch_id, is_live in due)
 
 
@@ -48,8 +48,8 @@ def _tell_guarded(store: Store, watch_id: UUID, *, is_live: bool) -> int:
 
 def _tell_view(store: Store, watch_id: UUID, *, is_live: bool) -> int:
     with store.reading(Scope.staff(is_live=is_live)) as session:
-        found = view_mail.read_figures(session, watch_id)
-    return store.transact(_SYSTEM, lambda session: view_mail.send(session, watch_id, found))
+        found = saved_view_mail.read_figures(session, watch_id)
+    return store.transact(_SYSTEM, lambda session: saved_view_mail.send(session, watch_id, found))
 
 
 JOBS = (remind, tell_views)

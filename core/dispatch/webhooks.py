@@ -17,8 +17,8 @@ from core.services.events.derivation import Batch, EventDraft
 from core.services.events.webhooks import endpoints, log, sending
 from core.services.events.webhooks.log import DeliveryDetail
 from core.services.events.webhooks.sending import DeliveryJob
-from core.services.outbox.queue import INTERNAL_ERROR
 from core.store.access import Scope, ScopedSession, Store
+from core.store.outbox import INTERNAL_ERROR
 from core.store.schema.tables import Event
 
 _SYSTEM = Scope.system()

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.services.admin import mail_texts
-from core.services.admin.mail_texts import TextInUse
+from core.desk import mail_texts
+from core.desk.mail_texts import TextInUse
 from core.services.mail.mail import MailTemplate
 from core.store.access import Scope, reading
 from core.ui.frame import frame

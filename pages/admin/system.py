@@ -6,14 +6,15 @@ from datetime import datetime, timedelta
 import streamlit as st
 
 from core import clock
+from core.desk import status, system
+from core.desk.queues import QueueHealth
+from core.desk.store_check import Finding
+from core.desk.system import FilesFacts, QueueLine, Setting, StoreFacts, SystemFacts
 from core.outbound.mail import folder as mail_folder
-from core.services.admin import status, system
-from core.services.admin.store_check import Finding
-from core.services.admin.system import AutomationState, FilesFacts, QueueLine, Setting, StoreFacts, SystemFacts
 from core.services.finance import agreements
 from core.services.mail.mail import MailLine
-from core.services.outbox.queue import QueueHealth
-from core.services.renewals import due
+from core.services.renewals import automations, due
+from core.services.renewals.automations import AutomationState
 from core.settings import settings
 from core.states.policies import OPEN, SubmissionState
 from core.store.access import Scope, reading, store
@@ -236,7 +237,7 @@ def size(count: int) -> str:
 
 
 _SAYS = {
-    system.RENEWAL_REMINDERS: "An e-mail to every customer whose cover ends in 60, 30, 7 and 1 days, each once,"
+    automations.RENEWAL_REMINDERS: "An e-mail to every customer whose cover ends in 60, 30, 7 and 1 days, each once,"
     " between 8 and 20 o'clock. Whoever wants no reminders gets none.",
 }
 
@@ -244,7 +245,7 @@ _SAYS = {
 def draw_automations() -> None:
     """Draw each job with its state and its button."""
     with reading(Scope.system()) as session:
-        states = system.list_states(session)
+        states = automations.list_states(session)
     st.subheader("Automatic tasks", anchor=False)
     for state in states:
         with st.container(border=True):
@@ -277,7 +278,7 @@ def _switching(state: AutomationState) -> Action:
         icon="mail",
         says=_consequence(state),
         confirm=f"Switch {verb}",
-        work=lambda session, _, by: system.switch(session, state.name, on=not state.is_on, by=by),
+        work=lambda session, _, by: automations.switch(session, state.name, on=not state.is_on, by=by),
         done=f"{words.title(state.name)}: switched {verb}.",
     )
 

@@ -7,6 +7,8 @@ from typing import Final
 import streamlit as st
 
 from core import seal
+from core.desk import pii_reveal
+from core.desk.pii_reveal import HiddenField
 from core.errors import InvalidInput
 from core.outbound import mail as smtp
 from core.services.claims.intake import lodging
@@ -17,8 +19,6 @@ from core.services.claims.review.review import ClaimReview
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people.staff import Person
-from core.services.views import pii_reveal
-from core.services.views.pii_reveal import HiddenField
 from core.store.access import Scope, transact
 from core.ui.forms import uploads
 from core.ui.frame import frame

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core import clock
 from core.covers.claims.line import CLAIMANTS
+from core.desk.pii_reveal import HiddenField
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview, Message
@@ -17,7 +18,6 @@ from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
 from core.services.claims.workflow.clock import Clock
 from core.services.people.staff import Person
-from core.services.views.pii_reveal import HiddenField
 from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.store.access import reading
 from core.ui.claims.summaries import draw_claims

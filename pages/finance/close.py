@@ -7,8 +7,8 @@ from typing import Any, Final
 import streamlit as st
 
 from core import clock
-from core.services.closing import closing
-from core.services.closing.closing import Check, Stage
+from core.desk import closing
+from core.desk.closing import Check, Stage
 from core.services.finance import journal
 from core.services.finance.statements import reading as statement_reading
 from core.services.people.staff import Person

@@ -9,11 +9,12 @@ from uuid import UUID
 
 import streamlit as st
 
+from core.desk import export_runs, exported_lists
+from core.desk.export_runs import Receipt, ReceiptFilter
 from core.services.claims.review import officers as claim_officers
-from core.services.exports import exports, runs
-from core.services.exports.exports import get_format
-from core.services.exports.runs import Receipt, ReceiptFilter
+from core.services.lists import exports
 from core.services.lists.dimensions import Choices, load_choices
+from core.services.lists.exports import get_format
 from core.services.lists.filters.fields import Parameter
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Page
@@ -41,8 +42,8 @@ def nothing(wanted: ReceiptFilter) -> None:
 def page_of(wanted: ReceiptFilter) -> Page[Receipt]:
     with reading(Scope.system()) as session:
         narrowed = replace(wanted, is_live=frame.mode())
-        return runs.list_receipts(
-            session, narrowed, RECEIPTS.paging(url_state.page()), order=RECEIPTS.order_among(runs.ORDERS)
+        return export_runs.list_receipts(
+            session, narrowed, RECEIPTS.paging(url_state.page()), order=RECEIPTS.order_among(export_runs.ORDERS)
         )
 
 
@@ -51,7 +52,7 @@ def draw() -> None:
     frame.page_header("Exports", "The receipt of every exported file; any of them can be run again and compared.")
     wanted = filter_bar.read(ReceiptFilter)
     with reading(Scope.system()) as session:
-        people = dict(runs.list_makers(session))
+        people = dict(export_runs.list_makers(session))
     filter_bar.draw_chips(
         wanted, options={"person": people}, beside=lambda: saved_views.draw("finance/exports.py", person)
     )
@@ -141,7 +142,7 @@ def receipt_rows(session: ScopedSession, receipts: Sequence[Receipt]) -> list[Re
 
 
 def _receipt_row(receipt: Receipt, names: Choices, officers: Mapping[UUID, str]) -> ReceiptRow:
-    kind = exports.get_kind(receipt.kind)
+    kind = exported_lists.get_kind(receipt.kind)
     known = {parameter.name: parameter for parameter in kind.parameters}
     said = {
         known[name].title: ", ".join(_describe_value(known[name], value, names, officers) for value in values)
@@ -153,7 +154,7 @@ def _receipt_row(receipt: Receipt, names: Choices, officers: Mapping[UUID, str])
 
 
 def _officers(receipt: Receipt) -> list[UUID]:
-    kind = exports.get_kind(receipt.kind)
+    kind = exported_lists.get_kind(receipt.kind)
     staff = [parameter.name for parameter in kind.parameters if parameter.names == "staff"]
     return [key for name in staff for value in receipt.filters.get(name, ()) if (key := _read_id(value))]
 
@@ -238,7 +239,7 @@ def _way(row: ReceiptRow) -> Way:
 
 def draw_comparison(before: Receipt, after: Receipt) -> None:
     """Show whether a later run gave the same result, and any differences."""
-    found = runs.compare_receipts(before, after)
+    found = export_runs.compare_receipts(before, after)
     if found.is_same:
         same = f"The same again: {export_panel.figures(after)}, and every row is as it was."
         st.success(same, icon=":material/check_circle:")
@@ -270,11 +271,11 @@ def link_receipt(receipt_id: object, label: str) -> None:
 def draw_export() -> None:
     person = frame.require("finance", "operations")
     tables.back_link("receipts", "finance/exports.py", "Back to the exports")
-    receipt = page_links.load_record("receipt", runs.get_complete, scope=Scope.system())
+    receipt = page_links.load_record("receipt", export_runs.get_complete, scope=Scope.system())
     with reading(Scope.system()) as session:
         (row,) = receipt_rows(session, [receipt])
-        before = runs.get_receipt(session, receipt.again_of) if receipt.again_of else None
-        later = runs.list_repeats(session, receipt.id)
+        before = export_runs.get_receipt(session, receipt.again_of) if receipt.again_of else None
+        later = export_runs.list_repeats(session, receipt.id)
     frame.page_header(
         f"Export of {row.kind.title.lower()}",
         f"Made by {words.plain(receipt.who)}, {words.moment(receipt.created_at)}.",

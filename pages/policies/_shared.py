@@ -11,13 +11,13 @@ import streamlit as st
 
 from core import clock
 from core.covers.endorsements import REGISTRATION
+from core.desk.sale import PolicyDetail
 from core.errors import StateForbids
 from core.services.insurers import resending
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.policies.policies import Endorsement, UntoldEndorsement
 from core.services.selling import endorsing
-from core.services.views.sale import PolicyDetail
 from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
 from core.ui.kit import facts, words

@@ -5,6 +5,8 @@ from uuid import UUID
 
 import streamlit as st
 
+from core.desk import sale
+from core.desk.sale import PolicyDetail, RefundLine, TermLine
 from core.services.audit.log import AuditEvent
 from core.services.claims.review import related
 from core.services.insurers import resending
@@ -13,8 +15,6 @@ from core.services.mail.mail import MailLine
 from core.services.people.staff import Person
 from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts
-from core.services.views import sale
-from core.services.views.sale import PolicyDetail, RefundLine, TermLine
 from core.states.claims import CLAIMS_ROLES
 from core.states.policies import AnswerStatus, PolicyAction, SubmissionState
 from core.store.access import reading

@@ -7,6 +7,8 @@ from uuid import UUID
 
 import streamlit as st
 
+from core.desk import customer as customer_view
+from core.desk.customer import ClaimLine, CustomerDetail
 from core.errors import InvalidInput
 from core.services.customers import merging, notes
 from core.services.customers import table as customers_table
@@ -21,8 +23,6 @@ from core.services.policies import policies
 from core.services.renewals import records
 from core.services.renewals.due import DueRow
 from core.services.sales import table as sales_table
-from core.services.views import customer as customer_view
-from core.services.views.customer import ClaimLine, CustomerDetail
 from core.states.claims import CLAIMS_ROLES
 from core.store.access import ScopedSession, reading
 from core.ui.buying import known_customer

@@ -11,6 +11,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock
+from core.desk.backlog import Backlog, BacklogItem, Item
 from core.errors import InvalidInput
 from core.services.lists.dimensions import Choices, Dimension
 from core.services.lists.windows import Comparison, Window
@@ -20,7 +21,6 @@ from core.services.sales.breakdowns import Breakdown, Mover, SilentDistributor
 from core.services.sales.figures import METRICS, MONEY_METRICS, Summary
 from core.services.sales.filter import SalesFilter
 from core.services.sales.targets import MEMBERS, Member, Progress
-from core.services.views.backlog import Backlog, BacklogItem, Item
 from core.store.access import Scope, ScopedSession
 from core.ui.frame import frame, menu, page_links
 from core.ui.kit import actions, charts, figure_cache, figure_tiles, url_state, words

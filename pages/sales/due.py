@@ -9,10 +9,9 @@ import streamlit as st
 from core import clock
 from core.errors import InvalidInput
 from core.outbound import mail as smtp
-from core.services.admin import system
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.people.staff import Person
-from core.services.renewals import calls, due, renewals
+from core.services.renewals import automations, calls, due, renewals
 from core.services.renewals.calls import CallerFigures
 from core.services.renewals.due import BUCKETS, Bucket, DueRow, Reminded
 from core.services.renewals.records import NOBODY, DueFilter
@@ -235,7 +234,7 @@ def summarise_reminders(found: Reminded) -> str:
 def draw_automatic_note() -> None:
     """Say that reminders go out by themselves, while an admin has switched that on."""
     with reading(Scope.system()) as session:
-        state = system.get_state(session, system.RENEWAL_REMINDERS)
+        state = automations.get_state(session, automations.RENEWAL_REMINDERS)
     if state.is_on:
         sent = f" {words.count(state.done)} went out on {words.day(state.day)}." if state.day else ""
         st.caption(f"Reminders are sent automatically every day.{sent}")

@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from core.desk import sale as sale_view
+from core.desk.sale import SaleDetail
 from core.money import Split
 from core.services.lists.columns import SOURCES
 from core.services.lists.dimensions import load_choices
@@ -9,8 +11,6 @@ from core.services.people.staff import Person
 from core.services.sales import table as sales_table
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.totals import SalesTotals
-from core.services.views import sale as sale_view
-from core.services.views.sale import SaleDetail
 from core.store.access import reading
 from core.ui.buying import receipts
 from core.ui.frame import frame, page_links

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from core import ids
-from core.services.exports import runs
+from core.desk import export_runs
 from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
@@ -50,7 +50,7 @@ def test_who_has_the_purchases_screen_gets_the_file(
     assert answer.headers["content-disposition"].startswith('attachment; filename="purchases-live-')
     assert len(list(csv.reader(io.StringIO(answer.text, newline="")))) == 21
     with store.reading(Scope.system()) as session:
-        receipt = runs.get_receipt(session, receipt_id)
+        receipt = export_runs.get_receipt(session, receipt_id)
     assert receipt
     assert (receipt.rows, receipt.who) == (20, f"{role}@coverdesk.example")
 
@@ -112,7 +112,7 @@ def test_a_second_click_on_the_same_link_gets_a_receipt_of_its_own(
     first, second = (client.get(link, headers=cookie["finance"]) for _ in range(2))
     assert first.content == second.content
     with store.reading(Scope.system()) as session:
-        assert len(runs.list_latest(session, 10)) == 2
+        assert len(export_runs.list_latest(session, 10)) == 2
 
 
 ALLOWED = {
@@ -143,7 +143,7 @@ def test_a_workbook_is_sent_whole_with_the_hash_of_its_bytes(
     assert ".xlsx" in answer.headers["content-disposition"]
     assert len(cells(answer.content)) == 21
     with store.reading(Scope.system()) as session:
-        receipt = runs.get_receipt(session, receipt_id)
+        receipt = export_runs.get_receipt(session, receipt_id)
     assert receipt
     assert receipt.sha256 == hashlib.sha256(answer.content).hexdigest()
 
@@ -157,7 +157,7 @@ def test_a_repetition_names_its_first_and_only_of_the_same(
     assert client.get(path, headers=cookie["finance"]).status_code == 400
     assert client.get(f"{path}&source=api", headers=cookie["finance"]).status_code == 200
     with store.reading(Scope.system()) as session:
-        assert [receipt.again_of for receipt in runs.list_latest(session, 9)] == [first, None]
+        assert [receipt.again_of for receipt in export_runs.list_latest(session, 9)] == [first, None]
 
 
 @every_case("format_", ["csv", "xlsx"])

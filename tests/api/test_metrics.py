@@ -9,8 +9,8 @@ import pytest
 
 from core import clock, telemetry
 from core.api.outside import health
+from core.desk import gauges, status
 from core.errors import InvalidSetting
-from core.services.admin import gauges, status
 from core.services.audit import log as audit
 from core.settings import Settings, settings
 from core.store.access import Scope, Store
@@ -88,7 +88,7 @@ def test_the_state_of_the_store_is_read_at_each_scrape(counting: Client, store: 
     assert "coverdesk_backup_age_seconds" not in before
     with store.writing(Scope.system()) as session:
         status.record(session, "here:1")
-        audit.write(session, actor="tests", action=status.BACKED_UP, subject="backup x")
+        audit.write(session, actor="tests", action=audit.BACKED_UP, subject="backup x")
     after = scraped(counting)
     assert after["coverdesk_workers"] == 1
     assert 0 <= after["coverdesk_backup_age_seconds"] < 600

@@ -8,8 +8,8 @@ import sqlalchemy as sa
 
 from core.api import contract_replay
 from core.api.app import api
+from core.desk import queues
 from core.errors import NotAllowed
-from core.services.outbox import queue
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Customer, LoanBook, Policy, Renewal, UploadedFile
 from tests.commands.command_line import coverdesk
@@ -54,7 +54,7 @@ def _counted(store: Store) -> dict[str, int]:
             for name, entity in kinds.items()
         }
         counted["loan books"] = session.execute(sa.select(sa.func.count()).select_from(LoanBook)).scalar_one()
-        return {**counted, "endpoints": sum(queue.count_endpoints(session).values())}
+        return {**counted, "endpoints": sum(queues.count_endpoints(session).values())}
 
 
 def test_live_key_is_refused_because_it_would_sell() -> None:

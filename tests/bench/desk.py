@@ -11,9 +11,10 @@ from statistics import median
 import sqlalchemy as sa
 
 from core import clock
-from core.services.exports import exports
-from core.services.exports.exports import Tally, get_kind
+from core.desk.exported_lists import get_kind
+from core.services.lists import exports
 from core.services.lists.dimensions import load_choices
+from core.services.lists.exports import Tally
 from core.services.lists.paging import Paging
 from core.services.lists.windows import Window
 from core.services.policies import policies

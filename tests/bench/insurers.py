@@ -26,8 +26,8 @@ import sqlalchemy as sa  # noqa: E402
 from core.covers.fields import build_example  # noqa: E402
 from core.covers.insurers import insurer_b  # noqa: E402
 from core.covers.request import validate  # noqa: E402
+from core.desk import store_check  # noqa: E402
 from core.insurers.sandbox import SandboxInsurer  # noqa: E402
-from core.services.admin import store_check  # noqa: E402
 from core.services.catalogue import keys, shipped  # noqa: E402
 from core.services.selling import buying  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402

@@ -36,7 +36,7 @@ from core.store.schema.tables import (
     Staff,
 )
 from core.ui.frame import frame, menu
-from tests.ui.conftest import turn_to
+from tests.pages import turn_to
 
 ROUNDS = 15
 # The screens of one record: the record that their address names.
@@ -111,8 +111,8 @@ def _measured(path: str, query: Mapping[str, str]) -> tuple[float, float, float]
         began, worked = time.perf_counter(), time.process_time()
         at.run()
         runs.append((1000 * (time.perf_counter() - began), 1000 * (time.process_time() - worked)))
-    if at.exception:
-        raise SystemExit(f"{path}: {at.exception}")
+    if at.exception or not at.title:
+        raise SystemExit(f"{path} was not drawn: {[each.value for each in (*at.exception, *at.error)]}")
     walls = [wall for wall, _ in runs]
     return median(walls), max(walls), median(cpu for _, cpu in runs)
 

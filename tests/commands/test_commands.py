@@ -15,9 +15,8 @@ import sqlalchemy as sa
 
 from core import demo
 from core.cli import COMMANDS, LazyCommand, main
-from core.services.admin import demonstration
 from core.services.catalogue import keys
-from core.services.people import staff
+from core.services.people import demonstration, staff
 from core.settings import ROOT
 from core.store.access import Scope, Store
 from core.store.operations import local_files

@@ -9,9 +9,8 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import settings
-from core.services.admin import demonstration
 from core.services.catalogue import keys
-from core.services.people import staff
+from core.services.people import demonstration, staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase, Staff
 from tests.commands.command_line import coverdesk

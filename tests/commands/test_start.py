@@ -99,7 +99,12 @@ def test_an_export_loads_its_own_list_and_none_of_the_others(store: Store) -> No
 def test_init_and_the_servers_load_nothing_that_invents_a_business() -> None:
     loaded = "import json, sys, core.commands.init, core.commands.serve; print(json.dumps(list(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True)
-    inventing = ("core.demo.portfolio", "core.services.finance.demonstration", "core.services.closing")
+    inventing = (
+        "core.demo.portfolio",
+        "core.services.finance.demonstration",
+        "core.desk.closing",
+        "core.desk.demonstrated_months",
+    )
     assert [name for name in json.loads(done.stdout) if name.startswith(inventing)] == []
 
 

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, demo
-from core.services.admin import status as service
+from core.desk import status as service
 from core.services.audit import log as audit
 from core.services.policies import changes
 from core.settings import VERSION, settings
@@ -22,7 +22,7 @@ from tests.portfolio import NOW, sales_at
 
 def backed_up(store: Store) -> None:
     with store.writing(Scope.system()) as session:
-        audit.write(session, actor="tests", action=service.BACKED_UP, subject="backup x")
+        audit.write(session, actor="tests", action=audit.BACKED_UP, subject="backup x")
 
 
 def test_a_store_without_a_backup_needs_somebody(store: Store) -> None:

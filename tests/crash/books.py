@@ -10,7 +10,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.admin import store_check
+from core.desk import store_check
 from core.store.access import Scope, ScopedSession, Store
 from core.store.operations import blob_storage
 from core.store.schema.tables import (

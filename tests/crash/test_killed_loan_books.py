@@ -19,8 +19,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.desk import store_check
 from core.dispatch import loan_books as worker
-from core.services.admin import store_check
 from core.services.selling.loan_books import carrying_out
 from core.settings import ROOT
 from core.store import access

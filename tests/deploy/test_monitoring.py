@@ -9,7 +9,7 @@ import yaml
 
 from core import telemetry
 from core.api.outside import health
-from core.services.admin.gauges import GAUGES
+from core.desk.gauges import GAUGES
 from core.settings import ROOT
 from core.telemetry import METRICS
 from tests.every_case import every_case

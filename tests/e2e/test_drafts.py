@@ -12,8 +12,8 @@ from core import clock
 from core.covers import request
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers.insurer_b import THIRD_PARTY
-from core.services.admin import mail_texts
-from core.services.admin.mail_texts import TextInUse
+from core.desk import mail_texts
+from core.desk.mail_texts import TextInUse
 from core.services.catalogue import keys
 from core.services.claims.intake import lodging
 from core.services.claims.intake.new_claims import CreditLifeDeskRequest

@@ -10,14 +10,15 @@ import sqlalchemy as sa
 from playwright.sync_api import Locator, Page, expect
 
 from core import clock, ids, money
+from core.desk import export_runs
+from core.desk.export_runs import ExportOrder
+from core.desk.exported_lists import get_kind
 from core.services.catalogue import keys
-from core.services.exports import runs
-from core.services.exports.exports import CSV, Tally, get_kind
-from core.services.exports.runs import ExportOrder
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.reconciling import reconciliations
 from core.services.finance.statements import statements
+from core.services.lists.exports import CSV, Tally
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.renewals import due
@@ -88,7 +89,7 @@ def filled(desk: Desk) -> None:
         )
         kind = get_kind("purchases")
         order = ExportOrder(id=ids.new(), kind=kind, format=CSV, selection=kind.read({}), is_live=True, actor="tests")
-        runs.store_receipt(session, order, Tally())
+        export_runs.store_receipt(session, order, Tally())
     keep_books(desk)
 
 

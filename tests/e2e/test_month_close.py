@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from core import clock
 from core.covers.insurers import insurer_a
-from core.services.admin import store_check
+from core.desk import store_check
 from core.services.finance import journal
 from core.services.people import credentials, sign_in, staff
 from core.states.finance import MonthState

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from sqlmodel import col
 
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
-from core.services.admin import status
+from core.desk import status
 from core.services.audit import log as audit
 from core.services.catalogue import keys
 from core.store.access import Scope, Store

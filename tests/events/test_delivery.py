@@ -15,17 +15,15 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from core import clock, seal, telemetry
 from core.covers import request as requests
+from core.desk import examples, queues, status
 from core.dispatch import webhooks as event_dispatch
 from core.errors import NotFound, StateForbids
 from core.outbound import signing
 from core.outbound.webhook_client import SendResult, WebhookClient
-from core.services import examples
-from core.services.admin import status
 from core.services.catalogue import keys
 from core.services.events import catalogue
 from core.services.events.webhooks import desk, endpoints, log, sending
 from core.services.events.webhooks.endpoints import EndpointChange, EndpointRequest, NewSecret, ReplayRequest
-from core.services.outbox import queue
 from core.services.renewals import renewals
 from core.store.access import Scope
 from core.store.schema import migrating
@@ -437,7 +435,7 @@ def test_endpoints_of_a_stolen_key_are_disabled_with_it_and_told_to_the_others_a
     assert (told["type"], told["object"]["id"]) == ("endpoint.disabled", str(made.endpoint.id))
     assert "key that registered it was revoked" in told["data"]["reason"]
     with hooks.store.reading(Scope.system()) as session:
-        assert queue.count_endpoints(session) == {"active": 1, "disabled": 1}
+        assert queues.count_endpoints(session) == {"active": 1, "disabled": 1}
     assert hooks.endpoint(other).state == "active"
 
 

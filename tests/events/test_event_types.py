@@ -15,15 +15,14 @@ import pytest
 
 from core import clock
 from core.covers.insurers import insurer_a, insurer_b
+from core.desk import examples, export_runs
 from core.dispatch import webhooks
-from core.services import examples
 from core.services.catalogue import changes, product_list, rate_changes
 from core.services.claims.workflow import questions
 from core.services.events import catalogue, feed
 from core.services.events.catalogue import BY_NAME, EVENT_TYPES
 from core.services.events.feed import FeedFilter
-from core.services.exports import runs
-from core.services.exports.exports import Tally
+from core.services.lists.exports import Tally
 from core.services.policies import changes as policy_changes
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
@@ -169,8 +168,8 @@ def test_other_rates_are_told_to_all_who_sell_and_a_withheld_product_to_one(
 
 
 def exported(store: Store, kind: str = "purchases", **address: list[str]) -> bytes:
-    order = runs.create_order(kind, "csv", {"mode": ["test"], **address}, by="command line")
-    return b"".join(runs.stream(order, Tally()))
+    order = export_runs.create_order(kind, "csv", {"mode": ["test"], **address}, by="command line")
+    return b"".join(export_runs.stream(order, Tally()))
 
 
 def test_a_file_of_ones_own_records_alone_is_told_with_what_it_can_be_proved_by(
@@ -238,7 +237,7 @@ def written_actions() -> set[str]:
 
 
 def _sources() -> list[Path]:
-    return [*(ROOT / "core" / "services").rglob("*.py"), *(ROOT / "core" / "commands").rglob("*.py")]
+    return [path for folder in ("services", "desk", "commands") for path in (ROOT / "core" / folder).rglob("*.py")]
 
 
 def _literals(tree: ast.Module, places: dict[str, set[int]]) -> Iterator[str]:

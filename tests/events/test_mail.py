@@ -13,11 +13,11 @@ from aiosmtpd.controller import Controller
 from sqlmodel import col
 
 from core import settings
+from core.desk import queues
 from core.errors import InvalidInput
 from core.outbound import mail as smtp
 from core.services.mail import mail
 from core.services.mail.mail import TEMPLATES
-from core.services.outbox import queue
 from core.store.access import Scope
 from core.store.schema.tables import Mail
 from tests.commands.command_line import coverdesk
@@ -153,9 +153,9 @@ def test_without_a_server_mail_waits_and_is_not_configured_rather_than_stuck(
     send(hooks)
     hooks.drain()
     with hooks.store.reading(Scope.system()) as session:
-        queues = {each.name: each for each in queue.list_queues(session)}
+        found = {each.name: each for each in queues.list_queues(session)}
         assert session.execute(sa.select(col(Mail.state))).scalar_one() == "queued"
-    assert (queues["E-mail"].queued, queues["E-mail"].due, queues["E-mail"].oldest_due_at) == (1, 0, None)
+    assert (found["E-mail"].queued, found["E-mail"].due, found["E-mail"].oldest_due_at) == (1, 0, None)
     hooks.later(days=2)
     told = coverdesk("status").stdout
     assert "E-mail            1 wait, no server configured" in told

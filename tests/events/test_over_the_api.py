@@ -9,11 +9,11 @@ import standardwebhooks
 
 from core import settings
 from core.api.http import envelope
+from core.desk import export_runs
 from core.services.catalogue import keys
 from core.services.events.catalogue import EVENT_TYPES
 from core.services.events.feed import object_path
-from core.services.exports import runs
-from core.services.exports.exports import Tally
+from core.services.lists.exports import Tally
 from core.store.access import Scope
 from tests.api.conftest import Client
 from tests.conftest import Partner
@@ -391,7 +391,7 @@ def test_the_address_of_every_object_answers_with_that_object(api: Distributor, 
         made = api.register(receiver.url)["endpoint"]
     hooks.sell()
     address = {"mode": ["test"], "distributor": [str(hooks.partner.id)]}
-    b"".join(runs.stream(runs.create_order("purchases", "csv", address, by="command line"), Tally()))
+    b"".join(export_runs.stream(export_runs.create_order("purchases", "csv", address, by="command line"), Tally()))
     events = api.call("GET", "/v1/events?limit=500")["events"]
     objects = {event["object"]["type"]: event["object"] for event in events}
     endpoint = {"id": made["id"], "url": f"http://127.0.0.1:8501/v1/webhooks/{made['id']}"}

@@ -13,10 +13,10 @@ import sqlalchemy as sa
 
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
+from core.desk.exported_lists import list_kinds
 from core.services.catalogue import keys
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
-from core.services.exports.exports import list_kinds
 from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Customer, Distributor, Policy, Product, Provider, Purchase, Staff
@@ -27,8 +27,9 @@ from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.hostile.payloads import FORMULA, HTML, LINKED, MARKDOWN, unescaped
+from tests.pages import turn_to
 from tests.spreadsheets import cells
-from tests.ui.conftest import Screen, turn_to
+from tests.ui.conftest import Screen
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"])
 _plates = itertools.count(100)

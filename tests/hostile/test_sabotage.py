@@ -20,7 +20,7 @@ from core.api.http import auth, envelope, middleware, posts
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_b
 from core.errors import StaleVersion, Unauthorized
-from core.services import idempotency
+from core.services.audit import idempotency
 from core.services.catalogue import keys
 from core.services.catalogue.keys import Caller
 from core.services.claims.workflow import changes as claim_changes

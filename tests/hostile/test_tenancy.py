@@ -17,8 +17,8 @@ import httpx
 import pytest
 
 from core import ids
+from core.desk.exported_lists import list_kinds
 from core.dispatch import webhooks
-from core.services.exports.exports import list_kinds
 from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
 from tests.api.conftest import Client

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from core import clock
-from core.services.admin import store_check
+from core.desk import store_check
 from core.services.finance import agreements, movements
 from core.services.finance.movements import MovementFilter, MovementRow
 from core.services.finance.parties import Party

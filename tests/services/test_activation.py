@@ -9,15 +9,15 @@ from sqlmodel import col
 
 from core import clock
 from core.covers.insurers import insurer_a, insurer_b
+from core.desk import sale as policy_view
+from core.desk import store_check
 from core.errors import InvalidInput, StateForbids
-from core.services.admin import store_check
 from core.services.audit import log as audit
 from core.services.insurers import resending
 from core.services.people.staff import Person
 from core.services.policies import changes, policies
 from core.services.policies.changes import Activation, PolicyChange
 from core.services.selling.buying import Sale
-from core.services.views import sale as policy_view
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, NumberCounter, Policy, Submission
 from tests.conftest import Partner

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from core import clock
 from core.covers.insurers import insurer_a
+from core.desk import resealing
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services.admin import resealing
 from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.selling import buying

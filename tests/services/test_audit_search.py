@@ -10,13 +10,13 @@ import pytest
 
 from core import clock, ids
 from core.covers.insurers import insurer_a
+from core.desk import export_runs
+from core.desk.export_runs import ExportOrder
 from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.audit import search
 from core.services.audit.search import AUDIT, AuditFilter, SearchResult
-from core.services.exports import runs
-from core.services.exports.exports import CSV
-from core.services.exports.runs import ExportOrder
+from core.services.lists.exports import CSV
 from core.services.lists.paging import Paging
 from core.services.lists.windows import Span, open_days
 from core.store.access import Scope, Store
@@ -135,7 +135,7 @@ def test_an_export_holds_what_the_screen_shows_and_is_itself_written_down(log: S
             actor=ADA,
         )
         out = io.BytesIO()
-        runs.write_file(order, out)
+        export_runs.write_file(order, out)
         rows = list(csv.DictReader(io.StringIO(out.getvalue().decode(), newline="")))
         shown = found(log, **{name: value[0] for name, value in wanted.items()}).entries
         assert [row["id"] for row in rows] == [str(row.id) for row in shown]

@@ -10,11 +10,11 @@ from core import clock, ids
 from core.covers.insurers import insurer_a
 from core.dispatch import mail
 from core.errors import NotAllowed, NotFound
-from core.services.admin import system
-from core.services.admin.system import RENEWAL_REMINDERS
 from core.services.people.staff import Person
 from core.services.policies import changes
+from core.services.renewals import automations
 from core.services.renewals import due as reminders
+from core.services.renewals.automations import RENEWAL_REMINDERS
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Mail, Policy
 from tests.conftest import Partner
@@ -44,7 +44,7 @@ def sold(store: Store, partner: Partner, place: int = 0, *, days: int = 3, is_li
 
 def switch(store: Store, *, on: bool = True, by: Person = ADMIN) -> None:
     with store.writing(Scope.system()) as session:
-        system.switch(session, RENEWAL_REMINDERS, on=on, by=by)
+        automations.switch(session, RENEWAL_REMINDERS, on=on, by=by)
 
 
 def run(store: Store, at: datetime = MORNING) -> int:
@@ -73,7 +73,7 @@ def test_nothing_goes_out_until_an_admin_says_so_and_then_each_once(store: Store
     # The last of the four, a day before the end.
     assert run(store, MORNING + timedelta(days=2)) == 1
     with clock.freeze(MORNING + timedelta(days=2)), store.reading(Scope.system()) as session:
-        state = system.get_state(session, RENEWAL_REMINDERS)
+        state = automations.get_state(session, RENEWAL_REMINDERS)
         audited = session.execute(sa.select(AuditEntry.action).where(AuditEntry.actor == ADMIN.actor)).scalars().all()
         mails = session.execute(sa.select(Mail.sent_by)).scalars().all()
     assert (state.done, state.is_finished, state.changed_by) == (1, True, ADMIN.actor)
@@ -90,7 +90,7 @@ def test_reminders_wait_for_the_morning_and_stop_when_switched_off(store: Store,
         switch(store, on=False)
     assert run(store) == 0
     with pytest.raises(NotFound), store.writing(Scope.system()) as session:
-        system.switch(session, "world peace", on=True, by=ADMIN)
+        automations.switch(session, "world peace", on=True, by=ADMIN)
 
 
 def test_who_wants_none_cannot_renew_or_has_no_address_holds_up_nobody(store: Store, partner: Partner) -> None:
@@ -118,7 +118,7 @@ def test_a_pass_goes_on_where_another_worker_stopped(
         switch(store)
         assert store.transact(Scope.system(), reminders.send_batch) == 2
         with store.reading(Scope.system()) as session:
-            state = system.get_state(session, RENEWAL_REMINDERS)
+            state = automations.get_state(session, RENEWAL_REMINDERS)
     assert (state.done, state.is_finished) == (2, False)
     assert run(store) == 3
     assert reminded(store) == {f"policy {key}" for key in keys}

@@ -11,11 +11,11 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, money
+from core.desk import sale
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.finance import agreements, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.parties import Party
-from core.services.views import sale
 from core.states.claims import DECIDED
 from core.store.access import Scope, Store
 from core.store.schema.tables import Bordereau, BordereauLine, Claim, ClaimEvent, ClaimPayment, Movement

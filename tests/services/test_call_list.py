@@ -10,9 +10,9 @@ import pytest
 
 from core import clock, money
 from core.covers.insurers import insurer_a
+from core.desk import export_runs
+from core.desk.exported_lists import get_kind
 from core.errors import InvalidInput, NotAllowed
-from core.services.exports import runs
-from core.services.exports.exports import get_kind
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people import staff
@@ -47,10 +47,10 @@ def caller(store: Store, partner: Partner) -> Person:
 def export(format_: str = "csv", **address: str) -> tuple[bytes, int]:
     """The file, and the sum of its receipt in kobo."""
     given = {name: [text] for name, text in {**address, "mode": "test"}.items()}
-    order, out = runs.create_order("due", format_, given, by="tests"), io.BytesIO()
-    runs.write_file(order, out)
+    order, out = export_runs.create_order("due", format_, given, by="tests"), io.BytesIO()
+    export_runs.write_file(order, out)
     with reading(Scope.system()) as session:
-        receipt = runs.get_receipt(session, order.id)
+        receipt = export_runs.get_receipt(session, order.id)
     assert receipt is not None
     return out.getvalue(), receipt.sum_minor or 0
 

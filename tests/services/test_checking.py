@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from core.services.admin import store_check
+from core.desk import store_check
 from core.store.access import Scope, Store
 from core.store.operations import blob_storage
 from core.store.schema import versions

@@ -8,8 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids
+from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services.admin import store_check
 from core.services.claims.diary import tasks
 from core.services.claims.intake import lodging
 from core.services.claims.lists import records

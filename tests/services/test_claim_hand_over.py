@@ -11,8 +11,8 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 
+from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
-from core.services.admin import store_check
 from core.services.claims.diary import tasks
 from core.services.claims.letters import letters
 from core.services.claims.lists import totals as claim_totals

@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 
+from core.desk import mail_texts
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services.admin import mail_texts
 from core.services.claims.intake import lodging, submitted
 from core.services.claims.letters import letters
 from core.services.claims.letters.letters import KINDS, Composed, KeptLetter

@@ -10,17 +10,17 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids, seal
+from core.desk import export_runs, store_check
+from core.desk.export_runs import ExportOrder
+from core.desk.exported_lists import get_kind
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services.admin import store_check
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import paying as claim_paying
-from core.services.exports import runs
-from core.services.exports.exports import CSV, get_kind
-from core.services.exports.runs import ExportOrder
+from core.services.lists.exports import CSV
 from core.store.access import Scope
 from core.store.schema.tables import ClaimPayment, PaymentPayee
 from tests.every_case import every_case
@@ -199,7 +199,7 @@ def test_the_export_of_payments_has_a_line_for_each_and_the_sum_of_every_figure(
     office.do(claim_paying.take_back_part, claim_id, by="sade", **told)
     office.move(claim_id, "Paid", by="ada", payment_reference="P2")
     kind, out = get_kind("claim-payments"), io.BytesIO()
-    runs.write_file(
+    export_runs.write_file(
         ExportOrder(id=ids.new(), actor="tests", kind=kind, format=CSV, selection=kind.read({}), is_live=False),
         out,
     )

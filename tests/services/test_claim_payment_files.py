@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed, StateForbids, TooLarge
-from core.services.admin import store_check
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import paying as claim_paying
 from core.services.finance import proofs

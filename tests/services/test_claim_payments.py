@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from alembic import command
 
 from core import clock, ids
+from core.desk import customer as customer_view
+from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services import transfers
-from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
@@ -25,8 +25,8 @@ from core.services.events import catalogue
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.lists import dimensions
 from core.services.lists.windows import Window
+from core.services.people import transfers
 from core.services.sales import figures
-from core.services.views import customer as customer_view
 from core.store.access import Scope
 from core.store.schema import migrating
 from core.store.schema.tables import ClaimPayment, Policy, Staff, Transfer

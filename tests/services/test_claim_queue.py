@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock
+from core.desk import export_runs, store_check
 from core.errors import InvalidInput, NotAllowed
-from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import VIEWS, ClaimFilter, View
@@ -20,7 +20,6 @@ from core.services.claims.lists.queue import QueueRow
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import questions
 from core.services.claims.workflow.assignment import AssignmentResult, ChosenClaim
-from core.services.exports import runs
 from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim
@@ -139,7 +138,7 @@ def test_a_file_of_claims_has_the_order_of_the_queue(office: Office, lives: dict
     for order in claim_queue.ORDERINGS:
         out = io.BytesIO()
         address = {"mode": ["test"], "view": ["all"], "columns": ["id"], "order": [order]}
-        runs.write_file(runs.create_order("claims", "csv", address, by="tests"), out)
+        export_runs.write_file(export_runs.create_order("claims", "csv", address, by="tests"), out)
         ids = out.getvalue().decode("utf-8-sig").split()[1:]
         assert ids == [str(row.id) for row in rows(office, view="all", order=order)], order
 

@@ -11,8 +11,8 @@ from sqlalchemy.exc import DatabaseError
 from sqlmodel import col
 
 from core import clock
+from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
-from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter

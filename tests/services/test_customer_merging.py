@@ -9,6 +9,8 @@ import sqlalchemy as sa
 
 from core import clock, ids
 from core.covers.insurers import insurer_a, insurer_f
+from core.desk import customer as customer_view
+from core.desk.customer import CustomerDetail
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import requests
@@ -17,8 +19,6 @@ from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
 from core.services.renewals import due
-from core.services.views import customer as customer_view
-from core.services.views.customer import CustomerDetail
 from core.store.access import Scope, Store
 from core.store.schema.tables import CustomerMerge, Policy, Purchase
 from tests.conftest import Partner, add_colleague

@@ -7,6 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids
+from core.desk import customer as customer_view
 from core.errors import NotFound
 from core.services.customers import customers
 from core.services.customers import table as customers_table
@@ -14,7 +15,6 @@ from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Page, Paging
-from core.services.views import customer as customer_view
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy, Purchase, Renewal
 from tests.conftest import Partner

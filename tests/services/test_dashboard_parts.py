@@ -9,13 +9,13 @@ from sqlmodel import col
 
 from core import clock, money
 from core.covers.insurers import insurer_b
+from core.desk import backlog
 from core.services.finance import movements
 from core.services.lists.dimensions import load_choices
 from core.services.lists.windows import Comparison, Window
 from core.services.renewals import due
 from core.services.sales import breakdowns, figures, totals
 from core.services.sales.filter import SalesFilter
-from core.services.views import backlog
 from core.states.policies import SubmissionState
 from core.store.access import Scope, Store
 from core.store.schema.tables import Submission, WebhookEndpoint

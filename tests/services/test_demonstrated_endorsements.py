@@ -4,8 +4,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, demo
-from core.services.admin import demonstration, store_check
+from core.desk import store_check
 from core.services.events import catalogue
+from core.services.people import demonstration
 from core.services.policies import policies
 from core.services.selling import demonstration as selling
 from core.store.access import Scope, Store

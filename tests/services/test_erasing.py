@@ -14,25 +14,24 @@ from sqlmodel import SQLModel, col
 from core import clock, ids, seal
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
+from core.desk import export_runs, store_check
 from core.dispatch import webhooks
 from core.errors import NotAllowed, StateForbids
-from core.services import idempotency
-from core.services.admin import store_check
+from core.services.audit import idempotency
 from core.services.audit import log as audit
+from core.services.audit.idempotency import WireResponse
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.compliance import erasures, remembering, requests, retention
 from core.services.events import feed
 from core.services.events.feed import FeedFilter
-from core.services.exports import runs
-from core.services.exports.exports import Tally
 from core.services.finance import adjustments, movements
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
 from core.services.finance.movements import MovementFilter
 from core.services.finance.parties import Party
 from core.services.finance.statements import statements
-from core.services.idempotency import WireResponse
+from core.services.lists.exports import Tally
 from core.services.mail import mail
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -173,8 +172,10 @@ class PrivacyDesk:
         with self.store.writing(partner.scope(is_live=True)) as session:
             answer = WireResponse(201, json.dumps({"email": PERSON["email"]}).encode())
             idempotency.run_once(session, partner.scope(is_live=True), "loan-1", "f" * 64, lambda: answer)
-        order = runs.create_order("purchases", "csv", {"email": [PERSON["email"].lower()]}, by=self.people["funmi"])
-        b"".join(runs.stream(order, Tally()))
+        order = export_runs.create_order(
+            "purchases", "csv", {"email": [PERSON["email"].lower()]}, by=self.people["funmi"]
+        )
+        b"".join(export_runs.stream(order, Tally()))
 
     def do(self, verb: Any, *given: Any, **more: Any) -> Any:
         if isinstance(more.get("by"), str):
@@ -334,8 +335,8 @@ def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
         assert others.scalars().all() == ["Chidi"], "nobody else lost anything"
         assert session.execute(sa.select(sa.func.count()).select_from(UploadedFile)).scalar_one() == 0
     _check_events(store, partner, stranger)
-    order = runs.create_order("customers", "csv", {}, by=privacy.people["oye"])
-    exported = b"".join(runs.stream(order, Tally())).lower()
+    order = export_runs.create_order("customers", "csv", {}, by=privacy.people["oye"])
+    exported = b"".join(export_runs.stream(order, Tally())).lower()
     assert not any(trace.encode() in exported for trace in TRACES)
 
 

@@ -12,11 +12,12 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.covers.insurers import insurer_f
+from core.desk import export_runs
+from core.desk.export_runs import ExportOrder, Receipt
+from core.desk.exported_lists import list_kinds
 from core.errors import InvalidInput
 from core.services.audit import log as audit
-from core.services.exports import exports, runs
-from core.services.exports.exports import list_kinds
-from core.services.exports.runs import ExportOrder, Receipt
+from core.services.lists import exports
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.sales import table
@@ -49,8 +50,8 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
 
 
 def make(name: str, format_name: str = "csv", **address: list[str]) -> tuple[ExportOrder, bytes]:
-    order, out = runs.create_order(name, format_name, address, by="tests"), io.BytesIO()
-    runs.write_file(order, out)
+    order, out = export_runs.create_order(name, format_name, address, by="tests"), io.BytesIO()
+    export_runs.write_file(order, out)
     return order, out.getvalue()
 
 
@@ -60,7 +61,7 @@ def lines(content: bytes) -> list[list[str]]:
 
 def receipt_of(store: Store, order: ExportOrder) -> Receipt:
     with store.reading(Scope.system()) as session:
-        found = runs.get_receipt(session, order.id)
+        found = export_runs.get_receipt(session, order.id)
     assert found
     return found
 

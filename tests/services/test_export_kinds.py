@@ -15,6 +15,9 @@ import pytest
 import sqlalchemy as sa
 
 from core import ids
+from core.desk import export_runs
+from core.desk.export_runs import ExportOrder
+from core.desk.exported_lists import TITLES, get_kind, list_kinds
 from core.errors import InvalidInput, TooLarge
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
@@ -22,12 +25,10 @@ from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
-from core.services.exports import runs
-from core.services.exports.exports import CSV, EXCEL_CSV, FORMATS, TITLES, XLSX, Format, get_kind, list_kinds
-from core.services.exports.runs import ExportOrder
 from core.services.finance import movements
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import load_choices
+from core.services.lists.exports import CSV, EXCEL_CSV, FORMATS, XLSX, Format
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DATE, DAY, INSTANT, TEXT
@@ -101,7 +102,7 @@ def ordered(
 
 def made(order: ExportOrder) -> bytes:
     out = io.BytesIO()
-    runs.write_file(order, out)
+    export_runs.write_file(order, out)
     return out.getvalue()
 
 
@@ -176,7 +177,7 @@ def test_every_kind_holds_the_rows_and_the_sum_that_its_screen_shows(sold: Store
         rows = records(made(order))
         with sold.reading(Scope.staff(is_live=True)) as session:
             count, summed = SHOWN[kind.name](session, order.selection)
-            receipt = runs.get_receipt(session, order.id)
+            receipt = export_runs.get_receipt(session, order.id)
         assert receipt
         assert len(rows) == receipt.rows == count, (kind.name, address)
         assert rows or address, kind.name
@@ -206,7 +207,7 @@ def _hold_the_same(store: Store, kind: Listing[Any]) -> None:
                 assert cell == column.type.parse_cell(text) if text else cell == ""
     facts = {row[0]: row[1] for row in cells(content, sheet=2)}
     with store.reading(Scope.system()) as session:
-        receipt = runs.get_receipt(session, order.id)
+        receipt = export_runs.get_receipt(session, order.id)
     assert receipt
     assert (facts["Rows"], facts["Receipt"]) == (len(rows), str(order.id))
     assert facts["SHA-256 of the rows as CSV"] == receipt.content_sha256 != receipt.sha256
@@ -313,14 +314,14 @@ def test_a_workbook_that_is_broken_off_leaves_neither_receipt_nor_file(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     order = ordered(get_kind("customers"), XLSX)
-    stream = runs.stream(order, runs.Tally())
+    stream = export_runs.stream(order, export_runs.Tally())
     assert next(stream) == b""
     (folder,) = tmp_path.glob("coverdesk-export-*")
     assert folder.stat().st_mode & 0o077 == 0
     stream.close()
     assert not list(tmp_path.glob("coverdesk-export-*"))
     with sold.reading(Scope.system()) as session:
-        assert runs.get_receipt(session, order.id) is None
+        assert export_runs.get_receipt(session, order.id) is None
 
 
 @pytest.mark.both_databases
@@ -336,12 +337,12 @@ def test_an_export_that_is_run_again_equals_the_first_until_something_changes(
     orders.append(replace(orders[1], id=ids.new()))
     made(orders[2])
     with sold.reading(Scope.system()) as session:
-        found = [runs.get_receipt(session, order.id) for order in orders]
-        assert {later.id for later in runs.list_repeats(session, orders[0].id)} == {orders[1].id, orders[2].id}
+        found = [export_runs.get_receipt(session, order.id) for order in orders]
+        assert {later.id for later in export_runs.list_repeats(session, orders[0].id)} == {orders[1].id, orders[2].id}
     before, same, changed = (receipt for receipt in found if receipt)
-    assert runs.compare_receipts(before, same) == runs.Difference(rows=0, sum_minor=0, is_same=True)
+    assert export_runs.compare_receipts(before, same) == export_runs.Difference(rows=0, sum_minor=0, is_same=True)
     assert first == second if format_ is CSV else first != second or before.sha256 == same.sha256
-    difference = runs.compare_receipts(before, changed)
+    difference = export_runs.compare_receipts(before, changed)
     assert not difference.is_same
     assert (difference.rows, difference.sum_minor) == (
         changed.rows - before.rows,

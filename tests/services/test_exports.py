@@ -10,11 +10,12 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids, money
+from core.desk import export_runs
+from core.desk.export_runs import ExportOrder
 from core.services.audit import log as audit
-from core.services.exports import exports, runs
-from core.services.exports.exports import CSV, Tally
-from core.services.exports.runs import ExportOrder
+from core.services.lists import exports
 from core.services.lists.dimensions import load_choices
+from core.services.lists.exports import CSV, Tally
 from core.services.lists.paging import Paging
 from core.services.lists.windows import Window
 from core.services.sales import figures
@@ -161,9 +162,9 @@ def ordered(selection: PurchaseFilter = PurchaseFilter(), *, staff_id: UUID | No
 def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, partner: Partner) -> None:
     order = ordered(PurchaseFilter(distributor_ids=(partner.id,)))
     out = io.BytesIO()
-    tally = runs.write_file(order, out)
+    tally = export_runs.write_file(order, out)
     with sold.reading(Scope.system()) as session:
-        receipt = runs.get_receipt(session, order.id)
+        receipt = export_runs.get_receipt(session, order.id)
         log = [(entry.action, entry.after) for entry in audit.list_history(session, order.subject)]
     assert receipt
     assert (receipt.rows, receipt.sum_minor) == (tally.rows, tally.sum_minor)
@@ -177,13 +178,13 @@ def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, p
 
 def test_an_export_that_is_broken_off_is_in_the_log_and_has_no_receipt(sold: Store) -> None:
     order = ordered()
-    stream = runs.stream(order, Tally())
+    stream = export_runs.stream(order, Tally())
     next(stream)
-    assert runs.get_row_count(order.id) is not None
+    assert export_runs.get_row_count(order.id) is not None
     stream.close()
-    assert runs.get_row_count(order.id) is None
+    assert export_runs.get_row_count(order.id) is None
     with sold.reading(Scope.system()) as session:
-        assert runs.get_receipt(session, order.id) is None
+        assert export_runs.get_receipt(session, order.id) is None
         assert [entry.action for entry in audit.list_history(session, order.subject)] == ["export started"]
 
 
@@ -192,7 +193,7 @@ def test_a_sale_during_an_export_is_not_in_it(sold: Store, partner: Partner, mon
     order, tally = ordered(), Tally()
     with sold.reading(Scope.staff(is_live=True)) as session:
         before = compute_total(session, PurchaseFilter())
-    stream = runs.stream(order, tally)
+    stream = export_runs.stream(order, tally)
     next(stream)
     Portfolio(seed=9, size=5, sellers=(partner.id,)).write(sold)
     list(stream)
@@ -201,7 +202,7 @@ def test_a_sale_during_an_export_is_not_in_it(sold: Store, partner: Partner, mon
 
 def test_an_empty_selection_is_a_heading_and_a_receipt(store: Store) -> None:
     order, out = ordered(), io.BytesIO()
-    tally = runs.write_file(order, out)
+    tally = export_runs.write_file(order, out)
     assert out.getvalue().decode() == ",".join(COLUMNS) + "\r\n"
     assert (tally.rows, tally.sum_minor) == (0, 0)
 

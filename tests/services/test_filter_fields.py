@@ -10,12 +10,12 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 
+from core.desk.export_runs import ReceiptFilter
 from core.errors import InvalidInput
 from core.services.audit.search import AuditFilter
 from core.services.catalogue.product_list import ProductFilter
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers.customers import CustomerFilter
-from core.services.exports.runs import ReceiptFilter
 from core.services.lists.filters import fields
 from core.services.lists.filters.declaration import Filter, of, parameterise
 from core.services.lists.filters.fields import Field

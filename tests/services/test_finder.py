@@ -4,10 +4,10 @@ import pytest
 import sqlalchemy as sa
 
 from core import ids
+from core.desk import finder
+from core.desk.finder import Hit
 from core.errors import InvalidInput
 from core.services.people.staff import Person
-from core.services.views import finder
-from core.services.views.finder import Hit
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Purchase
 from tests.conftest import Partner

@@ -11,7 +11,7 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from core.covers.request import validate
 from core.errors import KeyReused
-from core.services.idempotency import WireResponse, fingerprint, run_once
+from core.services.audit.idempotency import WireResponse, fingerprint, run_once
 from core.services.sales import purchases
 from core.services.selling import buying
 from core.store.access import Scope, Store

@@ -8,8 +8,8 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.covers.insurers import insurer_a
+from core.desk import mail_texts
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services.admin import mail_texts
 from core.services.audit import log as audit
 from core.services.mail import mail
 from core.services.mail.mail import TEMPLATES

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from core import clock
+from core.desk import export_runs
 from core.services.catalogue import key_admin, product_list
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
-from core.services.exports import runs
 from core.services.insurers import awaiting
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
@@ -58,8 +58,8 @@ LISTS: dict[str, tuple[Any, Read]] = {
         lambda s, order, paging: staff.list_staff(s, staff.StaffFilter(), paging, order=order),
     ),
     "receipts": (
-        runs.ORDERS,
-        lambda s, order, paging: runs.list_receipts(s, runs.ReceiptFilter(), paging, order=order),
+        export_runs.ORDERS,
+        lambda s, order, paging: export_runs.list_receipts(s, export_runs.ReceiptFilter(), paging, order=order),
     ),
     "awaiting": (
         awaiting.ORDERS,

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.desk import store_check
 from core.dispatch import loan_books as worker
-from core.services.admin import store_check
 from core.services.catalogue import products
 from core.services.selling.loan_books import books, carrying_out, records
 from core.store.access import Scope, ScopedSession, Store

@@ -10,15 +10,15 @@ from sqlmodel import col
 
 from core import clock
 from core.covers.credit_life import CREDIT_LIFE
+from core.desk import store_check
+from core.desk.queues import list_queues
 from core.dispatch import loan_books as worker
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services.admin import demonstration as accounts
-from core.services.admin import store_check
 from core.services.audit import log as audit
 from core.services.finance import agreements
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
-from core.services.outbox.queue import list_queues
+from core.services.people import demonstration as accounts
 from core.services.people.staff import Person
 from core.services.policies import certificates, changes, policies
 from core.services.selling import demonstration

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from core import clock, money
 from core.services.claims.reports import loss_ratios
 from core.services.claims.reports.loss_ratios import LOSS_DIMENSIONS, LOSS_RATIOS, LossFigures, LossTable
-from core.services.exports import exports
-from core.services.exports.exports import Tally
+from core.services.lists import exports
 from core.services.lists.dimensions import load_choices
+from core.services.lists.exports import Tally
 from core.services.lists.windows import Window
 from core.services.policies import refunds
 from core.store.access import Scope, Store

@@ -11,9 +11,9 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, money
+from core.desk import closing
+from core.desk.closing import Check
 from core.errors import NotAllowed, NotFound, StateForbids
-from core.services.closing import closing
-from core.services.closing.closing import Check
 from core.services.finance import adjustments, agreements, journal
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.payments import balances, payouts, transitions

@@ -8,10 +8,11 @@ from decimal import Decimal
 import pytest
 
 from core import clock, money
-from core.services.exports import exports
-from core.services.exports.exports import Tally, get_kind
+from core.desk.exported_lists import get_kind
 from core.services.finance import movements
 from core.services.finance.movements import MovementRow
+from core.services.lists import exports
+from core.services.lists.exports import Tally
 from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.figures import METRICS_BY_KEY

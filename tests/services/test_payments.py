@@ -12,9 +12,9 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, money
+from core.desk import examples
 from core.dispatch import webhooks
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services import examples
 from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter
 from core.services.finance import agreements, parties

@@ -15,7 +15,6 @@ from core import clock, demo
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services.admin import demonstration as accounts
 from core.services.audit import log as audit
 from core.services.compliance import (
     breaches,
@@ -28,6 +27,7 @@ from core.services.compliance import (
     requests,
     retention,
 )
+from core.services.people import demonstration as accounts
 from core.services.people import staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff

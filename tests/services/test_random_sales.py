@@ -16,10 +16,11 @@ import pytest
 from core import clock, ids
 from core.covers.registry import COVERS
 from core.demo.sales.requests import wishes
-from core.services.admin import store_check
+from core.desk import store_check
+from core.desk.exported_lists import get_kind
 from core.services.catalogue import products
-from core.services.exports import exports
-from core.services.exports.exports import Tally, get_kind
+from core.services.lists import exports
+from core.services.lists.exports import Tally
 from core.services.policies.policies import PolicyFilter
 from core.services.sales.filter import PurchaseFilter
 from core.services.selling import buying

@@ -12,11 +12,11 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers.insurers import insurer_a
+from core.desk import store_check
 from core.errors import StateForbids
 from core.money import Split
-from core.services.admin import store_check
-from core.services.exports import exports
-from core.services.exports.exports import Tally
+from core.services.lists import exports
+from core.services.lists.exports import Tally
 from core.services.lists.windows import Window
 from core.services.policies import changes
 from core.services.policies.changes import PolicyChange

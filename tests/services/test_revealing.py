@@ -8,14 +8,14 @@ import sqlalchemy as sa
 
 from core import ids, seal
 from core.covers.insurers import insurer_a, insurer_b
+from core.desk import pii_reveal
+from core.desk.pii_reveal import HiddenField, Kind
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
 from core.services.people.staff import Person
-from core.services.views import pii_reveal
-from core.services.views.pii_reveal import HiddenField, Kind
 from core.settings import settings
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Claim, Policy

@@ -6,8 +6,8 @@ import pytest
 
 from core import ids, money, reference
 from core.covers.registry import COVERS
+from core.desk import sale as sale_view
 from core.errors import NotFound
-from core.services.views import sale as sale_view
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.services.selling import sell

@@ -4,7 +4,7 @@ import pytest
 
 from core import settings
 from core.covers import credit_life
-from core.services.admin import store_check, system
+from core.desk import store_check, system
 from core.store.access import Scope, Store
 from core.store.schema import versions
 from tests.conftest import SECRET, Partner

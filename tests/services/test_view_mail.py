@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.desk import exported_lists, saved_view_mail
 from core.dispatch import mail
 from core.errors import InvalidInput, NotAllowed, NotFound
-from core.services.exports import exports, view_mail
 from core.services.people import saved_views, staff
 from core.services.people.saved_views import View
 from core.services.people.staff import Person
@@ -52,7 +52,7 @@ def save(store: Store, by: Person, screen: str = LIST, parameters: Any = None, *
 
 def watch(store: Store, view: View, by: Person, **inputs: str) -> None:
     with store.writing(Scope.system()) as session:
-        view_mail.set_watch(session, view.id, inputs, is_live=True, by=by)
+        saved_view_mail.set_watch(session, view.id, inputs, is_live=True, by=by)
 
 
 def letters(store: Store) -> list[Mail]:
@@ -76,7 +76,7 @@ def test_a_view_is_mailed_each_week_with_the_figures_of_its_list(sold: Store) ->
     with sold.reading(LIVE) as session:
         total = table.compute_total(session, PurchaseFilter(request_sources=("desk",)))
     (letter,) = letters(sold)
-    figures = view_mail.Figures(total.sold, total.sold_minor).text
+    figures = saved_view_mail.Figures(total.sold, total.sold_minor).text
     assert total.sold
     assert letter.subject == f"Desk sales: {figures}"
     assert (letter.recipient, letter.sent_by) == (bola.email, "saved views")
@@ -119,7 +119,7 @@ def test_who_has_left_or_lost_the_role_is_told_nothing_any_more(sold: Store) -> 
         session.execute(sa.update(Staff).values(roles=["claims"]))
     assert tell(sold, days=1) == 0
     with sold.reading(Scope.system()) as session:
-        found = view_mail.get_watch(session, view.id, by=bola)
+        found = saved_view_mail.get_watch(session, view.id, by=bola)
     assert found is not None
     assert found.last_error
     with sold.writing(Scope.system()) as session:
@@ -137,14 +137,14 @@ def test_a_view_that_breaks_keeps_no_other_from_being_told(sold: Store, monkeypa
     bola, finance = colleague(sold, "operations"), colleague(sold, "finance")
     for person in (bola, finance):
         watch(sold, save(sold, person), person, every="day")
-    compute, broken = view_mail.compute, [True]
+    compute, broken = saved_view_mail.compute, [True]
 
     def once(*given: Any) -> Any:
         if broken and broken.pop():
             raise ZeroDivisionError
         return compute(*given)
 
-    monkeypatch.setattr(view_mail, "compute", once)
+    monkeypatch.setattr(saved_view_mail, "compute", once)
     assert tell(sold, days=1) == 1
     assert tell(sold, days=1, minutes=1) == 1
 
@@ -173,10 +173,10 @@ def test_what_cannot_be_mailed_is_refused_by_its_field(sold: Store) -> None:
 
 def test_every_list_that_is_mailed_has_the_figures_of_its_export(sold: Store) -> None:
     bola = colleague(sold, "admin")
-    for name in view_mail.KINDS.values():
-        kind = exports.get_kind(name)
-        selection = view_mail.read_selection(kind, {"view": ["all"], "period": ["1y"], "sort": ["x"]}, bola)
+    for name in saved_view_mail.KINDS.values():
+        kind = exported_lists.get_kind(name)
+        selection = saved_view_mail.read_selection(kind, {"view": ["all"], "period": ["1y"], "sort": ["x"]}, bola)
         with sold.reading(LIVE) as session:
-            found = view_mail.compute(session, kind, selection)
+            found = saved_view_mail.compute(session, kind, selection)
             assert found.rows == kind.count(session, selection), name
             assert (found.sum_minor is None) == (kind.summed is None)

@@ -8,8 +8,8 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
+from core.desk import store_check
 from core.errors import InvalidInput, StateForbids
-from core.services.admin import store_check
 from core.settings import settings
 from core.store.access import Scope, Store, engine
 from core.store.operations import backups

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.admin import store_check
+from core.desk import store_check
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import VIEWS, ClaimFilter
 from core.services.claims.lists.totals import QueueTotal

@@ -20,10 +20,10 @@ from core.covers.claims import lines
 from core.demo import portfolio
 from core.demo.market.offers import on_the_shelf
 from core.demo.random_source import dice
+from core.desk import store_check
 from core.errors import StateForbids
-from core.services.admin import demonstration, store_check
 from core.services.claims.intake import submitted as requirements
-from core.services.people import credentials, personal
+from core.services.people import credentials, demonstration, personal
 from core.services.policies import certificates
 from core.services.renewals import renewals
 from core.services.renewals.renewals import compute_window

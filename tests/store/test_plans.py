@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from core import ids
+from core.desk import finder
 from core.services.claims.diary import tasks
 from core.services.claims.intake import lodging
 from core.services.claims.lists import queue
@@ -30,7 +31,6 @@ from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
 from core.services.sales import page_locator, purchases
 from core.services.sales.filter import PurchaseFilter, SalesFilter, resolve_customer
-from core.services.views import finder
 from core.store.access import Query, Scope, ScopedSession, ScopeViolation, Store
 from core.store.operations import statistics
 from core.store.schema.tables import Purchase

@@ -17,9 +17,9 @@ from streamlit.testing.v1 import AppTest
 from core import clock, ids
 from core.api.outside import health
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
-from core.services.exports import runs
-from core.services.exports.exports import CSV, Tally
-from core.services.exports.runs import ExportOrder
+from core.desk import export_runs
+from core.desk.export_runs import ExportOrder
+from core.services.lists.exports import CSV, Tally
 from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.filter import PurchaseFilter
@@ -112,10 +112,10 @@ def exported(store: Store) -> Tally:
         id=ids.new(), kind=PURCHASES, format=CSV, selection=PurchaseFilter(), is_live=True, actor="tests"
     )
     tally = Tally()
-    for _ in runs.stream(order, tally):
+    for _ in export_runs.stream(order, tally):
         pass
     with store.reading(Scope.system()) as session:
-        assert runs.get_receipt(session, order.id)
+        assert export_runs.get_receipt(session, order.id)
     return tally
 
 

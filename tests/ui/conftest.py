@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from core import ids
 from core.services.people.staff import Person
 from core.settings import ROOT
 from core.store.access import Store
-from core.ui.frame import frame, menu, navigation
+from core.ui.frame import menu
 from tests.conftest import fresh_store
+from tests.pages import turn_to
 
 Screen = Callable[..., AppTest]
 
@@ -61,20 +61,6 @@ def screen(store: Store, monkeypatch: pytest.MonkeyPatch) -> Screen:
         return at
 
     return open_
-
-
-def turn_to(at: AppTest, path: str) -> AppTest:
-    """Make the next run one of this page file, at its address; ValueError if the person's menu lacks it.
-
-    `AppTest.switch_page` knows no page that is a function.
-    """
-    person = frame.current()
-    screens = menu.allowed_screens(person) if person else []
-    home = next((shown.path for shown in screens if not shown.hidden), None)
-    if path not in {shown.path for shown in screens}:
-        raise ValueError(f"no page of theirs: {path}")
-    at._page_hash = calc_hash(navigation.HOME if path == home else menu.screen_of(path).address)
-    return at
 
 
 @pytest.fixture(scope="session", autouse=True)

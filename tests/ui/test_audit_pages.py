@@ -7,8 +7,9 @@ import pytest
 from core.services.audit import log as audit
 from core.store.access import Scope, Store
 from tests.conftest import Partner
+from tests.pages import turn_to
 from tests.services.selling import CAR
-from tests.ui.conftest import Screen, lists, press, texts, turn_to
+from tests.ui.conftest import Screen, lists, press, texts
 
 LIST, ONE = "admin/audit_log.py", "admin/audit_log.py#audit_entry"
 

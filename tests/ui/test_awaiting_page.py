@@ -16,8 +16,9 @@ from core.store.schema.tables import Submission
 from core.ui.kit import words
 from tests.conftest import Partner, add_colleague
 from tests.every_case import every_case
+from tests.pages import turn_to
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, follow, lists, press, row_links, sent, texts, turn_to
+from tests.ui.conftest import Screen, follow, lists, press, row_links, sent, texts
 
 PAGE = "policies/awaiting.py"
 REFUSAL = "The insurer refused the request (422): The engine number is missing"

@@ -27,8 +27,9 @@ from tests import papers
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.every_case import every_case
+from tests.pages import turn_to
 from tests.portfolio import Portfolio
-from tests.ui.conftest import Screen, follow, press, sent, texts, turn_to
+from tests.ui.conftest import Screen, follow, press, sent, texts
 
 PAGE = "buy/buy.py"
 

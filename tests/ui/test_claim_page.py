@@ -11,10 +11,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
+from core.desk import pii_reveal
 from core.services.claims.lists import records
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
-from core.services.views import pii_reveal
 from core.settings import settings
 from core.states import claims as claim_states
 from core.ui.kit import actions, words

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import demo
-from core.services.closing import closing
+from core.desk import closing
 from core.services.finance import journal
 from core.services.finance.statements import reading
 from core.store.access import Store

@@ -17,7 +17,8 @@ from core.store.schema.tables import AuditEntry, Policy, Purchase, UploadedFile
 from core.ui.buying import selling
 from tests.conftest import Partner
 from tests.every_case import every_case
-from tests.ui.conftest import Screen, follow, person_of, sent, texts, turn_to
+from tests.pages import turn_to
+from tests.ui.conftest import Screen, follow, person_of, sent, texts
 
 PAGE = "buy/credit_life.py"
 PICTURE = "https://files.example.com/id/okafor.jpg"

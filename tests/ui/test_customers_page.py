@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
 from core.covers.insurers import insurer_b, insurer_f
+from core.desk import pii_reveal
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
@@ -17,7 +18,6 @@ from core.services.lists.listing import Row
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.services.selling.buying import Sale
-from core.services.views import pii_reveal
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Customer, Policy
 from core.ui.kit import words

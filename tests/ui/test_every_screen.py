@@ -9,7 +9,8 @@ from core import demo
 from core.store.access import Store
 from core.ui.frame import menu
 from tests.conftest import fresh_store
-from tests.ui.conftest import Screen, turn_to
+from tests.pages import turn_to
+from tests.ui.conftest import Screen
 
 
 @pytest.fixture

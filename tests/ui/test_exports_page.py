@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.services.exports import runs
-from core.services.exports.exports import CSV, XLSX, Format, get_kind
-from core.services.exports.runs import ExportOrder
+from core.desk import export_runs
+from core.desk.export_runs import ExportOrder
+from core.desk.exported_lists import get_kind
+from core.services.lists.exports import CSV, XLSX, Format
 from core.services.policies.policies import PolicyFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
@@ -39,7 +40,7 @@ def exported(
     kind = get_kind(name)
     export = {"kind": kind, "format": format_, "selection": kind.read(address or {}), "is_live": True}
     order = ExportOrder(**{"id": ids.new(), "actor": "tests", **export, **changes})
-    runs.write_file(order, io.BytesIO())
+    export_runs.write_file(order, io.BytesIO())
     return order
 
 
@@ -107,16 +108,16 @@ def test_run_again_says_that_it_is_the_same_and_later_what_changed(
 
 def test_a_file_as_shown_says_so_on_its_receipt_and_is_repeated_as_it_was(sold: Store, screen: Screen) -> None:
     arranged = {"columns": ["total", "policy_number"], "order": ["largest"]}
-    order = runs.create_order("purchases", "csv", arranged, by="tests")
-    runs.write_file(order, io.BytesIO())
+    order = export_runs.create_order("purchases", "csv", arranged, by="tests")
+    export_runs.write_file(order, io.BytesIO())
     at = open_page(screen, "finance", LIST)
     assert list(lists(at)[0]["Filters"]) == ["Columns total, policy_number · Order Largest premium first"]
     at = open_page(screen, "finance", ONE, id=str(order.id))
     assert {"total, policy_number", "Largest premium first"} <= {text.value for text in at.text}
     query = parse_qs(urlsplit(at.get("link_button")[0].proto.url).query)
     assert {name: query[name] for name in arranged} == arranged
-    again = runs.create_order("purchases", "csv", {**arranged, "again": query["again"]}, by="tests")
-    runs.write_file(again, io.BytesIO())
+    again = export_runs.create_order("purchases", "csv", {**arranged, "again": query["again"]}, by="tests")
+    export_runs.write_file(again, io.BytesIO())
     at.session_state["export_last"] = export_panel.Started(
         again.id, f"purchases {order.id} columns=total&columns=policy_number&order=largest", 30, NOW, "CSV"
     )

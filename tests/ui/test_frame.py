@@ -7,7 +7,8 @@ from core.errors import StoreUnavailable
 from core.services.people.staff import Person
 from core.ui.frame import frame, menu
 from tests.every_case import every_case
-from tests.ui.conftest import Screen, labels, person_of, sent, texts, turn_to
+from tests.pages import turn_to
+from tests.ui.conftest import Screen, labels, person_of, sent, texts
 
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 
-from core.services.exports import view_mail
+from core.desk import saved_view_mail
 from core.services.people import saved_views
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
@@ -105,7 +105,7 @@ def test_the_view_that_is_open_is_mailed_as_the_person_wishes(sold: Store, scree
     at.button(key=f"{key} save").click().run()
     assert "Saved." in [element.value for element in at.success]
     with sold.reading(Scope.system()) as session:
-        found = view_mail.get_watch(session, view, by=bola)
+        found = saved_view_mail.get_watch(session, view, by=bola)
     assert found is not None
     assert (found.every, found.warn, found.bound) == ("week", "sum above", Decimal("75000.50"))
 

@@ -11,9 +11,9 @@ from sqlmodel import col
 from typer.testing import CliRunner
 
 from core.commands import export
+from core.desk import export_runs
+from core.desk.exported_lists import get_kind, list_kinds
 from core.errors import InvalidInput
-from core.services.exports import runs
-from core.services.exports.exports import get_kind, list_kinds
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
@@ -61,7 +61,7 @@ def by_hand(store: Store) -> list[str]:
 
 def made(name: str, format_name: str = "csv", **address: list[str]) -> bytes:
     out = io.BytesIO()
-    runs.write_file(runs.create_order(name, format_name, address, by="tests"), out)
+    export_runs.write_file(export_runs.create_order(name, format_name, address, by="tests"), out)
     return out.getvalue()
 
 
@@ -103,7 +103,7 @@ def test_the_command_takes_it_and_the_receipt_tells_it(planted: Store, tmp_path:
     known = [text for text in by_hand(planted) if text]
     assert [row[0] for row in lines(target.read_bytes())[1:] if row[0]] == known[::-1]
     with planted.reading(Scope.system()) as session:
-        (receipt,) = runs.list_latest(session, 1)
+        (receipt,) = export_runs.list_latest(session, 1)
     assert receipt.filters == {"columns": ["paid_how_often"], "order": ["often-back"]}
 
 

@@ -10,7 +10,8 @@ from core.services.people import staff
 from core.store.access import Scope, Store
 from core.ui.frame import menu, navigation
 from tests.every_case import every_case
-from tests.ui.conftest import Screen, person_of, sent, texts, turn_to
+from tests.pages import turn_to
+from tests.ui.conftest import Screen, person_of, sent, texts
 
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 

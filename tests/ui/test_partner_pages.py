@@ -12,7 +12,8 @@ from core.services.sales.distributors import DistributorDetail
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.every_case import every_case
-from tests.ui.conftest import Screen, confirm, lists, person_of, press, texts, turn_to
+from tests.pages import turn_to
+from tests.ui.conftest import Screen, confirm, lists, person_of, press, texts
 
 LIST, ONE, INSURER = "admin/partners.py", "admin/partners.py#distributor", "admin/partners.py#insurer"
 

@@ -21,8 +21,9 @@ from core.ui.kit import actions as kit_actions
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.every_case import every_case
+from tests.pages import turn_to
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, person_of, press, texts, turn_to
+from tests.ui.conftest import Screen, person_of, press, texts
 from tests.ui.policy_pages import PAGE, confirm, count, open_page
 
 ACTIONS = {"Activate", "Decline", "Cancel policy", "Renew", "Endorse"}

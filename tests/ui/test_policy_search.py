@@ -21,8 +21,9 @@ from core.store.schema.tables import Policy
 from core.ui.lists import tables
 from tests.conftest import Partner
 from tests.every_case import every_case
+from tests.pages import turn_to
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, follow, lists, press, row_links, texts, turn_to
+from tests.ui.conftest import Screen, follow, lists, press, row_links, texts
 
 PAGE = "policies/search.py"
 NGOZI = {"first_name": "Ngozi", "last_name": "Okafor-Bello", "email": "ngozi@example.com"}

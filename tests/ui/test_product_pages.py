@@ -21,8 +21,9 @@ from core.store.schema.tables import Staff
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.every_case import every_case
+from tests.pages import turn_to
 from tests.services.selling import CAR, sell
-from tests.ui.conftest import Screen, follow, lists, person_of, press, texts, turn_to
+from tests.ui.conftest import Screen, follow, lists, person_of, press, texts
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 

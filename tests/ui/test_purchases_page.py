@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import ids
-from core.services.exports import runs
-from core.services.exports.exports import CSV, Tally
-from core.services.exports.runs import ExportOrder
+from core.desk import export_runs
+from core.desk.export_runs import ExportOrder
 from core.services.lists.dimensions import load_choices
+from core.services.lists.exports import CSV, Tally
 from core.services.lists.listing import Row
 from core.services.lists.paging import Paging
 from core.services.sales import table
@@ -170,7 +170,7 @@ def test_the_receipt_is_shown_and_equals_the_footer(sold: Store, screen: Screen,
     }
     order = ExportOrder(id=export_id, actor="tests", **export)
     tally = Tally()
-    list(runs.stream(order, tally))
+    list(export_runs.stream(order, tally))
     link = f"purchases  distributor={partner.id}"
     at.session_state["export_last"] = export_panel.Started(export_id, link, tally.rows, NOW)
     at.run()

@@ -11,7 +11,8 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
 from core.ui.kit import words
 from tests.every_case import every_case
-from tests.ui.conftest import Screen, address, confirm, follow, labels, lists, press, row_links, texts, turn_to
+from tests.pages import turn_to
+from tests.ui.conftest import Screen, address, confirm, follow, labels, lists, press, row_links, texts
 
 LIST, ONE = "admin/staff.py", "admin/staff.py#person"
 PASSWORD = "correct horse battery"

@@ -3,10 +3,10 @@
 import sqlalchemy as sa
 
 from core import clock
-from core.services.admin import system
 from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.mail import mail
+from core.services.renewals import automations
 from core.store.access import Scope, Store
 from core.store.schema.tables import WebhookEndpoint
 from tests.conftest import Partner
@@ -72,6 +72,6 @@ def test_an_admin_switches_the_reminders_on_and_off(screen: Screen, store: Store
     assert "switched on" in at.success[0].value
     assert "**Renewal reminders** :green-badge[On]" in texts(at)
     with store.reading(Scope.system()) as session:
-        assert system.get_state(session, system.RENEWAL_REMINDERS).is_on
+        assert automations.get_state(session, automations.RENEWAL_REMINDERS).is_on
     due = screen("operations", path="sales/due.py")
     assert due.title[0].value == "Due for renewal"

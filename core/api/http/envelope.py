@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, create_model
 from starlette.responses import Response
 
 from core.errors import CoverdeskError, MethodNotAllowed, Overloaded, StoreUnavailable, TooManyRequests, TooSlow
-from core.services.idempotency import WireResponse
+from core.services.audit.idempotency import WireResponse
 
 JSON = "application/json"
 

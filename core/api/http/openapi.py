@@ -20,7 +20,7 @@ from core.api.http.envelope import Failure, envelope_model
 from core.covers import fields
 from core.covers.fields import build_example
 from core.covers.request import Request
-from core.services import examples
+from core.desk import examples
 from core.services.finance.statements import reading as statement_reading
 from core.services.selling.loan_books import records as loan_book_records
 from core.settings import settings

@@ -20,9 +20,9 @@ from core.api.http import envelope, reads
 from core.api.http.reads import ReadRoute, refuse_unbound
 from core.covers import request as requests
 from core.errors import InvalidInput, TooLarge, TooSlow, WrongMediaType
-from core.services import idempotency
+from core.services.audit import idempotency
+from core.services.audit.idempotency import WireResponse
 from core.services.catalogue.keys import Caller
-from core.services.idempotency import WireResponse
 from core.store.access import ScopedSession, store, transact
 
 LARGEST_JSON = 1024 * 1024

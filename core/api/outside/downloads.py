@@ -21,11 +21,10 @@ from starlette.routing import Route
 from core import clock, ids
 from core.api.outside import signing_in
 from core.api.outside.signing_in import require_person
+from core.desk import export_runs, finder
+from core.desk.export_runs import ExportOrder
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StoreUnavailable, Unauthorized
 from core.services.compliance import figures, pack
-from core.services.exports import runs
-from core.services.exports.exports import Tally
-from core.services.exports.runs import ExportOrder
 from core.services.finance import ageing, journal, tax
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.bordereaux import columns as bordereau_columns
@@ -36,11 +35,11 @@ from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementRow
 from core.services.lists import spreadsheets
+from core.services.lists.exports import Tally
 from core.services.lists.spreadsheets import Column
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
 from core.services.selling.loan_books import books, records
-from core.services.views import finder
 from core.store.access import Scope, reading, reading_replica, transact
 
 PATH = "/exports/{kind}.{format}"
@@ -53,12 +52,12 @@ def download(request: Request) -> Response:
         return PlainTextResponse("", 405, _NO_STORE | {"Allow": "GET"})
     try:
         order = _order(request)
-        runs.check_order(order)
+        export_runs.check_order(order)
     except CoverdeskError as error:
         retry_headers = {"Retry-After": str(error.retry_after)} if isinstance(error, StoreUnavailable) else {}
         return PlainTextResponse(str(error), error.status, _NO_STORE | retry_headers)
     return StreamingResponse(
-        runs.stream(order, Tally()),
+        export_runs.stream(order, Tally()),
         media_type=order.format.media_type,
         headers={"Content-Disposition": f'attachment; filename="{order.file_name}"', **_NO_STORE},
     )
@@ -67,7 +66,7 @@ def download(request: Request) -> Response:
 def _order(request: Request) -> ExportOrder:
     query, path = request.query_params, request.path_params
     address = {name: query.getlist(name) for name in query}
-    return runs.create_order(path["kind"], path["format"], address, by=signing_in.require_person(request))
+    return export_runs.create_order(path["kind"], path["format"], address, by=signing_in.require_person(request))
 
 
 STATEMENT_PATH = "/statements/{statement}.{format}"

@@ -13,15 +13,15 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from core import telemetry
+from core.desk import status
 from core.errors import StateForbids
-from core.services.admin import status
 from core.settings import settings
 from core.store.access import Scope, reading
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-    from core.services.admin.gauges import Gauge
+    from core.desk.gauges import Gauge
 
 
 async def healthz(_: Request) -> Response:
@@ -56,7 +56,7 @@ class _StoreCollector:
         # Imported by the first scrape, here and below: a server or worker that nobody scrapes does without.
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily  # noqa: PLC0415
 
-        from core.services.admin.gauges import GAUGES  # noqa: PLC0415
+        from core.desk.gauges import GAUGES  # noqa: PLC0415
 
         found = _read()
         for name, (text, labels) in GAUGES.items():
@@ -71,7 +71,7 @@ class _StoreCollector:
 
 
 def _read() -> "Sequence[Gauge]":
-    from core.services.admin import gauges  # noqa: PLC0415
+    from core.desk import gauges  # noqa: PLC0415
 
     try:
         with reading(Scope.system()) as session:

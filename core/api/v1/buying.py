@@ -16,8 +16,8 @@ from core.covers import credit_life
 from core.covers.cover import Cover, Price, ResponseShape
 from core.covers.insurers import insurer_c
 from core.covers.registry import COVERS
+from core.services.audit.idempotency import WireResponse
 from core.services.catalogue import products
-from core.services.idempotency import WireResponse
 from core.services.lists.records import PolicyRecord
 from core.services.selling import buying
 from core.store.access import ScopedSession

@@ -20,6 +20,7 @@ from core.covers.claims.line import LossRequest
 from core.covers.claims.lines import LINES
 from core.covers.request import Request as Body
 from core.errors import FieldFault, InvalidInput
+from core.services.audit.idempotency import WireResponse
 from core.services.catalogue.keys import Caller
 from core.services.claims.intake import lodging, submitted
 from core.services.claims.intake.new_claims import CreditLifeClaimRequest
@@ -29,7 +30,6 @@ from core.services.claims.lists.records import ClaimRecord
 from core.services.claims.workflow import questions
 from core.services.claims.workflow.inputs import AnswerInput
 from core.services.files import files
-from core.services.idempotency import WireResponse
 from core.services.lists.paging import Page
 from core.store.access import ScopedSession, reading
 

@@ -16,8 +16,8 @@ from core.api.http.auth import Signed
 from core.api.http.envelope import list_response, success
 from core.api.http.queries import Id, QueryString, whole_number
 from core.api.http.reads import ReadRoute
+from core.desk import examples
 from core.dispatch import webhooks
-from core.services import examples
 from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter, FeedPage
 from core.services.lists.records import Mode, Moment

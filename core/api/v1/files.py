@@ -16,10 +16,10 @@ from core.api.http.forms import Form
 from core.api.http.posts import run_once
 from core.covers import request as requests
 from core.errors import CoverdeskError, InvalidInput
+from core.services.audit.idempotency import WireResponse
 from core.services.catalogue.keys import Caller
 from core.services.files import files
 from core.services.files.files import ACCEPTED, FileRecord, ServableFile
-from core.services.idempotency import WireResponse
 from core.services.people import sign_in, staff
 from core.store.access import Scope, ScopedSession, reading, writing
 

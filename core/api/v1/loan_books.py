@@ -18,8 +18,8 @@ from core.covers import fields
 from core.covers import request as requests
 from core.covers.fields import one_of
 from core.errors import InvalidInput
+from core.services.audit.idempotency import WireResponse
 from core.services.catalogue.keys import Caller
-from core.services.idempotency import WireResponse
 from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Expected, LoanBookRequest, Uploader
 from core.services.selling.loan_books.records import LoanBookRecord, LoanBookRowRecord

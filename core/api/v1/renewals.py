@@ -15,7 +15,7 @@ from core.api.v1.buying import UnderPolicy
 from core.covers import request as requests
 from core.covers.fields import ProductId
 from core.covers.insurers import insurer_a
-from core.services.idempotency import WireResponse
+from core.services.audit.idempotency import WireResponse
 from core.services.lists.paging import Page
 from core.services.lists.records import RenewalRecord
 from core.services.renewals import records, renewals

@@ -19,6 +19,7 @@ from core.api.http.queries import Id, PageQuery
 from core.covers import request
 from core.covers.fields import one_of
 from core.dispatch import webhooks as webhook_dispatch
+from core.services.audit.idempotency import WireResponse
 from core.services.catalogue.keys import Caller
 from core.services.events.webhooks import endpoints, log
 from core.services.events.webhooks.endpoints import (
@@ -32,7 +33,6 @@ from core.services.events.webhooks.endpoints import (
 )
 from core.services.events.webhooks.log import Delivery, DeliveryDetail
 from core.services.events.webhooks.sending import DeliveryJob
-from core.services.idempotency import WireResponse
 from core.services.lists.records import Mode, Moment
 from core.store.access import ScopedSession, reading, reading_autocommit, store, transact
 

@@ -1,1 +1,1 @@
-"""The audit log: writing and searching."""
+"""The audit log, written and searched, and the answers that idempotency keys are given again."""

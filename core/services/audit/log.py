@@ -25,6 +25,8 @@ _HEAD = Query(
     .with_for_update()
 )
 AUDIT_KIND = "audit entry"
+# The action of the entry of a backup, by which the newest one is found.
+BACKED_UP = "store backed up"
 _HASHED_FIELDS = ("created_at", "chain", "position", "actor", "action", "subject", "before", "after")
 
 

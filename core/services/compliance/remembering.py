@@ -13,7 +13,6 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.errors import InvalidInput, StateForbids
-from core.services.admin import status
 from core.services.audit import log as audit
 from core.services.compliance.personal_values import ERASED_DOMAIN
 from core.settings import settings
@@ -100,7 +99,7 @@ def find_fault(session: ScopedSession) -> str | None:
 def _find_folder(session: ScopedSession) -> Path | None:
     if settings().erasures_folder:
         return Path(settings().erasures_folder)
-    query = sa.select(col(AuditEntry.after)).where(col(AuditEntry.action) == status.BACKED_UP)
+    query = sa.select(col(AuditEntry.after)).where(col(AuditEntry.action) == audit.BACKED_UP)
     newest = session.execute(query.order_by(col(AuditEntry.created_at).desc()).limit(1)).scalar_one_or_none()
     return Path(newest["folder"]) if newest and newest.get("folder") else None
 

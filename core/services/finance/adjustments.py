@@ -21,10 +21,10 @@ from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
 from core.money import Split
-from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.credit_notes.givers import number_of
+from core.services.people import transfers
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession

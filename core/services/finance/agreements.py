@@ -15,10 +15,10 @@ from core.covers import fields, request
 from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
-from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Party
+from core.services.people import transfers
 from core.services.people.accounts import require_admin
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person

@@ -27,7 +27,7 @@ from core.services.finance.statements.lines import Line
 from core.services.lists.windows import Window
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.transfers import TypedReference
+from core.services.people.transfers import TypedReference
 from core.states.finance import STATEMENT_TRANSITIONS, BatchState, BordereauState, PaymentState, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import (

@@ -10,8 +10,7 @@ from sqlmodel import col
 
 from core import money, seal
 from core.errors import NotFound
-from core.services import transfers
-from core.services.people import four_eyes
+from core.services.people import four_eyes, transfers
 from core.services.people.four_eyes import Parties
 from core.store.access import ScopedSession
 from core.store.schema.tables import BankAccount, Distributor, PartyPayment, Payment, Provider, Statement

@@ -14,12 +14,11 @@ from sqlmodel import col
 from core import clock
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.insurers import sending
+from core.services.insurers import connections, sending
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import Condition, Flag, Member, Word, members_of
 from core.services.lists.paging import Page, Paging
-from core.services.outbox import queue
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import policies
@@ -53,7 +52,7 @@ def _is_in_view(_: Any, view: str) -> Condition:
 
 
 def _has_connection(_: Any, word: str) -> Condition:
-    is_connected = sa.or_(*(queue.is_connected(is_live=is_live) for is_live in (True, False)))
+    is_connected = connections.is_connected()
     fails = (
         sa.select(col(InsurerConnection.provider_id))
         .where(
@@ -76,7 +75,7 @@ def _is_owned(_: Any, owner: UUID | str) -> Condition:
 
 def _is_late(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
     since, now = col(Submission.created_at), clock.now()
-    is_connected = sa.or_(*(queue.is_connected(is_live=is_live) for is_live in (True, False)))
+    is_connected = connections.is_connected()
     late = sa.or_(since <= now - TOLD_WITHIN, sa.and_(since <= now - ANSWERED_WITHIN, is_connected))
     return late if value else sa.not_(late)
 

@@ -14,11 +14,11 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import awaiting, sending
 from core.services.lists.records import format_mode
-from core.services.outbox import queue
 from core.services.people.staff import Person
 from core.services.policies import changes, policies
 from core.settings import settings
 from core.states.policies import OPEN, SubmissionState
+from core.store import outbox
 from core.store.access import ScopedSession
 from core.store.schema.tables import Provider, Submission
 
@@ -98,7 +98,7 @@ def resend(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
     submission = _get_open(session, policy_id)
     _require_connection(session, submission.provider_id, is_live=submission.is_live)
     before = {"state": submission.state, "attempts": submission.attempts, "last_error": submission.last_error}
-    queue.requeue(submission)
+    outbox.requeue(submission)
     subject = audit.subject_of("policy", policy_id)
     audit.write(session, actor=person.actor, action="resent to the insurer", subject=subject, before=before, after={})
     session.flush()

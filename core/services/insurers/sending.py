@@ -17,13 +17,13 @@ from sqlmodel import col
 from core import clock, seal
 from core.insurers.answers import InsurerAnswer, InsurerFault
 from core.services.audit import log as audit
-from core.services.outbox import queue
-from core.services.outbox.queue import Backoff
 from core.services.people import personal
 from core.services.policies import changes, policies
 from core.settings import settings
 from core.states.policies import OPEN, STAGES, AnswerStatus, PolicyStage, SubmissionState
+from core.store import outbox
 from core.store.access import AnySelect, ScopedSession
+from core.store.outbox import Backoff
 from core.store.schema.tables import InsurerConnection, Policy, Provider, Submission
 
 # Consecutive failures after which the connection pauses; then a single policy tries it again.
@@ -130,11 +130,11 @@ def _make_due(session: ScopedSession, provider_id: UUID) -> None:
     )
 
 
-LEASE = queue.LEASE
+LEASE = outbox.LEASE
 DEFAULT_CONCURRENCY = 8
 MAX_FAILURES = 12
-_FAILURES = Backoff(seconds=queue.doubling(30, 3_600), spread=0.25, most=MAX_FAILURES)
-_DECISIONS = Backoff(seconds=queue.doubling(60, 3_600), spread=0.25, most=MAX_FAILURES)
+_FAILURES = Backoff(seconds=outbox.doubling(30, 3_600), spread=0.25, most=MAX_FAILURES)
+_DECISIONS = Backoff(seconds=outbox.doubling(60, 3_600), spread=0.25, most=MAX_FAILURES)
 WITHDRAWN = "The policy ended before the insurer took it"
 
 
@@ -194,7 +194,7 @@ def _build_due_query(insurer: Insurer) -> AnySelect:
     return (
         sa.select(Submission)
         .where(
-            *queue.is_due(Submission),
+            *outbox.is_due(Submission),
             col(Submission.provider_id) == insurer.id,
             col(Submission.is_live).in_(insurer.modes),
         )
@@ -203,7 +203,9 @@ def _build_due_query(insurer: Insurer) -> AnySelect:
 
 
 def _count_in_flight(session: ScopedSession, insurer: Insurer) -> int:
-    query = sa.select(sa.func.count()).where(*queue.is_in_flight(Submission), col(Submission.provider_id) == insurer.id)
+    query = sa.select(sa.func.count()).where(
+        *outbox.is_in_flight(Submission), col(Submission.provider_id) == insurer.id
+    )
     return int(session.execute(query).scalar_one())
 
 
@@ -213,7 +215,7 @@ def _withdraw(submission: Submission) -> None:
 
 
 def _lease(submission: Submission, policy: Policy, insurer: Insurer) -> Job:
-    queue.lease(submission)
+    outbox.lease(submission)
     return Job(
         policy_id=policy.id,
         provider_id=insurer.id,
@@ -282,7 +284,7 @@ def record_failure(session: ScopedSession, job: Job, fault: InsurerFault) -> Non
     """Record a call without a usable answer: it is retried later, or set aside for a person."""
     submission = get_for_update(session, job.policy_id)
     # If the lease expired meanwhile, another worker has the policy.
-    if queue.holds(submission, job.attempt):
+    if outbox.holds(submission, job.attempt):
         submission.failures += 1
         _release_lease(submission, mask_numbers(str(fault), job.personal))
         wait = max(compute_failure_wait(job.policy_id, submission.failures), timedelta(seconds=fault.retry_after))
@@ -329,13 +331,13 @@ def _store_answer(submission: Submission, answer: InsurerAnswer) -> None:
 
 
 def _release_lease(submission: Submission, message: str | None) -> None:
-    queue.release(submission, message)
+    outbox.release(submission, message)
 
 
 def _schedule_retry(session: ScopedSession, case: _Case) -> None:
     """The insurer is still deciding: schedule another request with the same idempotency key."""
     submission = case.submission
-    if queue.holds(submission, case.job.attempt):
+    if outbox.holds(submission, case.job.attempt):
         submission.answer, submission.answered_at, submission.failures = AnswerStatus.PENDING, clock.now(), 0
         _release_lease(submission, f"The insurer is still deciding: {case.reason}" if case.answer.reason else None)
         submission.next_try_at = clock.now() + compute_decision_wait(submission.policy_id, submission.attempts)

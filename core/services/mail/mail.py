@@ -15,9 +15,9 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.errors import InvalidInput
-from core.services.outbox import queue
-from core.services.outbox.queue import Backoff
+from core.store import outbox
 from core.store.access import ScopedSession
+from core.store.outbox import Backoff
 from core.store.schema.tables import Mail, MailText
 
 _DEAR: Final = "Dear $claimant,\n\n"
@@ -140,7 +140,7 @@ def get_template(session: ScopedSession, name: str) -> MailTemplate:
     return MailTemplate(row.subject, row.body) if row else usual
 
 
-BACKOFF: Final = Backoff(seconds=queue.doubling(30, 3_600), spread=0.25, most=12)
+BACKOFF: Final = Backoff(seconds=outbox.doubling(30, 3_600), spread=0.25, most=12)
 MAX_LENGTH: Final = 254
 # No mail server has a name that ends so (RFC 2606): borrowers of loan books without an address, and erased people.
 NO_DOMAIN: Final = ".invalid"
@@ -201,17 +201,17 @@ def send(
 def has_due(session: ScopedSession) -> bool:
     """Return True if an e-mail is due now; takes no locks."""
     return (
-        session.execute(sa.select(sa.literal(1)).select_from(Mail).where(*queue.is_due(Mail)).limit(1)).first()
+        session.execute(sa.select(sa.literal(1)).select_from(Mail).where(*outbox.is_due(Mail)).limit(1)).first()
         is not None
     )
 
 
 def lease_due(session: ScopedSession, limit: int) -> list[MailJob]:
     """Lease due e-mails, the longest due first."""
-    query = sa.select(Mail).where(*queue.is_due(Mail)).order_by(col(Mail.next_try_at)).limit(limit)
+    query = sa.select(Mail).where(*outbox.is_due(Mail)).order_by(col(Mail.next_try_at)).limit(limit)
     rows = list(session.execute(query.with_for_update(skip_locked=True)).scalars())
     for row in rows:
-        queue.lease(row)
+        outbox.lease(row)
     session.flush()
     return [
         MailJob(id=row.id, attempt=row.attempts, recipient=row.recipient, subject=row.subject, body=row.body)
@@ -222,14 +222,14 @@ def lease_due(session: ScopedSession, limit: int) -> list[MailJob]:
 def record_result(session: ScopedSession, job: MailJob, error: str | None, *, is_final: bool = False) -> None:
     """Record that an e-mail was sent, or why not; with `is_final` it is not tried again."""
     row: Mail = session.execute(sa.select(Mail).where(col(Mail.id) == job.id).with_for_update()).scalar_one()
-    if not queue.holds(row, job.attempt):
+    if not outbox.holds(row, job.attempt):
         return
     if error is None:
-        queue.end(row, "sent")
+        outbox.end(row, "sent")
     elif is_final:
-        queue.end(row, "dead", error)
+        outbox.end(row, "dead", error)
     else:
-        queue.fail(row, BACKOFF, error)
+        outbox.fail(row, BACKOFF, error)
     session.flush()
 
 

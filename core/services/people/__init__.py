@@ -1,1 +1,1 @@
-"""Staff: accounts, passwords, sessions, invitations."""
+"""Staff: accounts, passwords, sessions, invitations; and the transfers by which anybody is paid."""

@@ -17,12 +17,11 @@ from core.covers.claims.line import AccountNumber
 from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
-from core.services import transfers
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.services.lists.filters import declaration
 from core.services.lists.paging import Page, Paging
-from core.services.people import credentials
+from core.services.people import credentials, transfers
 from core.services.people.approvals import get_limit
 from core.services.people.credentials import SIGNED_IN, build_open_conditions
 from core.services.people.personal import to_international

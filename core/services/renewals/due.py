@@ -12,8 +12,6 @@ from sqlmodel import col
 
 from core import clock, money
 from core.errors import InvalidInput, NotAllowed, NotRenewable
-from core.services.admin import system
-from core.services.admin.system import RENEWAL_REMINDERS
 from core.services.audit import log as audit
 from core.services.customers import merging
 from core.services.lists.columns import Column, Order, customer_columns, policy_number, sale_names
@@ -26,7 +24,8 @@ from core.services.lists.spreadsheets import COUNT, DATE, DAY, ID, INSTANT, MONE
 from core.services.lists.windows import Span
 from core.services.people.staff import Person
 from core.services.policies import certificates, policies
-from core.services.renewals import calls, renewals
+from core.services.renewals import automations, calls, renewals
+from core.services.renewals.automations import RENEWAL_REMINDERS
 from core.services.renewals.calls import Call
 from core.services.renewals.records import DueFilter
 from core.services.renewals.renewals import NextTerm
@@ -507,7 +506,7 @@ _KEY = col(Policy.id)
 
 def is_due(session: ScopedSession) -> bool:
     """Return True if today's pass is to begin or to go on; takes no locks."""
-    return system.is_due(session, RENEWAL_REMINDERS)
+    return automations.is_due(session, RENEWAL_REMINDERS)
 
 
 def send_batch(session: ScopedSession) -> int | None:
@@ -515,14 +514,14 @@ def send_batch(session: ScopedSession) -> int | None:
 
     The pass is kept with its row, which is locked: a worker that stops leaves the rest to the next one.
     """
-    row = system.lock_pass(session, RENEWAL_REMINDERS)
+    row = automations.lock_pass(session, RENEWAL_REMINDERS)
     if row is None:
         return None
     after = None if row.after_at is None or row.after_id is None else (row.after_at, row.after_id)
     found = list(session.execute(_select_due(after)))
     sent = remind_each(session, [each.id for each in found], actor=ACTOR).queued if found else 0
     is_last = len(found) < AT_ONCE
-    system.advance(row, after=None if is_last else (found[-1].expiration_at, found[-1].id), done=sent)
+    automations.advance(row, after=None if is_last else (found[-1].expiration_at, found[-1].id), done=sent)
     session.flush()
     return sent
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
-from core.services.views.sale import SaleDetail
+from core.desk.sale import SaleDetail
 from core.ui.buying import known_customer
 from core.ui.buying.selling import Receipt
 from core.ui.frame import page_links

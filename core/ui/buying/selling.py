@@ -14,10 +14,10 @@ from core.covers.cover import Cover
 from core.covers.registry import COVERS
 from core.covers.request import Request
 from core.errors import KeyReused, StateForbids
-from core.services import idempotency
+from core.services.audit import idempotency
+from core.services.audit.idempotency import WireResponse
 from core.services.catalogue import products
 from core.services.catalogue.products import ProductForSale
-from core.services.idempotency import WireResponse
 from core.services.people.staff import Person
 from core.services.selling import buying
 from core.services.selling.buying import Seller

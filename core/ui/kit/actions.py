@@ -28,8 +28,8 @@ import streamlit as st
 
 from core import clock
 from core.errors import CoverdeskError, InvalidInput, KeyReused, NotAllowed, StaleVersion, StateForbids, WrongMediaType
-from core.services import idempotency
-from core.services.idempotency import WireResponse
+from core.services.audit import idempotency
+from core.services.audit.idempotency import WireResponse
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, transact
 from core.ui.forms import forms

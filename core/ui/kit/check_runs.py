@@ -11,9 +11,9 @@ from datetime import datetime
 import structlog
 
 from core import clock
+from core.desk import store_check
+from core.desk.store_check import Finding
 from core.errors import CoverdeskError
-from core.services.admin import store_check
-from core.services.admin.store_check import Finding
 from core.store.access import Scope, Store
 
 _log = structlog.get_logger(__name__)

@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core import clock
+from core.desk.sale import SaleDetail
 from core.services.audit.log import AuditEvent
 from core.services.people import approvals
-from core.services.views.sale import SaleDetail
 from core.ui.kit import words
 
 # An instant as the log stores it. Terms start and end at midnight UTC, so such an instant is shown as a date.

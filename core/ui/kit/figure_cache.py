@@ -9,6 +9,8 @@ from datetime import date, datetime
 from functools import lru_cache
 
 from core import clock
+from core.desk import backlog
+from core.desk.backlog import Backlog
 from core.services.audit import log as audit
 from core.services.lists.dimensions import Choices, Dimension, load_choices
 from core.services.lists.windows import Comparison, Span, Window
@@ -18,8 +20,6 @@ from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
 from core.services.sales.targets import Progress
 from core.services.sales.totals import SalesTotals, compute_total
-from core.services.views import backlog
-from core.services.views.backlog import Backlog
 from core.store.access import Scope, ScopedSession, Store, store
 from core.ui.frame import frame
 

@@ -14,11 +14,11 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock
+from core.desk import pii_reveal
+from core.desk.pii_reveal import HiddenField, HiddenValue, Kind
 from core.errors import CoverdeskError, InvalidInput
 from core.services.files import links as file_links
 from core.services.people.staff import Person
-from core.services.views import pii_reveal
-from core.services.views.pii_reveal import HiddenField, HiddenValue, Kind
 from core.store.access import writing
 from core.ui.forms import forms
 from core.ui.frame import frame

@@ -15,9 +15,10 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock, ids
-from core.services.exports import exports, runs
-from core.services.exports.exports import CSV, FORMATS, Format
-from core.services.exports.runs import Receipt
+from core.desk import export_runs, exported_lists
+from core.desk.export_runs import Receipt
+from core.services.lists import exports
+from core.services.lists.exports import CSV, FORMATS, Format
 from core.services.lists.listing import Listing
 from core.store.access import Scope, reading
 from core.ui.frame import frame
@@ -130,7 +131,7 @@ def offer(
     `rows` and `sum_minor` (None where the screen shows no sum) are the screen's totals for the same selection. A person
     without the role for this kind sees only `line` and the choices.
     """
-    found = exports.get_kind(kind)
+    found = exported_lists.get_kind(kind)
     shown = None if table is None else exports.follow_list(found, table.shown_columns, table.order)
     wanted = Offer(kind=found, address=address, rows=rows, sum_minor=sum_minor, shown=shown)
     person = frame.current()
@@ -211,7 +212,7 @@ def watch(export: Started, kind: Listing[Any]) -> None:
 
 def _watch(export: Started, kind: Listing[Any]) -> None:
     frame.require(*kind.roles)
-    written, waited = runs.get_row_count(export.id), clock.now() - export.at
+    written, waited = export_runs.get_row_count(export.id), clock.now() - export.at
     if get_finished(export.id):
         st.rerun()
     elif written is not None:
@@ -227,7 +228,7 @@ def _watch(export: Started, kind: Listing[Any]) -> None:
 def get_finished(export_id: UUID) -> Receipt | None:
     """Return the receipt of an export; None while it is incomplete."""
     with reading(Scope.system()) as session:
-        return runs.get_receipt(session, export_id)
+        return export_runs.get_receipt(session, export_id)
 
 
 def _draw_receipt(receipt: Receipt, wanted: Offer) -> None:
@@ -244,6 +245,6 @@ def _draw_receipt(receipt: Receipt, wanted: Offer) -> None:
 
 def figures(receipt: Receipt) -> str:
     """Return the totals of a receipt as Markdown: "1,204 purchases · **₦1,234.00**"."""
-    kind = exports.get_kind(receipt.kind)
+    kind = exported_lists.get_kind(receipt.kind)
     summed = f" · **{words.naira(receipt.sum_minor)}**" if kind.sum_title else ""
     return kind.format_count(receipt.rows) + summed

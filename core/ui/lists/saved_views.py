@@ -9,10 +9,10 @@ from uuid import UUID
 
 import streamlit as st
 
+from core.desk import saved_view_mail
+from core.desk.saved_view_mail import Watch
 from core.errors import CoverdeskError, InvalidInput
 from core.outbound import mail as smtp
-from core.services.exports import view_mail as mails
-from core.services.exports.view_mail import Watch
 from core.services.people import saved_views
 from core.services.people.saved_views import View
 from core.services.people.staff import ROLES, Person
@@ -34,11 +34,11 @@ _FAULTS, _NOTICE = "view_mail faults", "view_mail said"
 
 def draw_mail(path: str, view: View, person: Person) -> None:
     """Draw what the person is mailed of the view that is open; nothing for a list that is not exported."""
-    kind = mails.get_kind(path)
+    kind = saved_view_mail.get_kind(path)
     if kind is None or not person.has_role(*kind.roles):
         return
     with reading(Scope.system()) as session:
-        watch = mails.get_watch(session, view.id, by=person)
+        watch = saved_view_mail.get_watch(session, view.id, by=person)
     warnings = {key: label for key, label in _WARN.items() if kind.summed is not None or not key.startswith("sum")}
     key = f"view_mail {view.id}"
     st.divider()
@@ -104,7 +104,7 @@ def _write(view_id: UUID, inputs: Mapping[str, str], person: Person) -> None:
     is_live = frame.mode()
     transact(
         Scope.system(),
-        lambda session: mails.set_watch(session, view_id, inputs, is_live=is_live, by=person),
+        lambda session: saved_view_mail.set_watch(session, view_id, inputs, is_live=is_live, by=person),
     )
 
 

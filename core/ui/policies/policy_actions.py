@@ -15,6 +15,8 @@ import streamlit as st
 from core import clock, ids, money
 from core.covers.cover import Price
 from core.covers.endorsements import REGISTRATION
+from core.desk import sale as policy_view
+from core.desk.sale import PolicyDetail
 from core.errors import CoverdeskError, DuplicateRisk, InvalidInput, NotFound, StateForbids
 from core.outbound import mail as smtp
 from core.services.people.staff import Person
@@ -26,8 +28,6 @@ from core.services.renewals import calls, due, renewals
 from core.services.renewals.calls import Call
 from core.services.selling import endorsing
 from core.services.selling.buying import Seller
-from core.services.views import sale as policy_view
-from core.services.views.sale import PolicyDetail
 from core.states.policies import PolicyAction
 from core.store.access import Scope, ScopedSession, reading
 from core.ui.buying import prices

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from core.desk.sale import PremiumShare, SaleDetail
 from core.money import Split
-from core.services.views.sale import PremiumShare, SaleDetail
 from core.states.policies import PolicyStage
 from core.ui.kit import facts, words
 

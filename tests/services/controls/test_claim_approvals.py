@@ -10,8 +10,8 @@ from alembic import command
 from sqlmodel import col
 
 from core import clock, ids
+from core.desk import store_check
 from core.errors import NotAllowed, StateForbids
-from core.services.admin import store_check
 from core.services.claims.intake import lodging
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import corrections as claim_corrections

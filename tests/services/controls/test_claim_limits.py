@@ -11,8 +11,8 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers.credit_life import CREDIT_LIFE
+from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services.admin import store_check
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.review.review import ClaimReview

@@ -11,8 +11,8 @@ from fpdf import FPDF
 from PIL import Image, ImageDraw
 
 from core import clock
+from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed
-from core.services.admin import store_check
 from core.services.claims.intake import lodging
 from core.services.claims.lists import totals
 from core.services.claims.review import review as claim_review

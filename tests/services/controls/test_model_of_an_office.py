@@ -20,8 +20,8 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from sqlmodel import SQLModel
 
 from core import clock
+from core.desk import store_check
 from core.errors import CoverdeskError
-from core.services.admin import store_check
 from core.store.access import Store
 from tests.services.controls.model import acts, money_acts
 from tests.services.controls.model.acts import Idle

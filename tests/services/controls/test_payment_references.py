@@ -7,11 +7,11 @@ import pytest
 
 from core.covers import request
 from core.errors import InvalidInput
-from core.services import transfers
 from core.services.claims.workflow.inputs import TransitionInput
 from core.services.finance.claim_payments import payment_files
 from core.services.finance.credit_notes.deciding import PaidInput
 from core.services.finance.payments.transitions import BankAnswer, ReceiptInput
+from core.services.people import transfers
 from tests.every_case import every_case
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import Office

@@ -10,14 +10,13 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance.parties import Party
 from core.services.finance.payments import bank_answers, payouts, transitions
 from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.statements import statements
-from core.services.people import staff
-from core.services.transfers import TypedReference
+from core.services.people import staff, transfers
+from core.services.people.transfers import TypedReference
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import PartyPayment, Payment, Transfer
 from tests.conftest import Partner

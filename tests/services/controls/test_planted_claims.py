@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.services.admin import store_check
+from core.desk import store_check
 from core.services.audit import log as audit
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow.moves import BY_COMMAND

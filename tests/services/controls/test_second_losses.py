@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed
-from core.services.admin import store_check
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.store.access import Scope

@@ -8,8 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids
+from core.desk import store_check
 from core.errors import NotAllowed
-from core.services.admin import store_check
 from core.services.audit import log as audit
 from core.services.people import accounts, role_grants, staff
 from core.services.people.role_grants import OpenGrant

@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from core import clock, ids
 from core.covers.registry import COVERS
 from core.demo.sales.requests import wishes
+from core.desk import closing
 from core.errors import CoverdeskError
 from core.services.catalogue import products, share_changes
 from core.services.claims.workflow import moves as claim_moves
-from core.services.closing import closing
 from core.services.finance import adjustments, agreements, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding

@@ -16,10 +16,9 @@ import sqlalchemy as sa
 
 from core import clock, ids, money
 from core.covers.insurers import insurer_a
+from core.desk import demonstrated_months
+from core.desk.exported_lists import get_kind
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services.closing import demonstration
-from core.services.exports import exports
-from core.services.exports.exports import Tally, get_kind
 from core.services.finance import ageing
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
@@ -27,6 +26,8 @@ from core.services.finance.credit_notes.reading import CreditNoteFilter, CreditN
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances
 from core.services.finance.statements import statements
+from core.services.lists import exports
+from core.services.lists.exports import Tally
 from core.services.lists.paging import Paging
 from core.services.policies import changes
 from core.services.renewals import renewals
@@ -198,7 +199,7 @@ def test_a_claim_that_came_later_holds_it_and_a_paid_one_refuses_it(finance: Fin
     with finance.store.writing(Scope.system()) as session:
         for name, roles in (("finance", ["finance"]), ("second.finance", ["finance"]), ("admin", ["admin"])):
             session.add(Staff(email=f"{name}@coverdesk.example", name=name, roles=roles))
-    finance.do(demonstration.give_back)
+    finance.do(demonstrated_months.give_back)
     assert one(finance, earlier.id).state == "Computed", "the demonstration leaves it alone, and goes on"
     assert finance.do(deciding.approve, later.id, ACCOUNT, by="femi") == "Approved", "the loss was in the other term"
 

@@ -11,8 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock, demo
-from core.services.admin import store_check
-from core.services.closing import demonstration as month_close
+from core.desk import demonstrated_months, store_check
 from core.services.finance import demonstration, journal, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.payments import payouts, transitions
@@ -97,8 +96,8 @@ def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> 
         # What is there already is left as it is, so that the command can be repeated.
         for month in [*over, *over]:
             demonstration.write_month(session, month)
-            month_close.close_month(session, month)
-        month_close.settle(session)
+            demonstrated_months.close_month(session, month)
+        demonstrated_months.settle(session)
     with store.reading(LIVE) as session:
         closed = [month for month in over if journal.state_of(session, month) == MonthState.CLOSED]
         assert closed == over[:-2], "one waits for approval, and one has a statement in dispute"
@@ -197,7 +196,7 @@ def test_the_file_of_the_demonstration_has_every_kind_of_difference() -> None:
         return Entry(number.upper(), number, "", minor, date(2026, 9, day), 2_000, number)
 
     ours = [*(entry(f"P/{number}", 3) for number in range(6)), entry("P/LATE", 29), entry("", 4)]
-    content = month_close.build_file(ours, SEPTEMBER)
+    content = demonstrated_months.build_file(ours, SEPTEMBER)
     assert content is not None
     file = table_files.read("a.csv", content)
     columns = {"policy_number": "Policy No", "amount": "Net", "date": "Date", "rate": "Rate %"}
@@ -206,4 +205,4 @@ def test_the_file_of_the_demonstration_has_every_kind_of_difference() -> None:
     assert {each.result for each in found} == {
         *("matched", "amount differs", "rate differs", "only ours", "only theirs", "timing", "not checked")
     }
-    assert month_close.build_file(ours[:3], SEPTEMBER) is None
+    assert demonstrated_months.build_file(ours[:3], SEPTEMBER) is None

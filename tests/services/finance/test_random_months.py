@@ -13,10 +13,11 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, money
-from core.services.admin import store_check
-from core.services.exports import exports
-from core.services.exports.exports import Tally, get_kind
+from core.desk import store_check
+from core.desk.exported_lists import get_kind
 from core.services.finance import journal, movements
+from core.services.lists import exports
+from core.services.lists.exports import Tally
 from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.figures import METRICS_BY_KEY

@@ -31,8 +31,8 @@ from core.services.lists.filters.fields import (
     members_of,
 )
 from core.services.lists.windows import Span
+from core.services.people.transfers import reference_key
 from core.services.sales import filter as sales_filter
-from core.services.transfers import reference_key
 from core.states.claims import CLOSED, DECIDED, AskedRole, ClaimStatus
 from core.store.access import AnySelect
 from core.store.expressions import last_digits

@@ -12,14 +12,13 @@ from sqlmodel import col
 
 from core import clock, money
 from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StaleVersion
-from core.services import transfers
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import records
 from core.services.claims.lists.records import ClaimRecord
 from core.services.claims.workflow import payments as claim_payments
 from core.services.files import links as file_links
-from core.services.people import approvals
+from core.services.people import approvals, transfers
 from core.services.people.approvals import Approval, Subject
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES, DECIDED

@@ -13,7 +13,6 @@ from core.covers import request
 from core.covers.claims.line import Claimant
 from core.covers.request import refuse_unless
 from core.errors import NotAllowed, StateForbids
-from core.services import transfers
 from core.services.claims.intake import submitted
 from core.services.claims.intake.new_claims import build_claimant_columns
 from core.services.claims.review import fraud_flags
@@ -25,6 +24,7 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import AmountsInput, IncidentDateInput, PayeeInput, ReasonInput
 from core.services.claims.workflow.payments import Payee
+from core.services.people import transfers
 from core.services.people.staff import Person
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession

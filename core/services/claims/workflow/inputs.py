@@ -11,7 +11,7 @@ from core.covers.claims.line import AccountNumber
 from core.covers.fields import fault
 from core.covers.request import Request
 from core.services.claims.intake import submitted
-from core.services.transfers import Reference
+from core.services.people.transfers import Reference
 
 
 def _normalise_reason(value: Any) -> Any:

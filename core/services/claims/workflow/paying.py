@@ -15,7 +15,6 @@ from core import clock, money
 from core.covers import request
 from core.covers.request import refuse_unless
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services import transfers
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.workflow import assignment as claim_assignment
@@ -30,9 +29,10 @@ from core.services.claims.workflow.inputs import HandOverInput, PaymentInput, Tr
 from core.services.claims.workflow.judgement import Judgement, Link
 from core.services.claims.workflow.moves import Move
 from core.services.claims.workflow.payments import Payee, Source
+from core.services.people import transfers
 from core.services.people.four_eyes import refuse_same
 from core.services.people.staff import Person
-from core.services.transfers import TypedReference
+from core.services.people.transfers import TypedReference
 from core.states import claims as claim_states
 from core.states.claims import AskedRole, ClaimStatus, ClaimTransition
 from core.store.access import AnySelect, ScopedSession

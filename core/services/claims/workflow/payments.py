@@ -14,18 +14,17 @@ from sqlmodel import col
 from core import clock, money, seal
 from core.covers import tariff
 from core.covers.request import refuse_unless
-from core.services import transfers
 from core.services.claims.intake import submitted
 from core.services.claims.review import related as duplicates
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.inputs import PaymentInput
 from core.services.claims.workflow.offers import Limits
-from core.services.people import approvals
+from core.services.people import approvals, transfers
 from core.services.people.four_eyes import refuse_same
 from core.services.people.staff import Person
+from core.services.people.transfers import TypedReference
 from core.services.policies import refunds
 from core.services.policies.refunds import PaidTerm
-from core.services.transfers import TypedReference
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (

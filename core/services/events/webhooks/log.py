@@ -16,7 +16,7 @@ from core.services.events import catalogue
 from core.services.events.webhooks import endpoints
 from core.services.events.webhooks.endpoints import ReplayRequest
 from core.services.lists.paging import Page, Paging
-from core.services.outbox import queue
+from core.store import outbox
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.events import DELIVERY_STATES
 from core.store.schema.tables import Event, WebhookDelivery, WebhookEndpoint, WebhookTry
@@ -155,7 +155,7 @@ def redeliver(session: ScopedSession, delivery_id: UUID, *, actor: str, endpoint
     if row.leased_until is not None and row.leased_until > clock.now():
         raise StateForbids("This delivery is being sent right now")
     row.is_replay = True
-    queue.requeue(row)
+    outbox.requeue(row)
     session.flush()
     subject = audit.subject_of("endpoint", row.endpoint_id)
     audit.write(session, actor=actor, action="delivery sent again", subject=subject, after={"delivery_id": str(row.id)})
@@ -186,7 +186,7 @@ def replay(session: ScopedSession, endpoint_id: UUID, request: ReplayRequest, *,
             session.insert(row)
         elif row.leased_until is None or row.leased_until <= clock.now():
             row.is_replay = True
-            queue.requeue(row)
+            outbox.requeue(row)
     session.flush()
     after = {"events": count, **{name: str(value) for name, value in request.model_dump().items()}}
     audit.write(

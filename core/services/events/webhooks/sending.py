@@ -21,10 +21,10 @@ from core import clock
 from core.outbound import signing
 from core.services.events import catalogue
 from core.services.events.webhooks import endpoints
-from core.services.outbox import queue
-from core.services.outbox.queue import Backoff
 from core.states.claims import ClaimStatus
+from core.store import outbox
 from core.store.access import AnySelect, ScopedSession
+from core.store.outbox import Backoff
 from core.store.schema.tables import Distributor, Event, WebhookDelivery, WebhookEndpoint, WebhookTry
 
 EventBody = Mapping[str, Any]
@@ -249,7 +249,7 @@ def _build_counts_query() -> AnySelect:
         .join(WebhookEndpoint, col(WebhookEndpoint.id) == col(WebhookDelivery.endpoint_id))
         .join(Distributor, col(Distributor.id) == col(WebhookEndpoint.distributor_id))
         .where(
-            *queue.is_due(WebhookDelivery),
+            *outbox.is_due(WebhookDelivery),
             col(WebhookEndpoint.state).in_(_SENDABLE),
             col(WebhookEndpoint.deleted_at).is_(None),
             col(Distributor.active),
@@ -261,7 +261,7 @@ def _build_counts_query() -> AnySelect:
 def _count_in_flight(session: ScopedSession) -> dict[UUID, int]:
     query = (
         sa.select(col(WebhookDelivery.endpoint_id), sa.func.count())
-        .where(*queue.is_in_flight(WebhookDelivery))
+        .where(*outbox.is_in_flight(WebhookDelivery))
         .group_by(col(WebhookDelivery.endpoint_id))
     )
     return {row[0]: int(row[1]) for row in session.execute(query)}
@@ -273,7 +273,7 @@ def _lock(
     """Lock the deliveries of these places, the longest waiting of each endpoint; all of them in one statement."""
     parts = [
         sa.select(col(WebhookDelivery.id))
-        .where(col(WebhookDelivery.endpoint_id) == endpoint.id, *queue.is_due(WebhookDelivery))
+        .where(col(WebhookDelivery.endpoint_id) == endpoint.id, *outbox.is_due(WebhookDelivery))
         .order_by(col(WebhookDelivery.next_try_at))
         .limit(number)
         .subquery()
@@ -283,7 +283,7 @@ def _lock(
     query = (
         sa.select(WebhookDelivery, Event)
         .join(Event, col(Event.id) == col(WebhookDelivery.event_id))
-        .where(col(WebhookDelivery.id).in_(chosen), *queue.is_due(WebhookDelivery))
+        .where(col(WebhookDelivery.id).in_(chosen), *outbox.is_due(WebhookDelivery))
         .order_by(col(WebhookDelivery.next_try_at))
         .with_for_update(skip_locked=True, of=WebhookDelivery)
     )
@@ -292,7 +292,7 @@ def _lock(
 
 
 def _take(row: WebhookDelivery, endpoint: WebhookEndpoint, event: Event, secrets: Sequence[str]) -> DeliveryJob:
-    queue.lease(row)
+    outbox.lease(row)
     body = render_classic(event.body, endpoint.events) if endpoint.format == "classic" else event.body
     headers = build_headers(
         str(event.id),
@@ -357,10 +357,10 @@ def record_results(session: ScopedSession, results: Sequence[tuple[DeliveryJob, 
     rows = _lock_all(session, WebhookDelivery, {job.id for job, _ in results})
     for job, result in results:
         row: WebhookDelivery = rows[job.id]
-        if not queue.holds(row, job.attempt):
+        if not outbox.holds(row, job.attempt):
             continue
         if result is None:
-            queue.end(row, "withdrawn", UNKNOWN_TO_CLASSIC)
+            outbox.end(row, "withdrawn", UNKNOWN_TO_CLASSIC)
         else:
             _record(session, receivers[job.endpoint_id], row, job, result)
     session.flush()
@@ -372,13 +372,13 @@ def _record(
     session.insert(_build_try(row, job, result))
     row.status = result.status
     if result.error is None:
-        queue.end(row, "sent")
+        outbox.end(row, "sent")
         row.delivered_at = clock.now()
         get_pace(endpoint.id).note_success()
         _note_success(session, endpoint, result)
     else:
         _fail(row, result.error, result)
-        if result.error != queue.INTERNAL_ERROR:
+        if result.error != outbox.INTERNAL_ERROR:
             _note_failure(session, endpoint, result)
             if result.status in _OVERLOADED:
                 get_pace(endpoint.id).note_overload()
@@ -387,9 +387,9 @@ def _record(
 def _fail(row: WebhookDelivery, error: str, result: Result) -> None:
     if row.event_type == catalogue.PING:
         # Whoever pings wants to know now, and pings again.
-        queue.end(row, "dead", error)
+        outbox.end(row, "dead", error)
     else:
-        queue.fail(row, BACKOFF, error, at_least=timedelta(seconds=result.retry_after))
+        outbox.fail(row, BACKOFF, error, at_least=timedelta(seconds=result.retry_after))
 
 
 def _lock_all(session: ScopedSession, entity: Any, ids: set[UUID]) -> dict[UUID, Any]:

@@ -25,7 +25,7 @@ from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.table_files import RowFault, TableFile
 from core.services.lists.spreadsheets import csv_field
 from core.services.people.staff import Person
-from core.services.transfers import LONGEST_REFERENCE, find_fault, reference_key
+from core.services.people.transfers import LONGEST_REFERENCE, find_fault, reference_key
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import ClaimPaymentFile, Staff
 

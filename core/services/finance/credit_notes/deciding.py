@@ -15,18 +15,17 @@ from core.covers import request
 from core.covers.claims.line import AccountNumber
 from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.credit_notes import givers
 from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.payments.transitions import BankAnswer, ReturnInput
-from core.services.people import approvals, four_eyes, staff
+from core.services.people import approvals, four_eyes, staff, transfers
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import Parties, refuse_own, refuse_same
 from core.services.people.staff import Person
+from core.services.people.transfers import TypedReference
 from core.services.policies import policies, refunds
-from core.services.transfers import TypedReference
 from core.states.finance import CREDIT_NOTE_TRANSITIONS, CreditNoteState
 from core.states.loan_books import RowOutcome
 from core.store.access import ScopedSession

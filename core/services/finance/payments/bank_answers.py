@@ -15,7 +15,7 @@ from core.services.finance.payments.payouts import BatchRow, PaymentRow
 from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.table_files import CONFIRMED, RETURNED, RowFault, TableFile
 from core.services.people.staff import Person
-from core.services.transfers import LONGEST_REFERENCE, find_fault, reference_key
+from core.services.people.transfers import LONGEST_REFERENCE, find_fault, reference_key
 from core.states.finance import PaymentState
 from core.store.access import ScopedSession
 

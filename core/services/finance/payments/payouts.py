@@ -12,7 +12,6 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.errors import InvalidInput, NotFound, StateForbids
-from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
@@ -22,7 +21,7 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import csv_field
-from core.services.people import approvals
+from core.services.people import approvals, transfers
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import refuse_same, require_second
 from core.services.people.staff import Person

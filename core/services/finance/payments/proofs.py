@@ -9,7 +9,6 @@ from sqlalchemy import orm
 from sqlmodel import col
 
 from core import money
-from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.credit_notes import deciding, givers
@@ -17,7 +16,7 @@ from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.payments import balances, payouts, transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.people import approvals, four_eyes
+from core.services.people import approvals, four_eyes, transfers
 from core.states.finance import IN_FORCE, BatchState, CreditNoteState, PaymentState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (

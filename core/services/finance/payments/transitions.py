@@ -15,15 +15,15 @@ from core.covers import fields, request
 from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances
 from core.services.finance.payments.balances import Balance, Due
+from core.services.people import transfers
 from core.services.people.four_eyes import refuse_own, refuse_same, require_second
 from core.services.people.staff import Person
-from core.services.transfers import Reference, TypedReference
+from core.services.people.transfers import Reference, TypedReference
 from core.states.finance import PAYMENT_TRANSITIONS, PaymentState, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import PartyPayment, Payment, PaymentSettlement, Statement

@@ -14,7 +14,7 @@ from core.services.finance.payments import paid_lines
 from core.services.finance.payments.paid_lines import BankRow
 from core.services.finance.statements.lines import transaction_of
 from core.services.lists.windows import Window
-from core.services.transfers import reference_key
+from core.services.people.transfers import reference_key
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Movement, Policy, ProductVersion
 

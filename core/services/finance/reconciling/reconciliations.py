@@ -27,7 +27,7 @@ from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, Column, csv_field
 from core.services.lists.windows import Window
 from core.services.people.staff import Person
-from core.services.transfers import reference_key
+from core.services.people.transfers import reference_key
 from core.states.finance import UNEXPLAINED, DifferenceState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Difference, FileMapping, Provider, Reconciliation, Staff

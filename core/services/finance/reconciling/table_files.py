@@ -13,7 +13,7 @@ from typing import Any, Final
 from core import money
 from core.errors import FieldFault, InvalidInput, TooLarge
 from core.services.finance.reconciling.matching import Entry
-from core.services.transfers import reference_key
+from core.services.people.transfers import reference_key
 from core.store import policy_numbers
 
 MAX_ROWS: Final = 100_000

@@ -5,8 +5,8 @@ from random import Random
 from typing import Any, Final
 
 from core import clock, ids
+from core.desk import closing
 from core.services.catalogue import rate_changes, share_changes
-from core.services.closing import closing
 from core.services.finance import adjustments, agreements
 from core.services.finance.credit_notes import deciding
 from core.services.finance.payments import balances, payouts, transitions

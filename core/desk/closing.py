@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, money
+from core.desk import store_check
 from core.errors import NotAllowed, NotFound, StateForbids
-from core.services.admin import store_check
 from core.services.audit import log as audit
 from core.services.finance import journal, movements, parties
 from core.services.finance.bordereaux import bordereaux

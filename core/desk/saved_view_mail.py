@@ -18,10 +18,11 @@ from sqlmodel import col
 from core import clock, money
 from core.covers import fields, request
 from core.covers.request import Request
+from core.desk import exported_lists
 from core.errors import CoverdeskError, InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.claims.lists.filter import ClaimFilter
-from core.services.exports import exports
+from core.services.lists import exports
 from core.services.lists.dimensions import load_choices
 from core.services.lists.filters.declaration import Filter
 from core.services.lists.listing import Listing
@@ -79,7 +80,7 @@ class Watch:
 
 def get_kind(screen: str) -> Listing[Any] | None:
     """Return the export of a list whose views can be watched."""
-    return exports.get_kind(KINDS[screen]) if screen in KINDS else None
+    return exported_lists.get_kind(KINDS[screen]) if screen in KINDS else None
 
 
 def get_watch(session: ScopedSession, view_id: UUID, *, by: Person) -> Watch | None:

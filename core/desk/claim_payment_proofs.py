@@ -15,8 +15,8 @@ from core import clock, money
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.lists.queue import CLAIM_PAYMENTS, CLAIMS
-from core.services.exports import exports
-from core.services.exports.exports import Tally
+from core.services.lists import exports
+from core.services.lists.exports import Tally
 from core.services.lists.listing import Listing
 from core.services.lists.windows import Span
 from core.services.sales import figures

@@ -8,6 +8,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.desk import pii_reveal
+from core.desk.pii_reveal import HiddenField
 from core.errors import NotFound
 from core.services.customers import merging
 from core.services.customers import table as customers_table
@@ -23,8 +25,6 @@ from core.services.renewals.due import DueRow
 from core.services.renewals.records import DueFilter, RenewalFilter
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
-from core.services.views import pii_reveal
-from core.services.views.pii_reveal import HiddenField
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
 

@@ -18,11 +18,12 @@ from sqlmodel import col
 
 from core import clock, ids, money, telemetry
 from core.covers.request import suggestion
+from core.desk.exported_lists import TITLES, get_kind
 from core.errors import FieldFault, InvalidInput, NotFound
 from core.services.audit import log as audit
-from core.services.exports import exports
-from core.services.exports.exports import TITLES, USUAL, Arrangement, Format, Sheet, Tally, get_format, get_kind
+from core.services.lists import exports
 from core.services.lists.dimensions import load_choices
+from core.services.lists.exports import USUAL, Arrangement, Format, Sheet, Tally, get_format
 from core.services.lists.filters.declaration import Filter, of
 from core.services.lists.filters.fields import Address, Condition, Days, Flag, Member, Words
 from core.services.lists.listing import Listing

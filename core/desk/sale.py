@@ -10,6 +10,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import reference
+from core.desk import pii_reveal
+from core.desk.pii_reveal import HIDDEN_PLACEHOLDER, HiddenValue
 from core.errors import NotFound
 from core.money import Split
 from core.services.audit import log as audit
@@ -31,8 +33,6 @@ from core.services.renewals.renewals import RenewalWindow
 from core.services.sales import totals
 from core.services.selling.loan_books import records as loan_books
 from core.services.selling.loan_books.records import BookLine
-from core.services.views import pii_reveal
-from core.services.views.pii_reveal import HIDDEN_PLACEHOLDER, HiddenValue
 from core.states.policies import PolicyAction
 from core.store.access import AnySelect, ScopedSession
 from core.store.rollups.daily_rollup import ONCE

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock, money
+from core.desk import claim_payment_proofs
 from core.services.audit import log as audit
 from core.services.catalogue import rate_changes, share_changes, shares
 from core.services.claims import invariants as claim_invariants
@@ -18,7 +19,6 @@ from core.services.claims.review import officers
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions
 from core.services.customers import merging
-from core.services.exports import proofs as export_proofs
 from core.services.finance import parties, proofs
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.people import approvals, role_grants
@@ -573,7 +573,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The database keeps the rows that stay": _find_missing_guards,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,
-    "What claims were paid is the same in every figure and export": export_proofs.find_claim_payment_faults,
+    "What claims were paid is the same in every figure and export": claim_payment_proofs.find_claim_payment_faults,
     "Every file is there and unchanged": _find_file_faults,
     "The audit log is unbroken": audit.find_broken_links,
 }

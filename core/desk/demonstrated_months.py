@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
+from core.desk import closing
 from core.errors import StateForbids
-from core.services.closing import closing
 from core.services.finance import journal, parties
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading

@@ -15,8 +15,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
+from core.desk.queues import list_queues
 from core.errors import StoreUnavailable
-from core.services.outbox.queue import list_queues
+from core.services.audit import log as audit
 from core.settings import VERSION, get_commit, settings
 from core.store.access import Scope, ScopedSession, store, writing
 from core.store.operations import local_files
@@ -86,7 +87,6 @@ def list_beats(session: ScopedSession) -> list[Beat]:
 
 # What is raised here when the store does not answer at all.
 UNANSWERED = (StoreUnavailable, sa.exc.SQLAlchemyError, OSError)
-BACKED_UP = "store backed up"
 MIN_FREE_BYTES = 64 * 1024 * 1024
 
 
@@ -125,7 +125,7 @@ def _verify_writable(session: ScopedSession) -> None:
 
 def newest_backup(session: ScopedSession) -> datetime | None:
     """Return the time of the newest backup in the audit log, or None."""
-    query = sa.select(sa.func.max(col(AuditEntry.created_at))).where(col(AuditEntry.action) == BACKED_UP)
+    query = sa.select(sa.func.max(col(AuditEntry.created_at))).where(col(AuditEntry.action) == audit.BACKED_UP)
     found: datetime | None = session.execute(query).scalar_one()
     return found
 

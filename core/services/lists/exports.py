@@ -1,8 +1,8 @@
-"""The lists that can be exported, how a file of one is arranged, and its rows as CSV (RFC 4180, UTF-8; contract A4).
+"""Files of a list: how one is arranged, its rows as CSV (RFC 4180, UTF-8), and its formats (contract A4).
 
 An address names columns, their sequence, the order and the form (`columns`, `order`, `form`); left out, the file has
 every column for machines, and the usual order of its list: for most, the newest row first. Workbooks are made of the
-lines of CSV. A list and all that it needs is imported when it is asked for first.
+lines of CSV.
 """
 
 import codecs
@@ -12,7 +12,6 @@ import io
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
@@ -130,37 +129,6 @@ def _parse_columns(listing: Listing[Any], address: Address) -> tuple[str, ...]:
 def _refuse(name: str, known: Sequence[str]) -> str:
     printed, meant = ascii(name[:_LONGEST])[1:-1], suggestion(name, known)
     return f"has no {printed}, did you mean {meant}?" if meant else f"has no {printed}, use {', '.join(known)}"
-
-
-# Each with its title, and where it is declared.
-_LISTS: Final[Mapping[str, tuple[str, str, str]]] = {
-    "purchases": ("Purchases", "sales.table", "PURCHASES"),
-    "renewals": ("Renewals", "renewals.records", "RENEWALS"),
-    "due": ("Due for renewal", "renewals.due", "DUE"),
-    "movements": ("Movements", "finance.movements", "MOVEMENTS"),
-    "policies": ("Policies", "policies.policies", "POLICIES"),
-    "customers": ("Customers", "customers.table", "CUSTOMERS"),
-    "claims": ("Claims", "claims.lists.queue", "CLAIMS"),
-    "claim-payments": ("Payments of claims", "claims.lists.queue", "CLAIM_PAYMENTS"),
-    "loss-ratios": ("Loss ratios", "claims.reports.loss_ratios", "LOSS_RATIOS"),
-    "credit-notes": ("Credit notes", "finance.credit_notes.reading", "CREDIT_NOTES"),
-    "audit": ("Audit entries", "audit.search", "AUDIT"),
-}
-TITLES: Final[Mapping[str, str]] = {name: title for name, (title, _, _) in _LISTS.items()}
-
-
-def get_kind(name: str) -> Listing[Any]:
-    """Return the list of this name; NotFound for any other."""
-    if name not in _LISTS:
-        raise NotFound(f"There is no export of that name: the exports are {', '.join(_LISTS)}")
-    _, module, attribute = _LISTS[name]
-    found: Listing[Any] = getattr(import_module(f"core.services.{module}"), attribute)
-    return found
-
-
-def list_kinds() -> list[Listing[Any]]:
-    """Return every list, in the order of the menus."""
-    return [get_kind(name) for name in _LISTS]
 
 
 CHUNK = 2_000

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.admin import status as readiness
+from core.desk import status
+from core.desk.queues import list_queues
 from core.services.claims.reports import figures
-from core.services.outbox.queue import list_queues
 from core.services.people import credentials
 from core.settings import VERSION, get_commit
 from core.store.access import ScopedSession, store
@@ -117,7 +117,7 @@ def _people(session: ScopedSession) -> Iterator[Gauge]:
 
 
 def _workers(session: ScopedSession) -> Iterator[Gauge]:
-    beats = readiness.list_beats(session)
+    beats = status.list_beats(session)
     yield Gauge("workers", sum(beat.is_fresh for beat in beats))
     if beats:
         yield Gauge("worker_beat_age_seconds", _age(max(beat.seen_at for beat in beats)))
@@ -125,7 +125,7 @@ def _workers(session: ScopedSession) -> Iterator[Gauge]:
 
 def _audit(session: ScopedSession) -> Iterator[Gauge]:
     yield Gauge("audit_entries", session.execute(sa.select(sa.func.sum(col(AuditHead.position)))).scalar_one() or 0)
-    if (newest := readiness.newest_backup(session)) is not None:
+    if (newest := status.newest_backup(session)) is not None:
         yield Gauge("backup_age_seconds", _age(newest))
 
 
@@ -137,16 +137,16 @@ def _database(session: ScopedSession) -> Iterator[Gauge]:
     size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
     statement = size if is_sqlite else "SELECT pg_database_size(current_database())"
     yield Gauge("database_bytes", session.connection().exec_driver_sql(statement).scalar_one())
-    yield Gauge("disk_free_bytes", readiness.free_bytes())
+    yield Gauge("disk_free_bytes", status.free_bytes())
 
 
 def _replica(_: ScopedSession) -> Iterator[Gauge]:
     if (replica := store().replica) is None:
         return
-    status = replica.status()
-    yield Gauge("replica_used", status.fault is None)
-    if status.fault is None:
-        yield Gauge("replica_lag_seconds", _age(status.as_of))
+    found = replica.status()
+    yield Gauge("replica_used", found.fault is None)
+    if found.fault is None:
+        yield Gauge("replica_lag_seconds", _age(found.as_of))
 
 
 def _release(session: ScopedSession) -> Iterator[Gauge]:

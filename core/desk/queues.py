@@ -1,0 +1,113 @@
+"""The queues of the outbox: how much waits in each, since when, and what was given up (contract W1)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.outbound import mail as smtp
+from core.services.insurers import connections
+from core.store.access import ScopedSession
+from core.store.outbox import INTERNAL_ERROR
+from core.store.schema.tables import Distributor, Mail, Submission, WebhookDelivery, WebhookEndpoint
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QueueHealth:
+    """One queue: rows that wait, of which due now, and since when the oldest has been due.
+
+    `dead` were given up and need a person here, `refused` were given up because of who was to receive them. What nobody
+    could send now is not due: e-mail without a server (`is_configured` is false then), and deliveries to endpoints that
+    fail, are slow or take none. `by_hand` are policies of insurers without a connection, which the desk tells them of
+    and no worker sends; they count nowhere else.
+    """
+
+    name: str
+    queued: int
+    due: int
+    held: int
+    dead: int
+    oldest_due_at: datetime | None
+    refused: int = 0
+    is_configured: bool = True
+    by_hand: int = 0
+
+
+def list_queues(session: ScopedSession) -> Sequence[QueueHealth]:
+    """Return the health of every queue. Needs the system's scope."""
+    return [_measure_submissions(session), _measure_webhooks(session), _measure_mail(session)]
+
+
+def _measure_submissions(session: ScopedSession) -> QueueHealth:
+    can_be_sent = connections.is_connected()
+    found = _measure(session, "Insurers", Submission, can_be_sent)
+    rows = session.execute(
+        sa.select(col(Submission.state), sa.func.count())
+        .where(col(Submission.state).in_(("queued", "dead")), sa.not_(can_be_sent))
+        .group_by(col(Submission.state))
+    )
+    told = {state: int(count) for state, count in rows}
+    return replace(
+        found,
+        queued=found.queued - told.get("queued", 0),
+        dead=found.dead - told.get("dead", 0),
+        by_hand=sum(told.values()),
+    )
+
+
+def count_endpoints(session: ScopedSession) -> Mapping[str, int]:
+    """Return how many webhook endpoints stand in each state. Needs the system's scope."""
+    query = (
+        sa.select(col(WebhookEndpoint.state), sa.func.count())
+        .where(col(WebhookEndpoint.deleted_at).is_(None))
+        .group_by(col(WebhookEndpoint.state))
+    )
+    return {state: int(count) for state, count in session.execute(query)}
+
+
+def _measure_webhooks(session: ScopedSession) -> QueueHealth:
+    """A receiver that does not answer is its distributor's to see, and no fault of the installation."""
+    takes = sa.select(col(WebhookEndpoint.id)).join(
+        Distributor, col(Distributor.id) == col(WebhookEndpoint.distributor_id)
+    )
+    healthy = takes.where(
+        col(WebhookEndpoint.state) == "active",
+        col(WebhookEndpoint.failing_since).is_(None),
+        sa.not_(col(WebhookEndpoint.is_slow)),
+        col(WebhookEndpoint.deleted_at).is_(None),
+        col(Distributor.active),
+    )
+    found = _measure(session, "Webhooks", WebhookDelivery, col(WebhookDelivery.endpoint_id).in_(healthy))
+    broken_here = sa.select(sa.func.count()).where(
+        col(WebhookDelivery.state) == "dead", col(WebhookDelivery.last_error) == INTERNAL_ERROR
+    )
+    ours = int(session.execute(broken_here).scalar_one())
+    return replace(found, dead=ours, refused=found.dead - ours)
+
+
+def _measure_mail(session: ScopedSession) -> QueueHealth:
+    found = _measure(session, "E-mail", Mail)
+    return found if smtp.can_send() else replace(found, due=0, oldest_due_at=None, is_configured=False)
+
+
+def _measure(session: ScopedSession, name: str, entity: Any, *conditions: sa.ColumnElement[bool]) -> QueueHealth:
+    rows = session.execute(
+        sa.select(col(entity.state), sa.func.count())
+        .where(col(entity.state).in_(("queued", "held", "dead")))
+        .group_by(col(entity.state))
+    )
+    counts = {state: int(count) for state, count in rows}
+    waiting = sa.and_(col(entity.state) == "queued", col(entity.next_try_at) <= clock.now(), *conditions)
+    due, oldest = session.execute(sa.select(sa.func.count(), sa.func.min(col(entity.next_try_at))).where(waiting)).one()
+    return QueueHealth(
+        name=name,
+        queued=counts.get("queued", 0),
+        due=int(due),
+        held=counts.get("held", 0),
+        dead=counts.get("dead", 0),
+        oldest_due_at=oldest,
+    )

@@ -1,1 +1,0 @@
-"""Administration: store audit, readiness, installation state and maintenance."""

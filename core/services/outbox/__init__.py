@@ -1,1 +1,0 @@
-"""The outbox: what waits to be sent, however it is sent (contract W1)."""

@@ -1,1 +1,0 @@
-"""Detail views of the desk, composed of several services."""
