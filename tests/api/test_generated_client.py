@@ -110,6 +110,8 @@ def test_every_operation_is_generated_under_a_readable_name(package: str) -> Non
     assert {"list_purchases", "search_policies", "get_claim", "buy_credit_life", "download_file"} <= generated
 
 
+# The client in TypeScript is compiled by an ordinary test.
+@pytest.mark.exhaustive
 def test_its_types_hold(package: str) -> None:
     root = Path(str(import_module(package).__file__)).parents[1]
     words = ("--config-file=", "--strict", f"--cache-dir={root / 'types'}", "-p", package)

@@ -19,6 +19,7 @@ from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import Staff
+from tests.planting import find_faults
 from tests.portfolio import NOW
 
 LIVE = Scope.staff(is_live=True)
@@ -99,9 +100,10 @@ class Finance:
         )
         return [fault for fault in self.faults() if any(word in fault for word in words)]
 
-    def faults(self) -> list[str]:
+    def faults(self, rule: str = "") -> list[str]:
+        """List what one rule of the check finds, or all of them."""
         with self.store.reading(Scope.system()) as opened:
-            return store_check.list_faults(opened)
+            return find_faults(opened, rule) if rule else store_check.list_faults(opened)
 
 
 def state(finance: Finance, party: Party, month: date, *moves: str) -> UUID:

@@ -23,7 +23,7 @@ from tests.services.races import run_at_once
 
 pytestmark = pytest.mark.frozen_at(NOON)
 
-ROUNDS = int(os.environ.get("COVERDESK_RACES", "5"))
+ROUNDS = int(os.environ.get("COVERDESK_RACES", "3"))
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 KNOWN = {"incident_date": "2026-11-10"}
 

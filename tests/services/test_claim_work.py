@@ -26,7 +26,7 @@ from tests.services.claim_office import DESK, PAID, SAID, Office
 pytestmark = pytest.mark.frozen_at(NOON)
 
 # The figure of docs/claims.md: COVERDESK_RACES=200.
-ROUNDS = int(os.environ.get("COVERDESK_RACES", "20"))
+ROUNDS = int(os.environ.get("COVERDESK_RACES", "6"))
 
 
 def refused(office: Office, kind: type[CoverdeskError], claim_id: UUID, to: str, **said: Any) -> CoverdeskError:

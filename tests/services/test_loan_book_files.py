@@ -87,11 +87,6 @@ REFUSED: dict[str, tuple[str, bytes | Callable[[], bytes], str]] = {
     ),
     "two amounts": ("a.csv", PLAIN.replace(b"gender", b"Amount"), "has two columns for loan_amount"),
     "the heading alone": ("a.csv", PLAIN.splitlines()[0], "has no rows below its heading"),
-    "100,001 rows": (
-        "a.csv",
-        b"Loans of November\n" + PLAIN.splitlines()[0] + b"\nLN1,a" * 100_001,
-        "has more than 100,000 rows",
-    ),
     "two sheets of loans": (
         "a.xlsx",
         workbook(lambda book, _: [table(book, sheet) for sheet in book.worksheets()], "Lagos", "Abuja"),
@@ -117,6 +112,25 @@ def test_what_cannot_be_read_is_refused_in_words(case: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         read(name, content() if callable(content) else content)
     assert words in str(refused.value)
+
+
+def book_of(rows: int) -> bytes:
+    return b"Loans of November\n" + PLAIN.splitlines()[0] + b"\nLN1,a" * rows
+
+
+def test_a_row_beyond_the_most_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert reading.MAX_ROWS == 100_000
+    monkeypatch.setattr(reading, "MAX_ROWS", 100)
+    assert len(read("a.csv", book_of(100))) == 100
+    with pytest.raises(InvalidInput, match="has more than 100,000 rows"):
+        read("a.csv", book_of(101))
+
+
+@pytest.mark.exhaustive
+@every_case("rows", [100_001, 100_030])
+def test_a_book_of_more_than_100_000_rows_is_refused(rows: int) -> None:
+    with pytest.raises(InvalidInput, match="has more than 100,000 rows"):
+        read("a.csv", book_of(rows))
 
 
 def _numbers(book: Any, sheet: Any) -> None:

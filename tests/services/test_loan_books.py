@@ -94,7 +94,6 @@ def test_a_book_is_sold_as_single_sales_are(store: Store, partner: Partner) -> N
     assert faults(store) == []
 
 
-@pytest.mark.both_databases
 def test_one_code_decides_each_row_and_others_stand_beside_it(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     sell(store, partner, CREDIT_LIFE, loan_account_number="LN-000050", email="known@example.com")
@@ -233,7 +232,6 @@ def test_a_loan_in_two_books_at_once_is_covered_once(store: Store, partner: Part
     assert faults(store) == []
 
 
-@pytest.mark.both_databases
 def test_the_same_file_again_names_the_first_book_until_it_is_given_up(store: Store, partner: Partner) -> None:
     lender, content = Lender(store, partner), as_csv([loan(1)])
     book = lender.read(content)
@@ -370,7 +368,6 @@ def test_an_agreement_that_has_ended_lets_a_key_confirm_nothing(store: Store, pa
     assert "of which your agreement lets you confirm ₦0.00: the desk confirms it" in str(refusal.value)
 
 
-@pytest.mark.both_databases
 def test_who_uploaded_the_book_that_ended_a_policy_has_no_part_in_its_refund(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     lender.carry_out(lender.read(as_csv([loan(0, loan_start_date="2026-05-20")])))
@@ -404,7 +401,6 @@ def test_who_uploaded_the_book_that_ended_a_policy_has_no_part_in_its_refund(sto
     assert faults(store) == []
 
 
-@pytest.mark.both_databases
 def test_exits_on_the_reducing_basis_give_back_by_the_sum_of_digits(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     started = {"loan_start_date": "2026-05-20", "loan_amount": "100000"}
@@ -449,7 +445,6 @@ def test_the_tables_of_a_book_are_measured_while_it_is_worked_at(store: Store, p
         assert measured.scalar_one() > 0
 
 
-@pytest.mark.both_databases
 def test_a_borrower_without_an_email_is_sent_none(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner, is_live=True)
     maker, head = person(store, "operations", "maker"), person(store, "supervisor", "head")
@@ -462,7 +457,6 @@ def test_a_borrower_without_an_email_is_sent_none(store: Store, partner: Partner
         assert {queue.name: (queue.queued, queue.dead) for queue in list_queues(session)}["E-mail"] == (0, 0)
 
 
-@pytest.mark.both_databases
 def test_each_fault_of_a_sample_is_found(store: Store, partner: Partner) -> None:
     names = list(demonstration.FAULTS)
     book = Lender(store, partner).read(demonstration.build_sample(12 * len(names), names))
@@ -481,7 +475,6 @@ def test_each_fault_of_a_sample_is_found(store: Store, partner: Partner) -> None
     ]
 
 
-@pytest.mark.both_databases
 def test_the_demonstration_has_a_book_in_each_state_that_lasts(store: Store, partner: Partner) -> None:
     sell(store, partner, CREDIT_LIFE, is_live=True)
     with store.writing(Scope.system()) as session:

@@ -27,6 +27,9 @@ from tests.services.selling import sell
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
+# The rule of the check.
+SOLD_BY_SHARE = "Every sale is by the commission share that its distributor had"
+
 CAR, GUARD = insurer_a.COVERS[1], insurer_f.COVERS[0]
 CAR_ID = str(shipped.body(CAR)["product_id"])
 DAY = timedelta(days=1)
@@ -245,18 +248,18 @@ def test_the_check_finds_a_sale_by_another_share_and_rates_that_nobody_agreed(
         _, other = bought(finance, second_partner, registration_number="CCC111CC")
     with finance.store.writing(Scope.system()) as session:
         session.execute(sa.update(Purchase).where(col(Purchase.id) == other.id).values(product_version_id=version.id))
-    assert any("share of another distributor" in fault for fault in finance.faults())
+    assert any("share of another distributor" in fault for fault in finance.faults(SOLD_BY_SHARE))
     with finance.store.writing(Scope.system()) as session:
         session.execute(
             sa.update(Purchase).where(col(Purchase.id) == other.id).values(product_version_id=version.base_id)
         )
         mine = col(Purchase.product_version_id) == version.id
         session.execute(sa.update(Purchase).where(mine).values(product_version_id=version.base_id))
-    assert any("was not sold by the commission share" in fault for fault in finance.faults())
+    assert any("was not sold by the commission share" in fault for fault in finance.faults(SOLD_BY_SHARE))
     with finance.store.writing(Scope.system()) as session:
         changed = {"id": UUID(int=7), "mca_commission_bp": 1, "share_id": UUID(int=8)}
         session.insert(ProductVersion(**{**version.model_dump(), **changed}))
-    assert any("that are not the product's with the share" in fault for fault in finance.faults())
+    assert any("that are not the product's with the share" in fault for fault in finance.faults(SOLD_BY_SHARE))
 
 
 @pytest.mark.both_databases

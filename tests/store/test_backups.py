@@ -1,13 +1,13 @@
 """A backup brings back every row and file as it was; a broken one is found before anything changes."""
 
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
-from core import demo
 from core.desk import store_check
 from core.errors import InvalidInput, StateForbids
 from core.settings import settings
@@ -16,11 +16,13 @@ from core.store.operations import backups
 from core.store.operations.backups import Manifest
 from core.store.schema import versions
 from tests.conftest import Partner, make_partner
+from tests.prefilled import demonstration_copy
 from tests.services.uploads import upload
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.usefixtures("unused_store")]
 
 SYSTEM = Scope.system()
+UNTIL = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 
 
 def nothing(_: int) -> None:
@@ -44,7 +46,7 @@ def faults(store: Store) -> list[str]:
 
 @pytest.fixture
 def business(store: Store) -> Store:
-    demo.write(store, purchases=60, seed=3)
+    demonstration_copy(store, purchases=60, seed=3, until=UNTIL)
     return store
 
 

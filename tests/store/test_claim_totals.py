@@ -16,8 +16,9 @@ from core.store.access import Scope, Store
 from core.store.rollups import daily_rollup
 from core.store.schema.rollups import NOBODY, NOT_RUNNING
 from core.store.schema.tables import Claim, ClaimPayment, ClaimReserve, ClaimTotal
-from tests.conftest import Partner
+from tests.conftest import Partner, make_partner
 from tests.portfolio import build_payment
+from tests.prefilled import prefilled
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
@@ -65,6 +66,19 @@ def work(office: Office) -> list[Any]:
     return found
 
 
+def fill(store: Store) -> tuple[Office, list[Any]]:
+    with clock.freeze(NOON):
+        office = Office(store, make_partner(store, "Swift Lenders"))
+    return office, work(office)
+
+
+@pytest.fixture
+def worked(store: Store) -> tuple[Office, list[Any]]:
+    """An office and the claims that it worked on."""
+    office, found = prefilled(store, "claims over two months", fill)
+    return office.copied(store), list(found)
+
+
 def test_lines_follow_a_claim_from_first_notice_to_its_payment(office: Office) -> None:
     with clock.freeze(NOON):
         claim_id = office.lodge(at=NOON)
@@ -79,8 +93,8 @@ def test_lines_follow_a_claim_from_first_notice_to_its_payment(office: Office) -
         assert faults(office.store) == []
 
 
-def test_every_view_is_what_its_claims_add_up_to(office: Office) -> None:
-    work(office)
+def test_every_view_is_what_its_claims_add_up_to(worked: tuple[Office, list[Any]]) -> None:
+    office, _ = worked
     with clock.freeze(NOON), office.store.reading(DESK) as session:
         counts = claim_totals.count_views(session, office.people["ada"])
         for view in VIEWS:
@@ -98,8 +112,8 @@ def test_every_view_is_what_its_claims_add_up_to(office: Office) -> None:
         assert store_check.list_faults(session) == []
 
 
-def test_another_distributor_never_reads_the_lines(office: Office, store: Store) -> None:
-    work(office)
+def test_another_distributor_never_reads_the_lines(worked: tuple[Office, list[Any]], store: Store) -> None:
+    office, _ = worked
     with clock.freeze(NOON), store.reading(Scope.of(NOBODY, is_live=False)) as session:
         assert claim_totals.get_totals(session, ClaimFilter()) == QueueTotal()
         assert not any(claim_totals.count_views(session, office.people["ada"]).views.values())
@@ -107,8 +121,8 @@ def test_another_distributor_never_reads_the_lines(office: Office, store: Store)
         assert claim_totals.get_totals(session, ClaimFilter()).count == 5
 
 
-def test_a_wrong_line_is_found_and_rebuilt(office: Office) -> None:
-    found = work(office)
+def test_a_wrong_line_is_found_and_rebuilt(worked: tuple[Office, list[Any]]) -> None:
+    office, found = worked
     with office.store.writing(Scope.system()) as session:
         planted = sa.update(ClaimTotal).where(col(ClaimTotal.claim_status) == "Declined")
         session.execute(planted.values(claimed_minor=col(ClaimTotal.claimed_minor) + 1))

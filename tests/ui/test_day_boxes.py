@@ -43,8 +43,9 @@ def test_a_day_that_is_moved_past_the_other_takes_it_along(
     sold: Store, screen: Screen, page: str, names: tuple[str, str], other: dict[str, str]
 ) -> None:
     first, last = names
+    at = screen("admin", path=page, **{first: str(FIRST), last: str(LAST), **other})
+    # Both days are the later one before the second is moved.
     for moved, to in ((first, LATER), (last, EARLIER)):
-        at = screen("admin", path=page, **{first: str(FIRST), last: str(LAST), **other})
         at.date_input(key=f"day_{moved}").set_value(to).run()
         assert not at.exception
         assert not at.error

@@ -1,4 +1,4 @@
-"""Every screen of the menu opens, empty and full, on both databases."""
+"""Every screen of the menu opens, full on both databases and empty on SQLite."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,14 +8,16 @@ import pytest
 from core import demo
 from core.store.access import Store
 from core.ui.frame import menu
-from tests.conftest import BOTH, fresh_store
+from tests.conftest import fresh_store
 from tests.pages import turn_to
 from tests.ui.conftest import Screen
 
 
-@pytest.fixture(params=BOTH)
-def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    with fresh_store(request, request.param, tmp_path, monkeypatch) as made:
+@pytest.fixture
+def store(
+    request: pytest.FixtureRequest, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Store]:
+    with fresh_store(request, database, tmp_path, monkeypatch) as made:
         yield made
 
 
@@ -35,5 +37,6 @@ def test_every_screen_opens_on_an_empty_store(store: Store, screen: Screen) -> N
     open_all(screen)
 
 
+@pytest.mark.both_databases
 def test_every_screen_opens_on_a_busy_store(busy: Store, screen: Screen) -> None:
     open_all(screen)

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -160,11 +161,15 @@ def rebuild(connection: sa.Connection) -> None:
 
 def list_faults(connection: sa.Connection) -> list[str]:
     """Statuses whose lines and claims differ; empty when they agree."""
-    kept, counted = _sum_lines(_TOTAL.c), _count_again()
-    found: set[str] = set()
-    for missing in (sa.except_(kept, counted), sa.except_(counted, kept)):
-        found |= set(connection.execute(sa.select(missing.subquery().c.claim_status)).scalars())
+    found: set[str] = {status for query in _build_differences() for status in connection.execute(query).scalars()}
     return [f"the totals of claims that are {status} differ from their rows" for status in sorted(found)]
+
+
+@cache
+def _build_differences() -> Sequence[AnySelect]:
+    kept, counted = _sum_lines(_TOTAL.c), _count_again()
+    differing = (sa.except_(kept, counted), sa.except_(counted, kept))
+    return [sa.select(missing.subquery().c.claim_status) for missing in differing]
 
 
 def _count_again() -> AnySelect:

@@ -5,6 +5,7 @@ With it go the totals of days and of claims.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -93,15 +94,21 @@ def rebuild(connection: sa.Connection) -> None:
 
 def list_faults(connection: sa.Connection) -> list[str]:
     """Days and months on which roll-up and rows differ; empty when they agree."""
-    differences = set()
+    differences = {(day, grain) for query in _build_differences() for day, grain in connection.execute(query)}
+    messages = [f"the daybook of the {grain} {day} differs from its rows" for day, grain in sorted(differences)]
+    return [*messages, *day_totals.list_faults(connection), *claim_totals.list_faults(connection)]
+
+
+@cache
+def _build_differences() -> Sequence[AnySelect]:
+    """Queries of the days and months that roll-up and rows have otherwise; built once, as they name every measure."""
+    queries = []
     for grain, lines in (("day", _days()), ("month", _months())):
         stored = _sum_lines(_BOOK.c, grain, _BOOK.c.day).where(_BOOK.c.grain == grain)
         for missing in (sa.except_(stored, lines), sa.except_(lines, stored)):
             differing = missing.subquery()
-            rows = connection.execute(sa.select(differing.c.day, differing.c.grain).distinct())
-            differences |= {(day, written) for day, written in rows}
-    messages = [f"the daybook of the {grain} {day} differs from its rows" for day, grain in sorted(differences)]
-    return [*messages, *day_totals.list_faults(connection), *claim_totals.list_faults(connection)]
+            queries.append(sa.select(differing.c.day, differing.c.grain).distinct())
+    return queries
 
 
 def _days() -> AnySelect:

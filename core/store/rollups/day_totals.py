@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -206,11 +207,15 @@ def rebuild(connection: sa.Connection) -> None:
 
 def list_faults(connection: sa.Connection) -> list[str]:
     """Days whose totals and rows differ; empty when they agree."""
-    kept, counted = _sum_lines(_TOTAL.c), _count_again()
-    found: set[date] = set()
-    for missing in (sa.except_(kept, counted), sa.except_(counted, kept)):
-        found |= set(connection.execute(sa.select(missing.subquery().c.day)).scalars())
+    found: set[date] = {day for query in _build_differences() for day in connection.execute(query).scalars()}
     return [f"the total of the day {day} differs from its rows" for day in sorted(found)]
+
+
+@cache
+def _build_differences() -> Sequence[AnySelect]:
+    kept, counted = _sum_lines(_TOTAL.c), _count_again()
+    differing = (sa.except_(kept, counted), sa.except_(counted, kept))
+    return [sa.select(missing.subquery().c.day) for missing in differing]
 
 
 def _count_again() -> AnySelect:

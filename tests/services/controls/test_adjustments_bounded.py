@@ -20,6 +20,9 @@ from tests.services.selling import sell
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
+# The rule of the check.
+WITHIN = "Adjustments stay within what they correct"
+
 WHY = "The insurer charged another rate than agreed"
 
 
@@ -129,7 +132,7 @@ def test_the_check_names_what_was_written_past_the_services_with_its_sum(finance
         session.insert(AdjustmentProposal(**asked))
         planted = {"id": ids.new(), "proposal_id": asked["id"], "total_minor": -5_000_000_000}
         session.insert(Adjustment(**{**row, **planted}))
-    (found,) = [fault for fault in finance.faults() if "change its premium" in fault]
+    (found,) = [fault for fault in finance.faults(WITHIN) if "change its premium" in fault]
     assert f"purchase {one.id}" in found
     assert "₦50,000,001.00" in found
 

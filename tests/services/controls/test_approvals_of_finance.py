@@ -26,6 +26,11 @@ from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance, pay_out, state
 
 pytestmark = pytest.mark.frozen_at(NOW)
+
+# Rules of the check.
+AS_APPROVED = "Every statement and payout is what was approved"
+RATES = "Every rate is what two admins confirmed"
+SHARES = "Every share of a distributor is what two admins confirmed"
 SEPTEMBER = date(2026, 9, 1)
 
 
@@ -109,7 +114,7 @@ def test_a_statement_that_was_changed_past_the_desk_is_found_and_nothing_is_paid
         finance.do(statements.move, stated, "Sent", by="femi")
     with pytest.raises(StateForbids, match=f"is not what was approved: {said}"):
         finance.do(statements.refuse_unapproved, [stated])
-    (found,) = [each for each in finance.faults() if said in each]
+    (found,) = [each for each in finance.faults(AS_APPROVED) if said in each]
     assert f"₦{Decimal(closing) / 100:,.2f}" in found
 
 
@@ -137,13 +142,13 @@ def test_rates_and_shares_that_two_admins_did_not_confirm_are_found(finance: Fin
     of_share = sa.update(CommissionShare).where(col(CommissionShare.id) == share).values(commission_bp=9_900)
     change(finance, "commission_share", "commission_share_figures", sa.select(sa.literal(1)))
     change(finance, "commission_share", "commission_share_decision", of_share)
-    found = [each for each in finance.faults() if each.startswith(f"the rates of {product.name} from ")]
+    found = [each for each in finance.faults(RATES) if each.startswith(f"the rates of {product.name} from ")]
     assert [each.partition(": ")[2] for each in found] == [
         "the tariff was changed past the desk",
         "nobody confirmed them",
     ]
     assert all(f"₦{Decimal(price) / 100:,.2f}" in each for each in found)
-    (found_share,) = [each for each in finance.faults() if "the percentage was changed past the desk" in each]
+    (found_share,) = [each for each in finance.faults(SHARES) if "the percentage was changed past the desk" in each]
     assert found_share.startswith("99.00 % of ")
 
 

@@ -31,6 +31,14 @@ from tests.services.selling import sell
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
+# Rules of the check.
+TO_BOTH = "No refund goes to the customer and to the parties"
+WITHIN = "Adjustments stay within what they correct"
+OTHER_PAYEE = "No refund goes to another payee or account by one person"
+SPLIT = "No limit on refunds is split over several of a customer"
+OWN_ACCOUNT = "Who proposed an account has no part in its payouts"
+GIVEN_TWICE = "No refund is given back by us and by the distributor"
+
 PAID = {"bank_reference": "TRF 1/a", "value_on": "2026-11-20"}
 BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
 OTHER = {**ACCOUNT, "payee_account": "0987654321"}
@@ -125,7 +133,7 @@ def test_the_check_names_a_refund_that_was_paid_and_corrected_with_its_sum(
     proposal = finance.do(adjustments.propose, refund.id, whole(refund), by="wale")
     finance.do(adjustments.confirm, proposal, by="root")
     amount = money.format_naira(-refund.total_minor)
-    (found,) = [each for each in finance.faults() if "and its refund was corrected by" in each]
+    (found,) = [each for each in finance.faults(TO_BOTH) if "and its refund was corrected by" in each]
     assert found.startswith("credit note CN-0001 of ")
     assert found.endswith(f"was paid {amount}, and its refund was corrected by {amount}")
 
@@ -157,7 +165,7 @@ def test_a_limit_is_not_split_over_several_corrections_of_a_policy_or_a_distribu
     with clock.freeze(NOW + timedelta(days=31)):
         correct(second, 500, by="femi")
     monkeypatch.setattr(reference, "_load_finance_limits", lambda: {**limits, "admin": {**bounds, "adjustment": 2_499}})
-    (found,) = [each for each in finance.faults() if "more than anybody confirms" in each]
+    (found,) = [each for each in finance.faults(WITHIN) if "more than anybody confirms" in each]
     assert "come to ₦25.00" in found
 
 
@@ -198,7 +206,7 @@ def test_the_account_of_another_customer_takes_two_who_approve(
     with clock.freeze(NOW + timedelta(minutes=1)):
         finance.do(deciding.approve, fourth, ACCOUNT, by="femi")
     monkeypatch.undo()
-    (found,) = [each for each in finance.faults() if "another customer's" in each]
+    (found,) = [each for each in finance.faults(OTHER_PAYEE) if "another customer's" in each]
     total = money.format_naira(finance.read(credit_note_reading.get_note, fourth).total_minor)
     assert f"{total}, was approved by Femi alone for" in found
 
@@ -211,7 +219,7 @@ def test_the_check_names_another_payee_that_one_person_approved_with_the_sum(
     monkeypatch.setattr(deciding, "is_customer", lambda *_: True)
     finance.do(deciding.approve, note, {"payee": "A Friend", **ACCOUNT}, by="femi")
     monkeypatch.undo()
-    (found,) = [each for each in finance.faults() if "A Friend" in each]
+    (found,) = [each for each in finance.faults(OTHER_PAYEE) if "A Friend" in each]
     total = money.format_naira(finance.read(credit_note_reading.get_note, note).total_minor)
     assert found.endswith(f"{total}, was approved by Femi alone for A Friend, who is not the customer")
 
@@ -236,7 +244,7 @@ def test_a_limit_is_not_split_over_several_refunds_of_a_customer(
             # As a version without the rule did it.
             before.setattr(deciding, "sum_alone", lambda *_, **__: 0)
             assert finance.do(deciding.approve, third, ACCOUNT, by="wale") == "Approved"
-    (found,) = [each for each in finance.faults() if "is the limit" in each]
+    (found,) = [each for each in finance.faults(SPLIT) if "is the limit" in each]
     assert "was approved by Wale alone, with ₦" in found
     assert found.endswith(f"of the customer within 30 days: {money.format_naira(each + 100)} is the limit")
 
@@ -294,7 +302,7 @@ def test_a_customer_who_was_given_another_name_before_the_refund_takes_two_who_a
     finance.do(deciding.pay, note, PAID, by="funmi")
     assert finance.money_faults() == []
     monkeypatch.setattr(deciding, "list_renamed_by", lambda *_: [finance.people["wale"].id])
-    (found,) = [each for each in finance.faults() if "by which name the customer did not buy" in each]
+    (found,) = [each for each in finance.faults(OTHER_PAYEE) if "by which name the customer did not buy" in each]
     assert "was approved by Femi alone for Amaka Eze" in found
 
 
@@ -326,7 +334,7 @@ def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
     # As a version without the rule did it, for who prepared it is another person.
     monkeypatch.setattr(payouts, "refuse_same", lambda *_: None)
     finance.do(payouts.approve, batch, by="root")
-    (found,) = [each for each in finance.faults() if "proposed the account" in each]
+    (found,) = [each for each in finance.faults(OWN_ACCOUNT) if "proposed the account" in each]
     paid = money.format_naira(finance.read(payouts.list_of_batch, batch)[0].net_minor)
     assert found == f"payment of {paid} in payout PB-0001: Root proposed the account, and prepared or approved it"
 
@@ -476,7 +484,7 @@ def test_the_check_names_a_refund_that_we_paid_and_the_distributor_has_back(
         monkeypatch.setattr(deciding, "_refuse_given_back", lambda *_: None)
         finance.do(deciding.approve, note, ACCOUNT, by="femi")
         finance.do(deciding.pay, note, {**PAID, "value_on": "2026-12-05"}, by="funmi")
-        (found,) = [each for each in finance.faults() if "has it back as well" in each]
+        (found,) = [each for each in finance.faults(GIVEN_TWICE) if "has it back as well" in each]
     total = money.format_naira(finance.read(credit_note_reading.get_note, note).total_minor)
     assert f", {total}, was paid, and the distributor has it back as well: " in found
     assert found.endswith(", by CS-0002")

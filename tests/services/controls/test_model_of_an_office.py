@@ -31,10 +31,10 @@ from tests.services.controls.model.office import SYSTEM, Office, open_office
 pytestmark = pytest.mark.both_databases
 
 # Steps of a run of the suite; `make dishonest` sets more.
-STEPS = int(os.environ.get("COVERDESK_DISHONEST_STEPS", "200"))
+STEPS = int(os.environ.get("COVERDESK_DISHONEST_STEPS", "100"))
 # Another number is another run: processes side by side, each with its own, add up.
 SEED = int(os.environ.get("COVERDESK_DISHONEST_SEED", "0"))
-AT_ONCE = 50 if STEPS <= 200 else 100
+AT_ONCE = 50 if STEPS <= 100 else 100
 # What tells one chain from another of its kind.
 _DETAILS = re.compile(r"[0-9a-f]{32}|\d[\d,.]*|\S+@\S+|C-[0-9A-F]{8}")
 # The rows of these grow with a refusal, which is kept, or are the catalogue's.
@@ -234,14 +234,14 @@ class Summary:
 
     def add_chain(self, kind: str, chain: list[str]) -> None:
         """Keep the first chain of a kind; a long run says it at once."""
-        if kind not in self.chains and STEPS > 200:
+        if kind not in self.chains and STEPS > 100:
             print(*chain, sep="\n", file=sys.stderr, flush=True)
         self.chains.setdefault(kind, chain)
 
     def step(self) -> None:
         """One more step, with a line now and then."""
         self.steps += 1
-        if STEPS > 200 and self.steps - self.last >= 1_000:
+        if STEPS > 100 and self.steps - self.last >= 1_000:
             self.last = self.steps
             print(
                 f"{self.steps:,} steps, {time.monotonic() - self.began:,.0f} s, chains: {len(self.chains)}",
@@ -274,7 +274,7 @@ def test_people_in_league_are_paid_nothing_that_is_not_owed(store: Store) -> Non
     try:
         run_state_machine_as_test(hypothesis.seed(SEED)(Here), settings=settings)
     finally:
-        if STEPS > 200:
+        if STEPS > 100:
             print(told)
             print(*(f"{count:6} {' | '.join(why)}" for why, count in told.why.most_common(150)), sep="\n")
     assert not told.chains, "\n\n".join("\n".join(chain) for chain in told.chains.values())

@@ -25,6 +25,10 @@ from tests.services.finance_office import BANK, Finance, pay_out
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
+# Rules of the check.
+OWN_DECISIONS = "Nobody decided on a statement or payment of their own"
+OWN_ANSWERS = "The bank's answer to a payment is not its preparer's"
+
 PAID = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
 BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
 
@@ -89,7 +93,7 @@ def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, ba
             finance.do(verb, *given, by=femi)
     finance.do(transitions.confirm, row.id, PAID, by="wale")
     # Femi had approved both before anybody knew whose account it is.
-    found = [each for each in finance.faults() if "decided on by Femi, whose own they are" in each]
+    found = [each for each in finance.faults(OWN_DECISIONS) if "decided on by Femi, whose own they are" in each]
     assert [each.partition(" of ")[0] for each in found] == ["1 statements", "1 payments"]
     assert all(money.format_naira(row.net_minor) in each for each in found[1:])
 
@@ -97,12 +101,12 @@ def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, ba
 def test_an_answer_of_the_bank_that_its_preparer_noted_is_found(finance: Finance, batch: UUID) -> None:
     (row,) = finance.read(payouts.list_of_batch, batch)
     finance.do(transitions.confirm, row.id, PAID, by="wale")
-    assert not [each for each in finance.faults() if "noted what the bank said" in each]
+    assert not [each for each in finance.faults(OWN_ANSWERS) if "noted what the bank said" in each]
     with finance.store.writing(Scope.system()) as session:
         on = "" if finance.store.is_sqlite else " ON payment"
         session.connection().exec_driver_sql(f"DROP TRIGGER payment_figures{on}")
         session.execute(sa.update(Payment).values(prepared_by=finance.people["wale"].id))
-    (found,) = [each for each in finance.faults() if "noted what the bank said" in each]
+    (found,) = [each for each in finance.faults(OWN_ANSWERS) if "noted what the bank said" in each]
     assert f"{money.format_naira(row.net_minor)}: Wale prepared it" in found
 
 
@@ -134,7 +138,9 @@ def test_a_reference_names_one_transfer_whatever_it_paid_and_a_return_has_its_ow
     with finance.store.writing(Scope.system()) as session:
         session.execute(sa.insert(Transfer).values(**{**found[0].model_dump(), "id": ids.new(), "reference_key": "x"}))
     amount = money.format_naira(-row.net_minor)
-    assert f"transfer RET/1 of {amount} has 0 payments of ₦0.00" in finance.faults()
+    assert f"transfer RET/1 of {amount} has 0 payments of ₦0.00" in finance.faults(
+        "Every transfer is the payments that it made"
+    )
 
 
 def _register(session: ScopedSession, typed: TypedReference) -> UUID:

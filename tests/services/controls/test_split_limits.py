@@ -21,6 +21,9 @@ from tests.services.races import run_while_open
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
+# The rule of the check.
+SPLIT = "No limit of finance is split over several acts"
+
 WHY = {"premium": "0", "platform_commission": "0", "reason": "The insurer charged another rate than agreed"}
 SOLD = {"finance": {"adjustment": 1_000}, "admin": {"adjustment": 100_000}}
 
@@ -74,7 +77,7 @@ def proposed_corrections(finance: Finance, minor: int) -> list[UUID]:
 
 
 def split(finance: Finance) -> list[str]:
-    return [each for each in finance.faults() if "without an admin" in each]
+    return [each for each in finance.faults(SPLIT) if "without an admin" in each]
 
 
 def refused(finance: Finance, subject: str) -> list[tuple[str, str]]:

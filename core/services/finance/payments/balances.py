@@ -114,14 +114,14 @@ _PARTS = ("net_minor", "vat_minor", "withheld_minor")
 def list_balances(session: ScopedSession) -> list[Balance]:
     """List every party with something due, distributors first, by name."""
     names = dict(parties.list_parties(session))
-    found = {party: balance_of(party, names[party], dues) for party, dues in _dues(session)}
+    found = {party: balance_of(party, names[party], dues) for party, dues in list_dues(session)}
     return [found[party] for party in names if party in found and found[party].amount_minor]
 
 
 def get_balance(session: ScopedSession, party: Party) -> Balance:
     """Return the balance of one party; NotFound for one that does not exist."""
     name = parties.get_name(session, party)
-    dues = next((found for _, found in _dues(session, party.owns(Statement))), [])
+    dues = next((found for _, found in list_dues(session, party.owns(Statement))), [])
     return balance_of(party, name, dues)
 
 
@@ -143,7 +143,8 @@ def refuse_under_way(session: ScopedSession, party: Party) -> None:
         raise StateForbids("A payment of this party is under way: it is confirmed, returned or given up first")
 
 
-def _dues(session: ScopedSession, *conditions: Any) -> Iterator[tuple[Party, Sequence[Due]]]:
+def list_dues(session: ScopedSession, *conditions: Any) -> Iterator[tuple[Party, Sequence[Due]]]:
+    """Yield each party that was sent or prepared a statement with what is due by each of them."""
     settled = (
         sa.select(
             col(PaymentSettlement.statement_id),

@@ -52,11 +52,12 @@ def find_payment_faults(session: ScopedSession) -> Iterator[str]:
     yield from _bank_faults(session)
     for batch in session.execute(sa.select(PayoutBatch).order_by(col(PayoutBatch.number))).scalars().all():
         yield from _batch_faults(session, batch)
-    for party, name in parties.list_parties(session):
-        for due in balances.get_balance(session, party).dues:
+    names = dict(parties.list_parties(session))
+    for party, dues in balances.list_dues(session):
+        for due in dues:
             expected = transitions.state_of(session, due.statement_id, due.net_minor)
             if due.state in IN_FORCE and due.state != expected:
-                yield f"statement {due.number} of {name} is {due.state}, and by its payments {expected}"
+                yield f"statement {due.number} of {names[party]} is {due.state}, and by its payments {expected}"
 
 
 def find_odd_references(session: ScopedSession) -> Iterator[str]:
