@@ -85,7 +85,7 @@ def faults_of_screens(visit: Visit, page: Page, screens: Iterable[menu.Screen]) 
     for screen in screens:
         if (who := BY.get(screen.section, "admin")) != now:
             page.context.clear_cookies()
-            visit(who, "/")
+            visit(who, f"/{screen.address}")
             now = who
         open_by_menu(page, screen)
         found[screen.address] = faults_of_either_look(page)

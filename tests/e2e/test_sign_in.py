@@ -34,7 +34,7 @@ def test_a_wrong_password_opens_nothing(signed_in: Visit) -> None:
 
 
 def test_signing_out_ends_every_tab(visit: Visit) -> None:
-    page = visit("operations")
+    page = visit("operations", "/search")
     other = page.context.new_page()
     other.goto("/credit_life")
     expect(other.get_by_role("heading", name="Credit life")).to_be_visible()
@@ -46,7 +46,7 @@ def test_signing_out_ends_every_tab(visit: Visit) -> None:
 
 
 def test_a_stolen_cookie_is_worth_nothing_after_the_sign_out(visit: Visit, desk: Desk) -> None:
-    page = visit("operations")
+    page = visit("operations", "/search")
     stolen = cookie_of(page)
     assert stolen
     page.get_by_role("button", name="Sign out").click()
