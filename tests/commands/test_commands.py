@@ -56,18 +56,6 @@ def test_a_slow_statement_is_told_beside_what_a_command_prints(store: Store) -> 
     assert ended.stderr
 
 
-def test_commands_and_servers_start_without_what_they_do_not_need_yet() -> None:
-    later = {"fpdf", "numpy", "pandas", "plotly", "xlsxwriter", "alembic"}
-    script = f"""
-import sys
-import core.cli, core.commands.keys
-assert not sys.modules.keys() & {later | {"fastapi", "pikepdf", "httpx", "structlog", "email_validator"}}, "keys"
-import core.commands.serve, core.api.app
-assert not sys.modules.keys() & {later | {"streamlit"}}, "api"
-"""
-    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
-
-
 def test_init_makes_a_store_from_nothing_and_can_be_repeated(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'new' / 'store.db'}"
     first, second = (coverdesk("init", COVERDESK_DATABASE_URL=url) for _ in range(2))

@@ -41,13 +41,18 @@ def content(file: Path) -> list[str]:
     return lines
 
 
+@pytest.fixture
+def before(store: Store, partner: Partner, tmp_path: Path) -> list[str]:
+    """The content of a store that nobody is to write to."""
+    store.close()
+    return content(tmp_path / "store.db")
+
+
 @pytest.mark.parametrize("database", ["sqlite"])
 @every_case("words", COMMANDS)
 def test_a_store_of_another_secret_is_refused_before_anything_is_written(
-    store: Store, partner: Partner, tmp_path: Path, words: str
+    before: list[str], tmp_path: Path, words: str
 ) -> None:
-    store.close()
-    before = content(tmp_path / "store.db")
     answer = coverdesk(
         *words.format(folder=tmp_path).split(),
         stdin="a long enough password\n",

@@ -21,7 +21,7 @@ from core.store.access import Store
 from tests.commands.command_line import coverdesk
 from tests.every_case import every_case
 from tests.load.serving import COVERDESK, environment
-from tests.ports import free_port
+from tests.ports import free_port, get_status
 
 pytestmark = pytest.mark.both_databases
 
@@ -44,6 +44,7 @@ def served(folder: Path, port: int, *words: str, **settings: str) -> "Iterator[s
         while not _answers(port):
             assert process.poll() is None, process.communicate()[0]
             assert time.monotonic() < until, "the server does not get ready"
+            time.sleep(0.05)
         yield process
     finally:
         process.kill()
@@ -51,36 +52,43 @@ def served(folder: Path, port: int, *words: str, **settings: str) -> "Iterator[s
 
 
 def _answers(port: int) -> bool:
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5, trust_env=False).status_code == 200
-    except httpx.TransportError:
-        return False
+    return get_status(f"http://127.0.0.1:{port}/readyz") == 200
 
 
-@pytest.mark.parametrize(
-    ("words", "settings", "said"),
-    [
-        (
-            ("serve", "--host", "0.0.0.0"),
-            {"COVERDESK_BASE_URL": "https://desk.example.com"},
-            "https://desk.example.com",
-        ),
-        (("api",), {}, None),
-    ],
-)
+def words_of(told: str) -> list[str]:
+    """Return the lines for a person, without those of the log."""
+    return [line for line in told.splitlines() if line and not line.startswith("{")]
+
+
 def test_a_server_says_its_address_and_nothing_of_its_framework_and_ends_well_on_ctrl_c(
-    sqlite_template: Path, tmp_path: Path, words: tuple[str, ...], settings: dict[str, str], said: str | None
+    sqlite_template: Path, tmp_path: Path
 ) -> None:
     shutil.copy(sqlite_template, tmp_path / "store.db")
-    with served(tmp_path, free_port(), *words, **settings) as process:
-        if said:
-            assert process.stdout is not None
-            assert process.stdout.readline().startswith("Starting on 0.0.0.0, port ")
-            assert process.stdout.readline().startswith(f"Coverdesk is at {said}, listening on 0.0.0.0, port ")
+    said = "https://desk.example.com"
+    with served(tmp_path, free_port(), "serve", "--host", "0.0.0.0", COVERDESK_BASE_URL=said) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("Starting on 0.0.0.0, port ")
+        assert process.stdout.readline().startswith(f"Coverdesk is at {said}, listening on 0.0.0.0, port ")
         process.send_signal(signal.SIGINT)
         told, _ = process.communicate(timeout=60)
-    lines = [line for line in told.splitlines() if line and not line.startswith("{")]
-    assert (lines, process.returncode) == (["Stopped."], 0)
+    assert (words_of(told), process.returncode) == (["Stopped."], 0)
+
+
+# What was accepted is answered before either of them ends the server: tests/crash/test_stopping.py.
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.exhaustive)])
+def test_no_line_of_the_log_is_lost_when_the_api_is_told_to_stop_and_it_ends_well_on_ctrl_c(
+    sqlite_template: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    shutil.copy(sqlite_template, tmp_path / "store.db")
+    port = free_port()
+    with served(tmp_path, port, "api") as process, httpx.Client(trust_env=False) as client:
+        for _ in range(300):
+            assert client.get(f"http://127.0.0.1:{port}/v1/purchase").status_code == 401
+        process.send_signal(number)
+        told, _ = process.communicate(timeout=60)
+    assert sum('"event":"request"' in line for line in told.splitlines()) == 300
+    if number is signal.SIGINT:
+        assert (words_of(told), process.returncode) == (["Stopped."], 0)
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
@@ -124,17 +132,6 @@ def test_who_leaves_at_a_prompt_is_told_nothing(sqlite_template: Path, tmp_path:
             shown += more
     os.close(screen)
     assert shown.replace(b"\r\n", b"").strip() == b"Password:"
-
-
-def test_no_line_of_the_log_is_lost_when_a_server_is_told_to_stop(sqlite_template: Path, tmp_path: Path) -> None:
-    shutil.copy(sqlite_template, tmp_path / "store.db")
-    port = free_port()
-    with served(tmp_path, port, "api") as process, httpx.Client(trust_env=False) as client:
-        for _ in range(300):
-            assert client.get(f"http://127.0.0.1:{port}/v1/purchase").status_code == 401
-        process.send_signal(signal.SIGTERM)
-        told, _ = process.communicate(timeout=60)
-    assert sum('"event":"request"' in line for line in told.splitlines()) == 300
 
 
 @contextmanager
@@ -188,6 +185,7 @@ def test_a_trial_serves_all_sales_and_writes_the_papers_behind_and_its_last_line
         while not count(tmp_path, "loan_book"):
             assert _answers(port)
             assert time.monotonic() < until, "the papers are not written"
+            time.sleep(0.2)
         assert count(tmp_path, "statement") > 100
         os.killpg(process.pid, signal.SIGINT)
         after, errors = process.communicate(timeout=60)
@@ -200,7 +198,7 @@ def test_a_trial_serves_all_sales_and_writes_the_papers_behind_and_its_last_line
 
 
 def test_papers_are_not_written_on_when_a_trial_is_killed(tmp_path: Path) -> None:
-    with trying_out(tmp_path, free_port(), purchases=4_000) as process:
+    with trying_out(tmp_path, free_port(), purchases=1_000) as process:
         read_until(process, "Starting on ")
         process.kill()
         # Ends once nobody has its output open any more.
@@ -209,7 +207,8 @@ def test_papers_are_not_written_on_when_a_trial_is_killed(tmp_path: Path) -> Non
     assert count(tmp_path, "loan_book") == 0, "it was killed before they were written"
 
 
-@every_case("number", [signal.SIGINT, signal.SIGTERM])
+# One handler takes both signals.
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.exhaustive)])
 def test_a_trial_that_is_told_to_stop_leaves_nothing_running(tmp_path: Path, number: signal.Signals) -> None:
     with trying_out(tmp_path, free_port(), purchases=20_000) as process:
         assert process.stderr is not None

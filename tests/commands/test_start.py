@@ -7,6 +7,7 @@ import sys
 import pytest
 from sqlmodel import SQLModel
 
+from core.settings import ROOT
 from core.store.access import Store
 from core.store.access.scope import owned_entities
 from core.store.schema import tables
@@ -96,32 +97,52 @@ def test_an_export_loads_its_own_list_and_none_of_the_others(store: Store) -> No
     assert [name for name in ours if name.startswith(unneeded)] == []
 
 
-def test_init_and_the_servers_load_nothing_that_invents_a_business() -> None:
-    loaded = "import json, sys, core.commands.init, core.commands.serve; print(json.dumps(list(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True)
+# Imported one after the other in one process, as each takes a second by itself: what one of them does without has not
+# been loaded by those before it either.
+_GROWING = {
+    "a command": "core.cli, core.commands.keys",
+    "a worker": "core.commands.insurers",
+    "servers and exports": "core.commands.serve, core.api.app, core.commands.export",
+    "init": "core.commands.init",
+}
+
+
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, list[str]]:
+    """The modules that are loaded after each of these imports."""
+    steps = "".join(f"import {modules}; told[{who!r}] = list(sys.modules)\n" for who, modules in _GROWING.items())
+    script = f"import json, sys; told = {{}}\n{steps}print(json.dumps(told))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    return found
+
+
+def test_commands_and_servers_start_without_what_they_do_not_need_yet(loaded: dict[str, list[str]]) -> None:
+    later = {"fpdf", "numpy", "pandas", "plotly", "xlsxwriter", "alembic"}
+    of_others = {"fastapi", "pikepdf", "httpx", "structlog", "email_validator"}
+    assert (later | of_others).intersection(loaded["a command"]) == set()
+    assert (later | {"streamlit"}).intersection(loaded["servers and exports"]) == set()
+
+
+def test_init_and_the_servers_load_nothing_that_invents_a_business(loaded: dict[str, list[str]]) -> None:
     inventing = (
         "core.demo.portfolio",
         "core.services.finance.demonstration",
         "core.desk.closing",
         "core.desk.demonstrated_months",
     )
-    assert [name for name in json.loads(done.stdout) if name.startswith(inventing)] == []
+    assert [name for name in loaded["init"] if name.startswith(inventing)] == []
 
 
-def test_servers_worker_and_exports_load_no_parser_of_pdf_files_before_one_comes() -> None:
-    modules = "core.api.app, core.commands.export, core.commands.insurers"
-    loaded = f"import json, sys, {modules}; print(json.dumps(list(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True)
-    loaded_modules = json.loads(done.stdout)
-    assert "core.services.files.files" in loaded_modules, "who inspects files was loaded"
-    assert [name for name in loaded_modules if name.startswith(("pikepdf", "fpdf", "core.services.files.pdf_"))] == []
+def test_servers_worker_and_exports_load_no_parser_of_pdf_files_before_one_comes(loaded: dict[str, list[str]]) -> None:
+    modules = loaded["servers and exports"]
+    assert "core.services.files.files" in modules, "who inspects files was loaded"
+    assert [name for name in modules if name.startswith(("pikepdf", "fpdf", "core.services.files.pdf_"))] == []
 
 
-def test_a_worker_loads_neither_what_serves_http_nor_the_figures_of_claims() -> None:
-    loaded = "import json, sys, core.commands.insurers; print(json.dumps(list(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True)
+def test_a_worker_loads_neither_what_serves_http_nor_the_figures_of_claims(loaded: dict[str, list[str]]) -> None:
     unneeded = ("core.api", "core.services.claims.reports", "starlette", "fastapi", "pandas")
-    assert [name for name in json.loads(done.stdout) if name.startswith(unneeded)] == []
+    assert [name for name in loaded["a worker"] if name.startswith(unneeded)] == []
 
 
 # A session of one distributor, in a process that has declared one module of tables so far, writes a row by its entity.

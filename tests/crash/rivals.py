@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from tests.crash.conftest import Place
+from tests.crash.selling import connection
 
 EQUAL, RIVALS = 50, 8
 
@@ -19,10 +20,7 @@ class Rivals:
     def __init__(self, place: Place, many: int, *, is_live: bool = False) -> None:
         self._start, self._pool = Barrier(many), ThreadPoolExecutor(many)
         key = place.partner.live_key if is_live else place.partner.test_key
-        headers = {"Authorization": f"Bearer {key}"}
-        self._connections = [
-            httpx.Client(base_url=place.server.url, headers=headers, timeout=60, trust_env=False) for _ in range(many)
-        ]
+        self._connections = [connection(place.server.url, key) for _ in range(many)]
 
     def send(self, path: str, body: dict[str, Any], *keys: str) -> list[httpx.Response]:
         """The answers to one body, sent by everybody at once, each with the next of the keys."""

@@ -2,10 +2,12 @@
 
 import hashlib
 import random
+import ssl
 import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import httpx
@@ -19,6 +21,18 @@ from tests.papers import pdf
 BUY = f"/v1{PERSONAL_ACCIDENT.path}"
 UPLOAD = "/v1/upload-file"
 _PATIENCE = 180
+
+
+@cache
+def _get_certificates() -> ssl.SSLContext:
+    """Cached: to load them takes longer than everything else that a client begins with."""
+    return httpx.create_ssl_context()
+
+
+def connection(url: str, api_key: str) -> httpx.Client:
+    """Return a client of the API with a key and a connection of its own."""
+    headers = {"Authorization": f"Bearer {api_key}"}
+    return httpx.Client(base_url=url, headers=headers, timeout=60, trust_env=False, verify=_get_certificates())
 
 
 @dataclass(frozen=True)
@@ -91,8 +105,7 @@ class Crowd:
                 self._stopping.wait(self.rest)
 
     def connection(self) -> httpx.Client:
-        headers = {"Authorization": f"Bearer {self.api_key}"}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False)
+        return connection(self.url, self.api_key)
 
     def _sell(self, http: httpx.Client, key: str, who: str) -> None:
         sent = shipped.body(PERSONAL_ACCIDENT, email=f"client.{who}@example.com", address=f"{key} Marina Road, Lagos")

@@ -11,15 +11,13 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 from unittest import mock
-
-import httpx
 
 from core.api import preloading
 from core.cli import COMMANDS
 from core.settings import ROOT
-from tests.ports import free_port
+from tests.ports import free_port, get_status
 
 _COVERDESK = (sys.executable, "-c", "from core.cli import main; main()")
 _PATIENCE = 180
@@ -48,8 +46,10 @@ class Process(Protocol):
 class _Forked:
     """A process that began with our code loaded."""
 
-    def __init__(self, words: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
-        self._process = _LOADED.Process(target=_run, args=(tuple(words), dict(environment), str(log)))
+    def __init__(
+        self, does: Callable[..., None], given: Sequence[Any], environment: Mapping[str, str], log: Path
+    ) -> None:
+        self._process = _LOADED.Process(target=_run, args=(does, tuple(given), dict(environment), str(log)))
         # A new process runs its parent's main module again; after a test of a screen that is the screen.
         with mock.patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
             self._process.start()
@@ -66,8 +66,8 @@ class _Forked:
         return self._process.exitcode
 
 
-def _run(words: Sequence[str], environment: Mapping[str, str], log: str) -> None:
-    """Run the command as it would be typed, in a process that has loaded everything."""
+def _run(does: Callable[..., None], given: Sequence[Any], environment: Mapping[str, str], log: str) -> None:
+    """Call a function in a process that has loaded everything, which begins as one that a shell starts."""
     os.setsid()
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(out, 1)
@@ -75,6 +75,11 @@ def _run(words: Sequence[str], environment: Mapping[str, str], log: str) -> None
     os.environ.update(environment)
     os.chdir(ROOT)
     warnings.resetwarnings()
+    does(*given)
+
+
+def _command(*words: str) -> None:
+    """Run a command as it would be typed."""
     sys.argv = ["coverdesk", *words]
     from core.cli import main
 
@@ -83,7 +88,12 @@ def _run(words: Sequence[str], environment: Mapping[str, str], log: str) -> None
 
 def loaded(*words: str, environment: Mapping[str, str], log: Path) -> Process:
     """A command in a process that needs no time to load our code."""
-    return _Forked(words, environment, log)
+    return _Forked(_command, words, environment, log)
+
+
+def loaded_with(does: Callable[..., None], *given: Any, environment: Mapping[str, str], log: Path) -> Process:
+    """A function of a module in such a process."""
+    return _Forked(does, given, environment, log)
 
 
 def executed(*words: str, environment: Mapping[str, str], log: Path) -> Process:
@@ -135,10 +145,7 @@ class Server:
 
     def ready(self) -> int | None:
         """The status of `/readyz`; none while nobody answers."""
-        try:
-            return httpx.get(f"{self.url}/readyz", timeout=15, trust_env=False).status_code
-        except httpx.TransportError:
-            return None
+        return get_status(f"{self.url}/readyz", timeout=15)
 
     def healed(self, within: float) -> float:
         """The seconds until it is ready, without a new start."""

@@ -5,8 +5,6 @@ doubled.
 import importlib
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +20,6 @@ from core import clock
 from core.desk import store_check
 from core.dispatch import loan_books as worker
 from core.services.selling.loan_books import carrying_out
-from core.settings import ROOT
 from core.store import access
 from core.store.access import Scope, Store
 from core.store.schema.tables import LoanBook, Purchase
@@ -30,7 +27,7 @@ from tests.conftest import Partner, make_partner
 from tests.crash import books
 from tests.crash.conftest import Room
 from tests.crash.selling import Crowd
-from tests.crash.serving import Process, Server, executed, kill
+from tests.crash.serving import Process, Server, kill, loaded, loaded_with
 from tests.crash.sizes import CRASHES, IS_FULL, ON_POSTGRES, ON_SQLITE
 from tests.services.loan_books import Lender, as_csv, loan
 
@@ -57,7 +54,7 @@ def _let_the_lease_end(store: Store) -> None:
 def _kill_at_work(room: Room, store: Store, *ends: str) -> None:
     """Start a worker and kill it at a random moment after it has come further, or to the end."""
     before = _progress(store)
-    process: Process = executed("worker", environment=room.environment, log=room.folder / "worker.log")
+    process: Process = loaded("worker", environment=room.environment, log=room.folder / "worker.log")
     until = time.monotonic() + _PATIENCE
     while (now := _progress(store)) == before and now[0] not in ends:
         assert time.monotonic() < until, (room.folder / "worker.log").read_text()[-2000:]
@@ -152,10 +149,8 @@ def test_a_book_is_sold_once_at_whatever_stage_of_two_chunks_its_worker_is_kille
         book = lender.read(as_csv(rows))
         lender.confirm(book)
         for stage in _STAGES:
-            work = f"from {__name__} import work_until; work_until{stage!r}"
-            environment = {**os.environ, **room.environment}
-            process = subprocess.run([sys.executable, "-c", work], cwd=ROOT, env=environment, check=False)
-            assert process.returncode == -signal.SIGKILL, stage
+            process = loaded_with(work_until, *stage, environment=room.environment, log=room.folder / "worker.log")
+            assert process.wait(_PATIENCE) == -signal.SIGKILL, stage
             _let_the_lease_end(store)
             assert _count_sold(store) == lender.get(book.id).done_rows, stage
         worker.work(store)

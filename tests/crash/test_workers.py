@@ -16,7 +16,7 @@ from core.store.access import Scope
 from tests.covers import shipped
 from tests.crash.conftest import Place
 from tests.crash.rivals import EQUAL, Rivals, statuses
-from tests.crash.selling import BUY
+from tests.crash.selling import BUY, connection
 from tests.crash.serving import executed
 from tests.crash.sizes import ENDS_WITHIN, RACES
 
@@ -67,11 +67,8 @@ def test_a_key_that_is_revoked_is_refused_by_both_within_a_second(place: Place) 
             key = keys.issue_key(session, distributor_id=place.partner.id, is_live=False, name="lost", actor="tests")
         clients, answers = [], []
         while len(by_worker(place, answers)) < 2:
-            client = httpx.Client(
-                base_url=place.server.url, headers={"Authorization": f"Bearer {key}"}, trust_env=False
-            )
-            clients.append(open_.enter_context(client))
-            answers.append(client.get(ASKED))
+            clients.append(open_.enter_context(connection(place.server.url, key)))
+            answers.append(clients[-1].get(ASKED))
         assert statuses(answers) == {200: len(answers)}
         both = [clients[mine[0]] for mine in by_worker(place, answers).values()]
         with store.writing(Scope.system()) as session:

@@ -9,11 +9,10 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from core.settings import ROOT, VERSION, get_commit
-from tests.ports import free_port
+from tests.ports import free_port, get_status
 
 PATIENCE_SECONDS = 120
 
@@ -122,7 +121,7 @@ def test_demo_and_serve_work_in_an_empty_folder(installed: Installed) -> None:
     try:
         _wait_until_ready(process, port)
         for path in ("/", "/v1/docs"):
-            assert httpx.get(f"http://127.0.0.1:{port}{path}", trust_env=False).status_code == 200
+            assert get_status(f"http://127.0.0.1:{port}{path}") == 200
     finally:
         process.terminate()
         told = process.communicate(timeout=PATIENCE_SECONDS)[0]
@@ -131,14 +130,10 @@ def test_demo_and_serve_work_in_an_empty_folder(installed: Installed) -> None:
 
 def _wait_until_ready(process: "subprocess.Popen[str]", port: int) -> None:
     until = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            if httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5, trust_env=False).status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
+    while get_status(f"http://127.0.0.1:{port}/readyz") != 200:
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 def test_a_checkout_knows_its_commit(tmp_path: Path) -> None:

@@ -6,12 +6,13 @@ import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Playwright, expect, sync_playwright
 
 from core import clock
 from core.services.catalogue import keys
@@ -24,6 +25,14 @@ from tests.portfolio import Portfolio
 
 PASSWORD = "correct horse battery"
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
+WITHOUT = (
+    # Scripts would be parsed anew as they arrive, though the profile has them compiled.
+    *("ScriptStreaming", "BackgroundResourceFetch"),
+    # This list takes the place of Playwright's own, which has these.
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"),
+    *("HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning"),
+    *("OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch"),
+)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -34,6 +43,7 @@ FLAGS = [
     "--disable-sync",
     # All visitors of one address share a process, which compiles the scripts of the page once.
     "--process-per-site",
+    f"--disable-features={','.join(WITHOUT)}",
 ]
 # On a busy machine a screen takes a while; who waits for something that comes loses nothing by waiting longer.
 PATIENCE = 90_000
@@ -50,7 +60,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tell that there is no browser before a server is started for it."""
-    if {"browser", "window"} & set(getattr(item, "fixturenames", ())):
+    if {"browser", "windows"} & set(getattr(item, "fixturenames", ())):
         _chromium()
 
 
@@ -152,16 +162,19 @@ def _chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium for tests that need several visitors at once, each in a context of their own.
+@pytest.fixture(scope="package")
+def playwright() -> Iterator[Playwright]:
+    """Drive browsers for the tests of this folder alone: the event loop would disturb those of other folders."""
+    with sync_playwright() as driving:
+        yield driving
 
-    It lasts as long as one file of tests: its event loop would disturb the tests of other files.
-    """
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=_chromium(), args=FLAGS)
-        yield started
-        started.close()
+
+@pytest.fixture(scope="module")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """Chromium for tests that need several visitors at once, each in a context of their own."""
+    started = playwright.chromium.launch(executable_path=_chromium(), args=FLAGS)
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="module")
@@ -170,18 +183,16 @@ def address(desk: Desk) -> str:
     return desk.url
 
 
-@pytest.fixture(scope="session")
-def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which the browser keeps compiled scripts, so that not every visit compiles them anew."""
-    return tmp_path_factory.mktemp("profile")
+@pytest.fixture(scope="package")
+def windows(
+    playwright: Playwright, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], BrowserContext]]:
+    """Chromium for the visitors of an address one after the other, in which scripts stay compiled from test to test."""
 
-
-@pytest.fixture(scope="module")
-def window(address: str, profile: Path) -> Iterator[BrowserContext]:
-    """Chromium with a profile, for the visitors of one file of tests one after the other."""
-    with sync_playwright() as playwright:
+    @cache
+    def window_of(address: str) -> BrowserContext:
         context = playwright.chromium.launch_persistent_context(
-            profile,
+            tmp_path_factory.mktemp("profile"),
             executable_path=_chromium(),
             args=FLAGS,
             base_url=address,
@@ -190,13 +201,19 @@ def window(address: str, profile: Path) -> Iterator[BrowserContext]:
         )
         context.set_default_timeout(PATIENCE)
         context.pages[0].goto("/healthz")  # the process lasts as long as one page of the address is open
-        yield context
-        context.close()
+        opened.append(context)
+        return context
+
+    opened: list[BrowserContext] = []
+    yield window_of
+    for each in opened:
+        each.close()
 
 
 @pytest.fixture
-def visitor(window: BrowserContext, address: str) -> Iterator[Page]:
+def visitor(windows: Callable[[str], BrowserContext], address: str) -> Iterator[Page]:
     """A page of somebody who has never been here: without cookies or anything else that a page can store."""
+    window = windows(address)
     first = window.pages[0]  # the browser ends with its last page
     window.clear_cookies()
     page = window.new_page()

@@ -9,12 +9,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import pytest
 
 from core.settings import ROOT
 from tests.e2e.round_robin import RoundRobin
-from tests.ports import free_port
+from tests.ports import free_port, get_status
 
 _STARTS_WITHIN_SECONDS = 300
 _COVERDESK = (sys.executable, "-c", "from core.cli import main; main()")
@@ -78,11 +77,7 @@ def _running(environment: Mapping[str, str], log: Path, *words: str) -> Iterator
 
 def _wait_until_ready(port: int, log: Path) -> None:
     until = time.monotonic() + _STARTS_WITHIN_SECONDS
-    while True:
-        try:
-            if httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=20, trust_env=False).status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.2)
+    while get_status(f"http://127.0.0.1:{port}/readyz") != 200:
         if time.monotonic() > until:
             pytest.fail(f"a process did not start:\n{log.read_text()[-3000:]}")
+        time.sleep(0.2)

@@ -6,11 +6,10 @@ import sys
 import time
 from pathlib import Path
 
-import httpx
 import pytest
 
 from core.settings import ROOT
-from tests.ports import free_port
+from tests.ports import free_port, get_status
 
 _STARTS_WITHIN_SECONDS = 180
 
@@ -48,10 +47,7 @@ class Serving:
         return self.url
 
     def _answers(self) -> bool:
-        try:
-            return httpx.get(f"{self.url}/_stcore/health", timeout=20).status_code == 200
-        except httpx.TransportError:
-            return False
+        return get_status(f"{self.url}/_stcore/health") == 200
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()

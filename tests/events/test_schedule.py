@@ -1,5 +1,6 @@
 """Events that dates make: each once, and none for what was over before (contract W2)."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,17 +34,21 @@ def told(store: Store, partner: Partner, *types: str) -> list[dict[str, Any]]:
     return [orjson.loads(body) for body in page.bodies]
 
 
+def _is_near(day: float, days: Iterable[int]) -> bool:
+    return any(abs(day - each) <= 1.5 for each in days)
+
+
 def test_the_end_of_cover_is_told_once_at_each_distance(store: Store, partner: Partner) -> None:
     with clock.freeze(shipped.STILL):
         sale = sell(store, partner, insurer_a.THIRD_PARTY)
     end = kept(store, partner, sale).expiration_at
     assert end is not None
-    hours = timedelta(hours=1)
-    begin = end - timedelta(days=100)
-    with clock.freeze(begin):
-        swept(store, *(begin + hours * 12 * step for step in range(2 * 102)))
+    distances, half_days = [90, 60, 30, 7, 0], range(2 * 102)
+    # Twice a day about each distance, and twice a week between them.
+    left = [100 - step / 2 for step in half_days if step % 7 == 0 or _is_near(100 - step / 2, distances)]
+    swept(store, *(end - timedelta(days=days) for days in left))
     expiring = told(store, partner, "policy.expiring")
-    assert [event["data"]["days"] for event in expiring] == [90, 60, 30, 7, 0]
+    assert [event["data"]["days"] for event in expiring] == distances
     (expired,) = told(store, partner, "policy.expired")
     assert expired["data"]["policy_id"] == str(sale.policy_id)
     assert expired["timestamp"] >= expired["data"]["expiration_date"]
@@ -84,8 +89,8 @@ def test_a_claim_is_due_soon_and_then_overdue_while_its_clock_runs(store: Store,
     claim = office.claim(office.lodge())
     stopped = office.lodge(incident_type="Loss of job")
     office.put(stopped, clock_stopped_at=claim.clock_from)
-    instants = [claim.clock_from + timedelta(days=day, minutes=1) for day in range(70)]
-    swept(store, *instants)
+    days = [day for day in range(70) if day % 7 == 0 or _is_near(day, (45, 55, 60))]
+    swept(store, *(claim.clock_from + timedelta(days=day, minutes=1) for day in days))
     events = told(store, partner, "claim.due_soon", "claim.overdue")
     assert [(event["type"], event["data"]["days"]) for event in events] == [
         ("claim.due_soon", 45),
