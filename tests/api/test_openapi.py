@@ -1,5 +1,6 @@
 """The OpenAPI page says what the API does: every status, envelope and example (contract S1)."""
 
+import functools
 import re
 import threading
 from collections.abc import Iterator
@@ -37,6 +38,13 @@ def valid(instance: Any, schema: Any) -> None:
     Draft202012Validator(whole).validate(instance)
 
 
+@pytest.fixture
+def other_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document of another day or address is kept beside the one of other tests, which takes a second to make."""
+    monkeypatch.setattr(openapi, "_document_of", functools.cache(openapi._document_of.__wrapped__))
+
+
+@pytest.mark.long
 def test_document_is_valid() -> None:
     validate(api.openapi())
 
@@ -95,6 +103,7 @@ def kinds(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return [kind for kind in schema.get("anyOf", [schema]) if kind.get("type") not in {"null", "array"}]
 
 
+@pytest.mark.usefixtures("other_document")
 def test_an_example_has_the_dates_of_the_day_on_which_the_document_is_read() -> None:
     """A server that has run for a day gives no start of cover that has passed."""
     with clock.freeze(clock.now() + timedelta(days=400)):
@@ -253,6 +262,7 @@ def test_operations_are_named_for_a_generator() -> None:
     assert {"list_purchases", "search_policies", "get_claim", "buy_insurer_a_comprehensive", "upload_file"} <= names
 
 
+@pytest.mark.usefixtures("other_document")
 def test_servers_begin_with_the_address_of_the_desk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COVERDESK_BASE_URL", "https://desk.example.com")
     settings.cache_clear()
@@ -345,6 +355,7 @@ def _is_cross_checked(name: str) -> bool:
     return name == "pending_repayment_amount"
 
 
+@pytest.mark.long
 def test_other_requests_are_answered_while_the_document_is_made(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ def faults(run: contract_replay.Replay) -> dict[str, str]:
     return {outcome.operation: outcome.fault for outcome in run.outcomes() if outcome.fault}
 
 
+@pytest.mark.long
 def test_every_operation_answers_as_documented_and_what_it_leaves_behind_is_told_and_it_can_be_run_again(
     store: Store, partner: Partner, server: str
 ) -> None:

@@ -57,6 +57,7 @@ SENDERS = {
 }
 
 
+@pytest.mark.long
 def test_a_sender_that_never_ends_is_ended(bounded: tuple[str, int]) -> None:
     senders = {name: socket.create_connection(bounded, timeout=30) for name in SENDERS}
     received = dict.fromkeys(SENDERS, b"")
@@ -95,6 +96,7 @@ def test_a_sender_that_never_ends_is_ended(bounded: tuple[str, int]) -> None:
     assert len(refused) == 4
 
 
+@pytest.mark.long
 def test_a_reader_who_stops_is_ended_and_two_hundred_half_requests_keep_nobody_out(
     bounded: tuple[str, int],
 ) -> None:
