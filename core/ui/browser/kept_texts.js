@@ -67,6 +67,8 @@ function listenForTexts() {
 
   document.addEventListener("click", ({ target }) => {
     if (!target.closest?.('[data-testid="stMain"] button, [data-testid="stBottom"] button, [role="dialog"] button')) return;
+    // A tab takes no text: what was just put back may be drawn anew without it, and is put back again.
+    if (target.closest('[role="tab"]')) return;
     const read = () => Object.fromEntries(find().filter((area) => area.value).map((area) => [placeOf(area), area.value]));
     const shown = read();
     if (!Object.keys(shown).length) return;
