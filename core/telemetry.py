@@ -496,10 +496,16 @@ def get_logger(name: str) -> "FilteringBoundLogger":
     """
     import structlog  # noqa: PLC0415
 
-    if not structlog.is_configured():
-        configure_logs()
+    _configure_unless_done()
     logger: FilteringBoundLogger = structlog.get_logger(name)
     return logger
+
+
+def _configure_unless_done() -> None:
+    import structlog  # noqa: PLC0415
+
+    if not structlog.is_configured():
+        configure_logs()
 
 
 @contextlib.contextmanager
@@ -507,7 +513,7 @@ def muting_warnings() -> Iterator[None]:
     """Log errors alone, for a command that works at everything: that a statement of it is slow is no news."""
     import structlog  # noqa: PLC0415
 
-    get_logger("coverdesk.store")  # configures logs
+    _configure_unless_done()
     before = structlog.get_config()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     try:

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -168,7 +167,7 @@ def _files(session: ScopedSession) -> FilesFacts:
         count=int(count),
         size_bytes=int(size),
         writable=os.access(existing, os.W_OK | os.X_OK),
-        free_bytes=shutil.disk_usage(existing).free,
+        free_bytes=status.free_bytes(),
     )
 
 

@@ -163,3 +163,9 @@ class matches(_Spelled):  # noqa: N801
     # SQLite's own LIKE folds ASCII; our lower(), which knows all letters, would be called for every row.
     sqlite = r"({0} LIKE {1} ESCAPE '\')"
     postgresql = r"({0} ILIKE {1} ESCAPE '\')"
+
+
+def select_differences(kept: Any, counted: Any, *names: str) -> list[sa.Select[*tuple[Any, ...]]]:
+    """Build the queries of these columns of the rows that only the first, and only the second of two queries has."""
+    differing = (missing.subquery() for missing in (sa.except_(kept, counted), sa.except_(counted, kept)))
+    return [sa.select(*(rows.c[name] for name in names)).distinct() for rows in differing]

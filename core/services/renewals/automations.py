@@ -58,7 +58,7 @@ def _build(name: str, row: Automation | None) -> AutomationState:
 def switch(session: ScopedSession, name: str, *, on: bool, by: Person) -> None:
     """Switch a job on or off; the state that it has already changes nothing."""
     if not by.has_role():
-        raise NotAllowed("Automatic tasks is switched by an admin")
+        raise NotAllowed("Automatic tasks are switched by an admin")
     if name not in NAMES:
         raise NotFound("No such job")
     session.insert_if_absent(Automation(name=name))

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core.store.access.compiled_write import CompiledWrite
-from core.store.expressions import utc_day
+from core.store.expressions import select_differences, utc_day
 from core.store.schema.claims import Claim, ClaimPayment, ClaimReserve
 from core.store.schema.columns import entity_of
 from core.store.schema.rollups import CLAIM_KEYS, CLAIM_MEASURES, NOBODY, NOT_RUNNING, ClaimTotal
@@ -167,9 +167,7 @@ def list_faults(connection: sa.Connection) -> list[str]:
 
 @cache
 def _build_differences() -> Sequence[AnySelect]:
-    kept, counted = _sum_lines(_TOTAL.c), _count_again()
-    differing = (sa.except_(kept, counted), sa.except_(counted, kept))
-    return [sa.select(missing.subquery().c.claim_status) for missing in differing]
+    return select_differences(_sum_lines(_TOTAL.c), _count_again(), "claim_status")
 
 
 def _count_again() -> AnySelect:

@@ -13,7 +13,7 @@ from sqlmodel import SQLModel
 
 from core import clock
 from core.store.access.compiled_write import CompiledWrite
-from core.store.expressions import first_of_month, lagos_day
+from core.store.expressions import first_of_month, lagos_day, select_differences
 from core.store.rollups import claim_totals, day_totals
 from core.store.rollups.day_totals import MEASURED
 from core.store.schema.columns import entity_of
@@ -102,13 +102,13 @@ def list_faults(connection: sa.Connection) -> list[str]:
 @cache
 def _build_differences() -> Sequence[AnySelect]:
     """Queries of the days and months that roll-up and rows have otherwise; built once, as they name every measure."""
-    queries = []
-    for grain, lines in (("day", _days()), ("month", _months())):
-        stored = _sum_lines(_BOOK.c, grain, _BOOK.c.day).where(_BOOK.c.grain == grain)
-        for missing in (sa.except_(stored, lines), sa.except_(lines, stored)):
-            differing = missing.subquery()
-            queries.append(sa.select(differing.c.day, differing.c.grain).distinct())
-    return queries
+    return [
+        query
+        for grain, lines in (("day", _days()), ("month", _months()))
+        for query in select_differences(
+            _sum_lines(_BOOK.c, grain, _BOOK.c.day).where(_BOOK.c.grain == grain), lines, "day", "grain"
+        )
+    ]
 
 
 def _days() -> AnySelect:

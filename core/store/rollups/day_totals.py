@@ -12,7 +12,7 @@ from sqlmodel import SQLModel
 
 from core import clock
 from core.store.access.compiled_write import CompiledWrite
-from core.store.expressions import lagos_day
+from core.store.expressions import lagos_day, select_differences
 from core.store.schema.catalogue import Product
 from core.store.schema.columns import entity_of
 from core.store.schema.finance import Adjustment
@@ -213,9 +213,7 @@ def list_faults(connection: sa.Connection) -> list[str]:
 
 @cache
 def _build_differences() -> Sequence[AnySelect]:
-    kept, counted = _sum_lines(_TOTAL.c), _count_again()
-    differing = (sa.except_(kept, counted), sa.except_(counted, kept))
-    return [sa.select(missing.subquery().c.day) for missing in differing]
+    return select_differences(_sum_lines(_TOTAL.c), _count_again(), "day")
 
 
 def _count_again() -> AnySelect:

@@ -19,14 +19,10 @@ from core.states.finance import IN_FORCE, UNDER_WAY, PaymentState, StatementStat
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, PaymentSettlement, Statement
 
-# In these states a statement was told to its party and may be paid.
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Due:
-    """The unpaid part of one statement's own change of the balance, with its taxes; negative where the party owes
-    us.
-    """
+    """The unpaid part of one statement's own change of the balance, with its taxes; negative if the party owes us."""
 
     statement_id: UUID
     number: str
