@@ -1,4 +1,4 @@
-"""Which press takes a text that was typed, in a page of one area and its buttons: runs come when the test says so."""
+"""Presses that take a typed text and those that do not, on a page of one area: runs come when the test says so."""
 
 from collections.abc import Iterator
 
