@@ -419,9 +419,9 @@ def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenC
     if result is None:
         return
     _let_go()
-    number = f"{words.count(result.assigned_count)} {CLAIMS.noun[result.assigned_count != 1]}"
-    done = f"{number} assigned to {words.plain(name)}." if result.assigned_count else ""
-    st.session_state[_NOTICE] = BatchNotice(done, result.conflicts)
+    number = f"{words.count(result.done_count)} {CLAIMS.noun[result.done_count != 1]}"
+    done = f"{number} assigned to {words.plain(name)}." if result.done_count else ""
+    st.session_state[_NOTICE] = BatchNotice(done, result.refusals)
 
 
 def _settle(person: Person, picked: Sequence[ChosenClaim]) -> None:

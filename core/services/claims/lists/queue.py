@@ -172,9 +172,6 @@ def _count(session: ScopedSession, conditions: Sequence[Condition]) -> int:
     return int(session.execute(sa.select(sa.func.count()).select_from(Claim).where(*conditions)).scalar_one())
 
 
-_INCIDENT: Final = "incident_type"
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueRow:
     """A claim in the queue, with the names of its fraud flags (keys of the flag descriptions in `requirements`)."""
@@ -217,8 +214,7 @@ def list_rows(
     if policy_ids is not None and criteria.search:
         conditions.append(build_search_condition(Claim, criteria.search, policy_ids))
     page = fetch(session, conditions, order, paging)
-    now = clock.now()
-    rows_by_id = {row.id: _row(row, now) for row in session.execute(_build_row_query().where(col(Claim.id).in_(page)))}
+    rows_by_id = {row.id: _row(row) for row in session.execute(_build_row_query().where(col(Claim.id).in_(page)))}
     return [rows_by_id[claim_id] for claim_id in page if claim_id in rows_by_id]
 
 
@@ -231,11 +227,10 @@ def _build_row_query() -> AnySelect:
         *("claim_owner_email", "claim_owner_phone_number", "incident_date", "claim_amount_minor"),
         *("offer_amount_minor", "created_at", "clock_from", "clock_stopped_at", "assigned_to", "flags"),
     )
-    incident = sa.func.coalesce(*(col(getattr(Claim, name))[_INCIDENT].as_string() for name in META_COLUMNS))
     return (
         sa.select(
             *(col(getattr(Claim, name)) for name in names),
-            incident.label("incident"),
+            _get_submitted("incident_type").label("incident"),
             shares_account.label("shares"),
             claim_reserves.build_reserve_column().label("outstanding"),
             col(Policy.policy_number),
@@ -246,7 +241,7 @@ def _build_row_query() -> AnySelect:
     )
 
 
-def _row(row: Any, now: datetime) -> QueueRow:
+def _row(row: Any) -> QueueRow:
     flags = {*row.flags, *(["same_account"] if row.shares else [])}
     return QueueRow(
         id=row.id,
@@ -264,13 +259,7 @@ def _row(row: Any, now: datetime) -> QueueRow:
         offered_minor=row.offer_amount_minor,
         outstanding_minor=row.outstanding,
         lodged_at=row.created_at,
-        clock=claim_clock.compute_from_stored(
-            lodged_at=row.created_at,
-            begins_at=row.clock_from,
-            stopped_at=row.clock_stopped_at,
-            status=row.claim_status,
-            now=now,
-        ),
+        clock=_compute_clock(row.created_at, row.clock_from, row.clock_stopped_at, row.claim_status),
         assigned_to=row.assigned_to,
         officer=row.officer,
         fraud_flags=tuple(name for name in submitted.FLAG_DESCRIPTIONS if name in flags),

@@ -484,12 +484,8 @@ def _count_within(days: DayRange, numbers: Mapping[int, int]) -> int:
 def count_decline_reasons(session: ScopedSession, window: Window) -> list[tuple[str, int]]:
     """Count the declines of a window by reason, the most frequent first."""
     reason, number = col(Claim.decline_reason), sa.func.count()
-    query = (
-        sa.select(reason, number)
-        .where(*_build_declined_conditions(window))
-        .group_by(reason)
-        .order_by(number.desc(), reason)
-    )
+    query = sa.select(reason, number).where(*_build_declined_conditions(window)).group_by(reason)
+    query = query.order_by(number.desc(), reason)
     return [(row[0], row[1]) for row in session.execute(query)]
 
 
