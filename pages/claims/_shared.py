@@ -39,7 +39,7 @@ _ACTIONS: Final = {
 _UNTOLD: Final = frozenset(
     {"version", "task_id", "comment_id", "question_id", "policy_id", "approved_by", "for_claimant"}
 )
-_SUBMITTED: Final = ("loan_amount", "pending_repayment_amount", "cost_of_repair", "amount_claimed")
+SUBMITTED: Final = ("loan_amount", "pending_repayment_amount", "cost_of_repair", "amount_claimed")
 _AMOUNTS: Final = frozenset(
     {
         "claim_amount",
@@ -49,7 +49,7 @@ _AMOUNTS: Final = frozenset(
         "paid",
         "reserve",
         "reserve_before",
-        *(f"{name}{when}" for name in _SUBMITTED for when in ("", "_before")),
+        *(f"{name}{when}" for name in SUBMITTED for when in ("", "_before")),
         "reversed",
         "referred_amount",
         "to_pay",
@@ -106,7 +106,7 @@ def days_left(clock: Clock) -> str:
     if clock.is_decided:
         return "Decided"
     days = abs(clock.days_left)
-    number = f"{days} {'day' if days == 1 else 'days'}"
+    number = words.counted(days, "day", "days")
     if clock.is_overdue:
         over = f"{number} over" if days else "Just over"
         return f"Paused, {over}" if clock.is_waiting else over

@@ -12,6 +12,7 @@ from sqlmodel import col
 from core import clock
 from core.covers import request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import filter as claim_filter
 from core.services.claims.review import officers as claim_officers
@@ -77,7 +78,7 @@ def add_task(
     row = claim_changes.build_row(ClaimTask, claim, text=given.task, due_on=given.due_on, **made)
     session.insert(row)
     # The text may name people: it is kept out of the log, which cannot be erased.
-    claim_changes.log(session, claim.id, "claim task made", actor=person.actor, task_id=str(row.id))
+    audit.note(session, "claim", claim.id, "claim task made", actor=person.actor, task_id=str(row.id))
     return row.id
 
 
@@ -92,7 +93,7 @@ def finish_task(session: ScopedSession, task_id: UUID, *, person: Person) -> Non
         raise StateForbids("This task is done already")
     row.done_at, row.done_by = clock.now(), person.id
     session.flush()
-    claim_changes.log(session, row.claim_id, "claim task done", actor=person.actor, task_id=str(row.id))
+    audit.note(session, "claim", row.claim_id, "claim task done", actor=person.actor, task_id=str(row.id))
 
 
 def give_back_referral(

@@ -16,6 +16,7 @@ from core.covers.claims import lines
 from core.covers.claims.line import ClaimLine, Endpoint
 from core.covers.credit_life import CREDIT_LIFE
 from core.errors import FieldFault, InvalidInput, StateForbids
+from core.services.audit import log as audit
 from core.services.claims.intake import new_claims, submitted
 from core.services.claims.intake.new_claims import ClaimRequest, CreditLifeDeskRequest, NewClaim
 from core.services.claims.lists import records
@@ -169,7 +170,7 @@ def lodge_claim(
         if code in linked:
             _link(session, claim, code, name)
     facts: dict[str, Any] = {"policy_id": str(policy.id), "claim_status": claim.claim_status, "flags": claim.flags}
-    claim_changes.log(session, claim.id, "claim lodged", actor=actor, **facts)
+    audit.note(session, "claim", claim.id, "claim lodged", actor=actor, **facts)
     return records.get_claim(session, claim.id)
 
 

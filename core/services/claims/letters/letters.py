@@ -11,6 +11,7 @@ from sqlmodel import col
 
 from core import clock, money
 from core.errors import InvalidInput, NotFound, StateForbids
+from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.review.fraud_flags import format_day
 from core.services.claims.workflow import changes as claim_changes
@@ -204,7 +205,7 @@ def _note_sent(session: ScopedSession, claim: Claim, letter: KeptLetter, *, way:
             created_at=clock.now(),
         )
     )
-    claim_changes.log(session, claim.id, "claim letter sent", actor=person.actor, letter=letter.title, way=way)
+    audit.note(session, "claim", claim.id, "claim letter sent", actor=person.actor, letter=letter.title, way=way)
 
 
 def _require(claim: Claim, kind: str) -> None:

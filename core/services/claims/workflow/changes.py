@@ -126,7 +126,7 @@ def _follow_policy(session: ScopedSession, claim: Claim, *, actor: str) -> None:
             through = f"through claim {submitted.format_reference(claim.id)}"
             reason = f"what is owed was lowered to {money.format_naira(most)} {through}"
             approvals.lapse(session, approval.id, reason=reason, actor=actor, at=claim.updated_at)
-            log(session, other.id, "claim approval lapsed", actor=actor, reason=reason)
+            audit.note(session, "claim", other.id, "claim approval lapsed", actor=actor, reason=reason)
 
 
 _TICK: Final = timedelta(milliseconds=1)
@@ -167,11 +167,6 @@ def build_row(kind: type[RowT], claim: Claim, **values: Any) -> RowT:
     """Build a row of a claim, with an id of its own, for the distributor and the mode of the claim."""
     owned = {"distributor_id": claim.distributor_id, "is_live": claim.is_live, "claim_id": claim.id}
     return kind(**{"id": ids.new(), **owned, **values})
-
-
-def log(session: ScopedSession, claim_id: UUID, action: str, *, actor: str, **facts: Any) -> None:
-    """Write the audit entry of what leaves the claim itself as it is."""
-    audit.write(session, actor=actor, action=action, subject=audit.subject_of("claim", claim_id), after=facts)
 
 
 def require_claims_role(person: Person) -> None:

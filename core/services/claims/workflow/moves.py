@@ -319,7 +319,7 @@ def add_comment(
     session.insert(row)
     # The text may hold medical facts: it is kept out of the audit log, which cannot be erased.
     facts = {"comment_id": str(row.id), "for_claimant": for_claimant}
-    claim_changes.log(session, claim.id, "claim commented", actor=person.actor, **facts)
+    audit.note(session, "claim", claim.id, "claim commented", actor=person.actor, **facts)
     return row.id
 
 

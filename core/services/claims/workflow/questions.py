@@ -11,6 +11,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import request
 from core.errors import StateForbids
+from core.services.audit import log as audit
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow.clock import Clock, Pause, StatusReached
@@ -45,7 +46,7 @@ def ask_claimant(
         claim_changes.build_row(ClaimComment, claim, **asked, for_claimant=True, created_at=now),
     )
     update_clock(claim, at=now, is_waiting=True)
-    claim_changes.log(session, claim_id, "claimant asked", actor=person.actor, question_id=str(question_id))
+    audit.note(session, "claim", claim_id, "claimant asked", actor=person.actor, question_id=str(question_id))
     return question_id
 
 
@@ -65,7 +66,7 @@ def answer_question(session: ScopedSession, claim_id: UUID, *, answer: str | Non
     now = max(clock.now(), claim.clock_stopped_at or claim.updated_at)
     _end_question(session, claim_id, answered_at=now, answer=answer)
     update_clock(claim, at=now)
-    claim_changes.log(session, claim_id, "claimant answered", actor=actor, question_id=str(question_id))
+    audit.note(session, "claim", claim_id, "claimant answered", actor=actor, question_id=str(question_id))
 
 
 def update_clock(claim: Claim, *, at: datetime, previous_status: str | None = None, is_waiting: bool = False) -> None:
