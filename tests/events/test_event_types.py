@@ -236,7 +236,7 @@ def written_actions() -> set[str]:
     for tree in trees:
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
-                names = [each.arg for each in (*node.args.args, *node.args.kwonlyargs)]
+                names = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
                 if "action" in names and names[0] == "session":
                     places.setdefault(node.name, set()).add(names.index("action"))
     return {text for tree in trees for text in _literals(tree, places) if " " in text}

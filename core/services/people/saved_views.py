@@ -179,10 +179,4 @@ def _build(row: SavedView, owner: str, by: Person, start: UUID | None) -> View:
 
 def _record(session: ScopedSession, action: str, row: SavedView, by: Person) -> None:
     shared = {"shared_role": row.shared_role} if row.shared_role else {}
-    audit.write(
-        session,
-        actor=by.actor,
-        action=action,
-        subject=audit.subject_of("staff", by.id),
-        after={"screen": row.screen, "name": row.name, **shared},
-    )
+    audit.note(session, "staff", by.id, action, actor=by.actor, screen=row.screen, name=row.name, **shared)
