@@ -161,13 +161,7 @@ def moving(
 
 
 def deciding(
-    review: ClaimReview,
-    title: str,
-    work: Work,
-    done: str | Callable[[Any], str],
-    *,
-    version: int,
-    **more: Any,
+    review: ClaimReview, title: str, work: Work, done: str | Callable[[Any], str], *, version: int, **more: Any
 ) -> Action:
     """Like `changing`, for an action that closes the open transition when it is done."""
     return changing(review, title, work, done, version=version, then=lambda: _close_decided(review, version), **more)

@@ -70,13 +70,7 @@ def paying(review: ClaimReview, given: Mapping[str, Any], clears: Mapping[str, A
         review,
         "part",
         lambda session, _, by: claim_paying.pay_part(
-            session,
-            review.id,
-            amount=typed,
-            payment_reference=reference,
-            payment=payment,
-            person=by,
-            version=version,
+            session, review.id, amount=typed, payment_reference=reference, payment=payment, person=by, version=version
         ),
         "A part is paid; the rest of the offer is still to pay.",
         version=version,

@@ -69,10 +69,7 @@ def chart_over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequen
 def chart_turnaround(took: Sequence[TurnaroundBucket]) -> Chart:
     """Chart the number of paid claims by days taken: in calendar time, and in our own time."""
     labels = [each.days.label for each in took]
-    series = [
-        ("By the calendar", [each.calendar for each in took]),
-        ("Our own time", [each.net for each in took]),
-    ]
+    series = [("By the calendar", [each.calendar for each in took]), ("Our own time", [each.net for each in took])]
     parts = ", ".join(f"{each.days.label} days {each.calendar:,} ({each.net:,})" for each in took)
     return _beside("Days", labels, series, f"Paid claims by days, in brackets our own time: {parts}.")
 

@@ -34,11 +34,7 @@ CLAIMS = tables.of(
     opens="claims/claim.py",
     narrow=("claimant", "status", "left", "claimed"),
     changed={
-        "left": {
-            "of": lambda row: days_left(row.clock),
-            "colour": lambda row: colour_of(row.clock),
-            "is_right": False,
-        },
+        "left": {"of": lambda row: days_left(row.clock), "colour": lambda row: colour_of(row.clock), "is_right": False},
         "signals": {"of": lambda row: f"{len(row.fraud_flags)} ⚑" if row.fraud_flags else None},
     },
 )
@@ -374,10 +370,7 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="list_head"):
         st.markdown(f"**{words.count(len(picked))}** chosen", width="content")
         st.button(
-            "Assign to me",
-            icon=":material/person_add:",
-            on_click=_assign,
-            args=(person, person.id, "you", picked),
+            "Assign to me", icon=":material/person_add:", on_click=_assign, args=(person, person.id, "you", picked)
         )
         with st.popover("Assign to a colleague", icon=":material/group_add:"):
             names: dict[UUID | None, str] = {
@@ -391,12 +384,7 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
             st.button(
                 label, type="primary", disabled=not to, on_click=_assign, args=(person, to, name, picked), key="give"
             )
-        st.button(
-            "Unassign",
-            icon=":material/person_remove:",
-            on_click=_assign,
-            args=(person, None, "nobody", picked),
-        )
+        st.button("Unassign", icon=":material/person_remove:", on_click=_assign, args=(person, None, "nobody", picked))
         st.button(
             "Settle",
             icon=":material/task_alt:",

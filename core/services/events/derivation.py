@@ -131,9 +131,7 @@ _OWNER, _SOLD = ("distributor_id", "is_live"), ("customer_id", "product_id", "pr
 _TERM: Final = ("policy_number", "start_at", "expiration_at", "certificate_code")
 _KINDS: Final[Mapping[str, _Kind]] = {
     "policy": _Kind(
-        Policy,
-        (*_OWNER, *_SOLD, *_TERM, "purchase_id", "genius_price_minor", "submitted_to_provider"),
-        _policy,
+        Policy, (*_OWNER, *_SOLD, *_TERM, "purchase_id", "genius_price_minor", "submitted_to_provider"), _policy
     ),
     "customer": _Kind(Customer, _OWNER, lambda row: {"customer_id": str(row.id)}),
     "claim": _Kind(Claim, (*_OWNER, *_SOLD, "policy_id", "claim_status", "version"), _claim),

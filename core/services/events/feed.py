@@ -191,9 +191,7 @@ def _ending(
 
 def _delayed(session: ScopedSession, since: datetime, until: datetime, now: datetime) -> Iterator[EventDraft]:
     query = sa.select(col(Submission.policy_id)).where(
-        col(Submission.state).in_(OPEN),
-        col(Submission.created_at) > since,
-        col(Submission.created_at) <= until,
+        col(Submission.state).in_(OPEN), col(Submission.created_at) > since, col(Submission.created_at) <= until
     )
     rows = dict.fromkeys(session.execute(query).scalars(), "")
     yield from _drafts(session, "policy.submission_delayed", "policy", rows, now, {"hours": DELAYED_HOURS})

@@ -122,10 +122,7 @@ def give_back_referral(
 def list_by_claim(session: ScopedSession, claim: Claim) -> list[Task]:
     """List the tasks of a claim: those that a rule asks for now, the open ones by day, then those that are done."""
     made = [_task(row) for row in session.execute(_build_query(col(ClaimTask.claim_id) == claim.id))]
-    return [
-        *_find_due(session, [claim]),
-        *sorted(made, key=lambda task: task.done_at is not None),
-    ]
+    return [*_find_due(session, [claim]), *sorted(made, key=lambda task: task.done_at is not None)]
 
 
 def list_mine(session: ScopedSession, person: Person) -> list[Task]:

@@ -89,7 +89,7 @@ class KeptLetter:
 
     @property
     def kind(self) -> str:
-        """Which letter it is, a key of `KINDS`."""
+        """The kind of letter, a key of `KINDS`."""
         return self.field.removeprefix(_FIELD)
 
     @property

@@ -156,9 +156,9 @@ def fetch_matches(session: ScopedSession, conditions: Sequence[Condition], order
     return list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
 
 
-def build_first(conditions: Sequence[Condition], *columns: Any, order: str = "urgent") -> Iterator[AnySelect]:
-    """Yield queries of the first claim, to be asked in turn until one answers."""
-    for _, query in _build_queries(conditions, order, *columns):
+def build_first(conditions: Sequence[Condition], *columns: Any) -> Iterator[AnySelect]:
+    """Yield queries of the most urgent claim, to be asked in turn until one answers."""
+    for _, query in _build_queries(conditions, "urgent", *columns):
         yield query.limit(1)
 
 

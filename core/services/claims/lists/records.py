@@ -225,10 +225,7 @@ def load_records(session: ScopedSession, query: AnySelect) -> list[ClaimRecord]:
 
 
 def build_record(
-    row: Any,
-    status_history: list[StatusTime],
-    comments: list[CommentRecord],
-    questions: Sequence[QuestionRecord] = (),
+    row: Any, status_history: list[StatusTime], comments: list[CommentRecord], questions: Sequence[QuestionRecord] = ()
 ) -> ClaimRecord:
     """Build the record of one row, with its status history, its comments and what was asked, if anything was."""
     claim, customer, product, provider = row.Claim, row.Customer, row.Product, row.Provider

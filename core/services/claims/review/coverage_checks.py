@@ -72,12 +72,7 @@ def run_checks(
         checks += _check_line(line, claim, policy, insured, endpoint)
     if submitted.get_meta(claim).get("incident_type") == DEATH:
         checks.append(_check_claimant(claim))
-    return [
-        *checks,
-        _check_reported_in_time(claim, happened),
-        _check_duplicates(found),
-        _check_velocity(recent_count),
-    ]
+    return [*checks, _check_reported_in_time(claim, happened), _check_duplicates(found), _check_velocity(recent_count)]
 
 
 def _get_incident_day(claim: Claim) -> date | None:

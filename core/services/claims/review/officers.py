@@ -45,9 +45,7 @@ def list_active(session: ScopedSession) -> list[Officer]:
 def _count_open(session: ScopedSession) -> Mapping[UUID, int]:
     """Count the claims that are neither paid nor declined by who has them."""
     query = sa.select(col(Claim.assigned_to), sa.func.count().label("open")).where(
-        col(Claim.assigned_to).is_not(None),
-        claim_filter.IS_OPEN,
-        col(Claim.deleted_at).is_(None),
+        col(Claim.assigned_to).is_not(None), claim_filter.IS_OPEN, col(Claim.deleted_at).is_(None)
     )
     return {row.assigned_to: row.open for row in session.execute(query.group_by(col(Claim.assigned_to)))}
 

@@ -98,8 +98,7 @@ def _renew_approval(
         event_id = session.execute(latest).scalar_one()
         given: dict[str, Any] = {"event_id": event_id, "person": person, "at": at}
         claim_judgement.record_overrides(session, claim, judgement, inputs.reasons, **given)
-    facts = {"note": inputs.note} if inputs.note else {}
-    return claim_changes.save_change(session, claim, before, person=person, action="claim approved anew", facts=facts)
+    return claim_changes.save_change(session, claim, before, person=person, action="claim approved anew")
 
 
 def _apply_effects(claim: Claim, transition: ClaimTransition, person: Person, inputs: TransitionInput) -> None:
@@ -218,14 +217,13 @@ def approve_anew(
     person: Person,
     version: int,
     reasons: Mapping[str, str] | None = None,
-    note: str | None = None,
 ) -> ClaimChange:
     """Approve a claim again whose approval has lapsed, as it is now and by the same amount; its status stays.
 
     Whatever an approval needs is needed again. StateForbids where the approval stands or there is none, and
     NotAllowed also for who made the change that ended it.
     """
-    inputs: TransitionInput = request.validate(TransitionInput, {"note": note, "reasons": dict(reasons or {})})
+    inputs: TransitionInput = request.validate(TransitionInput, {"reasons": dict(reasons or {})})
     with claim_changes.refusals(claim_id, "approve anew", person=person):
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
         approval = claim_changes.find_approval(session, claim)

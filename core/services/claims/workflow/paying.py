@@ -203,13 +203,7 @@ def pay(
         return claim_moves.apply(session, claim, replace(move, source=source))
 
 
-def pay_together(
-    session: ScopedSession,
-    seen: Mapping[UUID, int],
-    typed: Mapping[str, Any],
-    *,
-    person: Person,
-) -> UUID:
+def pay_together(session: ScopedSession, seen: Mapping[UUID, int], typed: Mapping[str, Any], *, person: Person) -> UUID:
     """Pay several claims of one insurer by one transfer, each as `pay` does, and return the id of the transfer.
 
     `seen` has the version of each claim that was shown, `typed` the fields of `TransferInput`. All are paid or none:
@@ -319,12 +313,7 @@ def _judge(
     payer = replace(person, claim_limit_minor=None)
     minor = claim_transitions.check_amount(transition, claim, payer, inputs, judgement)
     return Move(
-        transition=transition,
-        person=person,
-        inputs=inputs,
-        amount_minor=minor,
-        judgement=judgement,
-        details=details,
+        transition=transition, person=person, inputs=inputs, amount_minor=minor, judgement=judgement, details=details
     )
 
 
