@@ -206,7 +206,8 @@ def get_typed(claim_id: UUID, name: str) -> Any:  # noqa: ANN401 of the widget's
 def current(review: ClaimReview) -> Open | None:
     """Return the transition whose form is open."""
     found = read_open(review.id)
-    if found and found.is_proposed and not _is_possible(review, found.to):
+    possible = {move.to for move in review.transitions_allowed if not move.missing}
+    if found and found.is_proposed and found.to not in possible:
         close(review.id)
         return None
     return found
@@ -216,10 +217,6 @@ def read_open(claim_id: UUID) -> Open | None:
     """Return the transition whose form is open, possible or not."""
     found: Open | None = st.session_state.get(key(claim_id, "open"))
     return found
-
-
-def _is_possible(review: ClaimReview, to: str) -> bool:
-    return any(move.to == to and not move.missing for move in review.transitions_allowed)
 
 
 def begin(review: ClaimReview, to: str) -> None:

@@ -336,7 +336,6 @@ def _source(review: ClaimReview) -> str:
 
 
 def _show_offer(review: ClaimReview, typed: str) -> None:
-    """Show the offer that would result from the typed approval."""
     amounts = review.amounts
     approved = claim_offers.parse_amount(typed)
     if approved is None:
@@ -381,12 +380,10 @@ def _ask_choice(
 
 
 def _ask_reason_of(check: CoverageCheck) -> str:
-    """Return the label of the reason for an approval against a check."""
     return f"Reason for approving although “{words.plain(check.question)}” is {describe_unmet(check)}"
 
 
 def _ask_reasons(review: ClaimReview) -> None:
-    """Ask why the claim is approved against each check that is not met."""
     for check in review.unmet_checks:
         label, hint = _ask_reason_of(check), words.plain(check.detail)
         _ask_text(review, f"reasons.{check.key}", label, longest=500, hint=hint)

@@ -42,19 +42,9 @@ _UNTOLD: Final = frozenset(
 SUBMITTED: Final = ("loan_amount", "pending_repayment_amount", "cost_of_repair", "amount_claimed")
 _AMOUNTS: Final = frozenset(
     {
-        "claim_amount",
-        "repair_estimate",
-        "approved_amount",
-        "offer_amount",
-        "paid",
-        "reserve",
-        "reserve_before",
+        *("claim_amount", "repair_estimate", "approved_amount", "offer_amount", "excess_deduction_amount"),
+        *("betterment_deduction_amount", "paid", "reversed", "reserve", "reserve_before", "referred_amount", "to_pay"),
         *(f"{name}{when}" for name in SUBMITTED for when in ("", "_before")),
-        "reversed",
-        "referred_amount",
-        "to_pay",
-        "excess_deduction_amount",
-        "betterment_deduction_amount",
     }
 )
 

@@ -158,7 +158,6 @@ def _amount(review: ClaimReview) -> tuple[str, str, str]:
 
 
 def _explain_clock(clock: Clock) -> str:
-    """Return in a sentence how the 60 days stand."""
     age = f"Lodged {words.counted(clock.age_days, 'day', 'days')} ago."
     if clock.is_decided:
         return f"{age} Decided after {words.counted(clock.elapsed.days, 'day', 'days')} of the desk's time."

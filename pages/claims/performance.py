@@ -135,7 +135,6 @@ def _beside(place: str, labels: Sequence[str], series: Sequence[tuple[str, list[
 
 
 def _labelled(name: str, numbers: Sequence[int], colour: str, **more: Any) -> dict[str, Any]:
-    """Return bars with their numbers above them."""
     texts = [words.count(number) for number in numbers]
     look: dict[str, Any] = {
         "text": texts,
@@ -158,7 +157,6 @@ def _upright(drawn: Sequence[Mapping[str, Any]], labels: Sequence[str], **layout
 
 
 def _break(label: str, longest: int = 10) -> str:
-    """Return a long label of several words in two lines."""
     return label.replace(" ", "<br>", 1) if len(label) > longest else label
 
 

@@ -110,14 +110,6 @@ def _statement(row: Any) -> dict[str, Any]:
     }
 
 
-def _product(row: Any) -> dict[str, Any]:
-    return {"product_id": str(row.id), "provider_id": str(row.provider_id)}
-
-
-def _export(row: Any) -> dict[str, Any]:
-    return {"export_id": str(row.id), "kind": row.kind, "format": row.format}
-
-
 @dataclass(frozen=True, slots=True)
 class _Kind:
     """A kind of subject: its table, what is read of it besides the id, and the data made of that."""
@@ -135,8 +127,14 @@ _KINDS: Final[Mapping[str, _Kind]] = {
     ),
     "customer": _Kind(Customer, _OWNER, lambda row: {"customer_id": str(row.id)}),
     "claim": _Kind(Claim, (*_OWNER, *_SOLD, "policy_id", "claim_status", "version"), _claim),
-    "export": _Kind(ExportReceipt, ("kind", "format", "filters", "is_live"), _export),
-    "product": _Kind(Product, ("provider_id",), _product),
+    "export": _Kind(
+        ExportReceipt,
+        ("kind", "format", "filters", "is_live"),
+        lambda row: {"export_id": str(row.id), "kind": row.kind, "format": row.format},
+    ),
+    "product": _Kind(
+        Product, ("provider_id",), lambda row: {"product_id": str(row.id), "provider_id": str(row.provider_id)}
+    ),
     "statement": _Kind(Statement, ("distributor_id", "account", "number", "month", "closing_minor"), _statement),
     "loan_book": _Kind(LoanBook, _OWNER, lambda row: {"loan_book_id": str(row.id)}),
     "endpoint": _Kind(WebhookEndpoint, _OWNER, lambda row: {"endpoint_id": str(row.id)}),

@@ -155,7 +155,6 @@ def _give(session: ScopedSession, row: Staff, grant: RoleGrant, *, actor: str, *
 
 
 def _find_confirmers(session: ScopedSession, grant: RoleGrant) -> list[str]:
-    """Return the names of the admins who could confirm a proposal now."""
     rows = session.execute(sa.select(Staff).where(col(Staff.disabled_at).is_(None))).scalars()
     others = [row for row in rows if _ADMIN in row.roles and row.id not in (grant.proposed_by, grant.staff_id)]
     return [row.name for row in others if _find_unfit(row, grant) is None]

@@ -240,7 +240,6 @@ def build_initial_claim(policy: Policy, customer: Customer, new: NewClaim) -> Cl
 
 
 def _list_hashes(session: ScopedSession, uploads: Sequence[StoredFile], codes: Collection[str]) -> set[str]:
-    """Return the hashes of files that come now and of earlier uploads, as they were sent."""
     found = session.execute(sa.select(col(UploadedFile.sent_sha256)).where(col(UploadedFile.code).in_(codes)))
     return {*(file.sent_sha256 for file in uploads), *found.scalars()}
 

@@ -76,7 +76,6 @@ def compute_latest_start(stage: Deadline) -> datetime:
 
 
 def _build_referral_condition(asks_role: AskedRole) -> Condition:
-    """Return the condition of an open referral to a supervisor, or to finance."""
     query = sa.select(col(ClaimReferral.claim_id)).where(
         col(ClaimReferral.closed_at).is_(None), col(ClaimReferral.asks_role) == asks_role
     )

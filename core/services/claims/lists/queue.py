@@ -275,12 +275,10 @@ _CLAIMANT = concatenate(" ", col(Claim.claim_owner_first_name), col(Claim.claim_
 
 
 def _get_submitted(name: str) -> Any:
-    """Return a submitted fact of the incident, whichever type of claim it is."""
     return sa.func.coalesce(*(col(getattr(Claim, meta))[name].as_string() for meta in META_COLUMNS))
 
 
 def _find_first(*statuses: ClaimStatus) -> Any:
-    """Return when a claim first came to one of these statuses."""
     query = sa.select(sa.func.min(col(ClaimEvent.created_at))).where(
         col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status).in_(statuses)
     )

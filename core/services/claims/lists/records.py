@@ -171,28 +171,13 @@ class ClaimRecord(Times):
 
 
 _COPIED_FIELDS = (
-    "is_live",
-    "claim_description",
-    "claim_owner",
-    "claim_owner_first_name",
-    "claim_owner_last_name",
-    "claim_owner_email",
-    "claim_owner_phone_number",
-    "decline_reason",
-    "claim_type",
-    "claim_status",
-    "incident_date",
-    "claim_invoice_url",
-    "offer_form_url",
-    "version",
+    *("is_live", "claim_description", "claim_owner", "claim_owner_first_name", "claim_owner_last_name"),
+    *("claim_owner_email", "claim_owner_phone_number", "decline_reason", "claim_type", "claim_status"),
+    *("incident_date", "claim_invoice_url", "offer_form_url", "version"),
 )
 AMOUNT_FIELDS = (
-    "claim_amount",
-    "estimate_amount",
-    "repair_estimate",
-    "offer_amount",
-    "betterment_deduction_amount",
-    "excess_deduction_amount",
+    *("claim_amount", "estimate_amount", "repair_estimate", "offer_amount"),
+    *("betterment_deduction_amount", "excess_deduction_amount"),
 )
 _ID_FIELDS = ("product_id", "customer_id", "distributor_id", "provider_id", "policy_id")
 _CLAIMANT_FIELDS = ("first_name", "last_name", "email", "phone_number")
@@ -229,6 +214,7 @@ def build_record(
 ) -> ClaimRecord:
     """Build the record of one row, with its status history, its comments and what was asked, if anything was."""
     claim, customer, product, provider = row.Claim, row.Customer, row.Product, row.Provider
+    gadget = mask_account_number(claim.gadget_claim_meta)
     fields = {
         "id": str(claim.id),
         "claim_id": str(claim.id),
@@ -238,7 +224,7 @@ def build_record(
         **{name: str(getattr(claim, name)) for name in _ID_FIELDS},
         "inspection_id": records.format_id(claim.inspection_id),
         "vehicle_claim_meta": mask_account_number(claim.vehicle_claim_meta),
-        "gadget_claim_meta": _gadget(claim.gadget_claim_meta, status_history),
+        "gadget_claim_meta": gadget and {**gadget, "status_time_line": status_history},
         "credit_life_claim_meta": claim.credit_life_claim_meta,
         **({"claim_meta": mask_account_number(claim.claim_meta)} if claim.claim_meta is not None else {}),
         "status_time_line": status_history,
@@ -309,11 +295,6 @@ def mask_account_number(meta: dict[str, Any] | None) -> dict[str, Any] | None:
     if meta is None or not meta.get("account_number"):
         return meta
     return {**meta, "account_number": seal.mask(str(meta["account_number"]))}
-
-
-def _gadget(meta: dict[str, Any] | None, status_history: list[StatusTime]) -> dict[str, Any] | None:
-    masked_meta = mask_account_number(meta)
-    return masked_meta and {**masked_meta, "status_time_line": status_history}
 
 
 UNFILTERED = ClaimFilter()

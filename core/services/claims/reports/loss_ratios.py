@@ -282,7 +282,6 @@ def _count(session: ScopedSession, criteria: LossFilter) -> int:
 
 
 def _compute_ratio(_: Context, incurred: int, earned: int) -> str | None:
-    """Return the loss ratio in percent, none where nothing was earned."""
     return f"{Decimal(incurred) / Decimal(earned) * 100:.2f}" if earned else None
 
 

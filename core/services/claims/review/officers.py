@@ -43,7 +43,6 @@ def list_active(session: ScopedSession) -> list[Officer]:
 
 
 def _count_open(session: ScopedSession) -> Mapping[UUID, int]:
-    """Count the claims that are neither paid nor declined by who has them."""
     query = sa.select(col(Claim.assigned_to), sa.func.count().label("open")).where(
         col(Claim.assigned_to).is_not(None), claim_filter.IS_OPEN, col(Claim.deleted_at).is_(None)
     )

@@ -122,7 +122,6 @@ def list_events(session: ScopedSession, claim_id: UUID) -> list[AuditEvent]:
 
 
 def _with_author(table: Any, claim_id: UUID, *columns: Any) -> sa.Select[Any]:
-    """Build the query of columns of a claim's rows with the name of their author."""
     query = sa.select(*columns, col(Staff.name).label("by")).outerjoin(Staff, col(Staff.id) == col(table.staff_id))
     return query.where(col(table.claim_id) == claim_id)
 
@@ -175,7 +174,6 @@ class ClaimReview:
     policy_id: UUID
     policy_number: str | None
     customer_id: UUID
-    incident_type: str | None
     incident_on: str | None
     meta_column: str
     submitted_amounts: Mapping[str, str | None]
@@ -266,7 +264,6 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
     related_claims = related.list_related(session, claim)
     names = claim_officers.get_names(session, (claim.assigned_to, claim.approved_by))
     return ClaimReview(
-        **_copy_fields(claim),
         **_describe(row),
         **_load_judgement(session, claim, person),
         **_load_records(session, claim),
@@ -285,7 +282,9 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
 def _describe(row: Any) -> dict[str, Any]:
     """Return who claims what on which policy, and what was submitted."""
     claim, policy, facts = row.Claim, row.Policy, _build_facts(row.Claim)
+    names = ("id", "distributor_id", "is_live", "version", "claim_type", "decline_reason", "policy_id", "customer_id")
     return {
+        **{name: getattr(claim, name) for name in (*names, "assigned_to", "payment_reference")},
         "reference": claim_submitted.format_reference(claim.id),
         "status": claim.claim_status,
         "description": claim.claim_description,
@@ -298,7 +297,6 @@ def _describe(row: Any) -> dict[str, Any]:
         "provider": row.company_name,
         "product": row.product,
         "policy_number": policy.policy_number,
-        "incident_type": facts.get("incident_type"),
         "incident_on": claim.incident_date,
         "meta_column": claim_submitted.get_column(claim),
         "submitted_amounts": claim_submitted.list_amounts(claim),
@@ -355,11 +353,6 @@ def _build_query(claim_id: UUID) -> AnySelect:
         .join(Product, col(Product.id) == col(Claim.product_id))
         .where(col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None))
     )
-
-
-def _copy_fields(claim: Claim) -> dict[str, Any]:
-    names = ("id", "distributor_id", "is_live", "version", "claim_type", "decline_reason", "policy_id", "customer_id")
-    return {name: getattr(claim, name) for name in (*names, "assigned_to", "payment_reference")}
 
 
 def _build_facts(claim: Claim) -> dict[str, Any]:

@@ -131,20 +131,9 @@ def _follow_policy(session: ScopedSession, claim: Claim, *, actor: str) -> None:
 
 _TICK: Final = timedelta(milliseconds=1)
 _AUDITED_FIELDS: Final = (
-    "claim_status",
-    "decline_reason",
-    "claim_amount_minor",
-    "repair_estimate_minor",
-    "approved_amount_minor",
-    "offer_amount_minor",
-    "excess_deduction_amount_minor",
-    "betterment_deduction_amount_minor",
-    "incident_date",
-    "payment_reference",
-    "assigned_to",
-    "approved_by",
-    "flags",
-    "version",
+    *("claim_status", "decline_reason", "claim_amount_minor", "repair_estimate_minor", "approved_amount_minor"),
+    *("offer_amount_minor", "excess_deduction_amount_minor", "betterment_deduction_amount_minor", "incident_date"),
+    *("payment_reference", "assigned_to", "approved_by", "flags", "version"),
 )
 
 

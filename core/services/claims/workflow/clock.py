@@ -122,6 +122,5 @@ def _get_decided_at(history: Sequence[StatusReached]) -> datetime:
 
 
 def _is_running_at(history: Sequence[StatusReached], pauses: Sequence[Pause], instant: datetime) -> bool:
-    """Return True when the clock runs from this instant on."""
     status = next(step.status for step in reversed(history) if step.at <= instant)
     return status not in WAITING | DECIDED and not any(pause.covers(instant) for pause in pauses)

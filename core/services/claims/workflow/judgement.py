@@ -82,19 +82,15 @@ class Link:
 
 def list_links(session: ScopedSession, claim: Claim) -> list[Link]:
     """List every act that leads to the payment of a claim, oldest first."""
-    found = [*_list_events(session, claim), *_list_rows(session, claim), *_list_audited(session, claim)]
-    return sorted(found, key=lambda each: each.at)
-
-
-def _list_events(session: ScopedSession, claim: Claim) -> Iterator[Link]:
-    query = _with_staff(ClaimEvent).where(
-        col(ClaimEvent.claim_id) == claim.id, col(ClaimEvent.status).in_(list(_STATUSES))
-    )
-    for row in session.execute(query):
-        yield _build_link(_STATUSES[row.ClaimEvent.status], row, row.ClaimEvent.created_at)
+    return sorted([*_list_rows(session, claim), *_list_audited(session, claim)], key=lambda each: each.at)
 
 
 def _list_rows(session: ScopedSession, claim: Claim) -> Iterator[Link]:
+    moved = _with_staff(ClaimEvent).where(
+        col(ClaimEvent.claim_id) == claim.id, col(ClaimEvent.status).in_(list(_STATUSES))
+    )
+    for row in session.execute(moved):
+        yield _build_link(_STATUSES[row.ClaimEvent.status], row, row.ClaimEvent.created_at)
     for row in session.execute(_with_staff(PaymentPayee).where(col(PaymentPayee.claim_id) == claim.id)):
         yield _build_link(PAYEE_SET, row, row.PaymentPayee.created_at)
     handed = _with_staff(ClaimReferral).where(
