@@ -69,12 +69,13 @@ _INTERRUPTED = 130
 
 
 def _import(name: str) -> ModuleType:
-    """Import without looking for garbage meanwhile: all that is made stays, and a seventh of the time is saved."""
+    """Import without looking for garbage meanwhile, nor later in what was made here: it stays."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         return import_module(name)
     finally:
+        gc.freeze()
         if was_enabled:
             gc.enable()
 
