@@ -160,7 +160,13 @@ def run() -> None:
     except CoverdeskError as error:
         _print_error("Refused.", error)
         sys.exit(1)
+    except OSError as error:
+        # A file that was named and cannot be used; any other failure of the system is ours to trace.
+        if error.filename is None:
+            raise
+        _print_error("Refused.", f"{error.filename}: {error.strerror}")
+        sys.exit(1)
 
 
-def _print_error(title: str, error: Exception) -> None:
+def _print_error(title: str, error: Exception | str) -> None:
     typer.echo(f"{typer.style(title, fg='red', bold=True)} {error}", err=True)

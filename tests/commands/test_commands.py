@@ -163,9 +163,11 @@ def test_an_export_goes_into_a_pipe_and_to_where_a_link_leads_and_into_no_folder
     backup = coverdesk("backup", str(pipe), "--overwrite")
     assert (backup.returncode, pipe.is_fifo()) == (1, True)
     assert "FILE must be a file" in backup.stderr
-    refused = coverdesk("backup", str(tmp_path / "none" / "x.tar"))
-    assert refused.returncode == 1
-    assert "FILE" in refused.stderr
+    for words, why in ((("backup",), "must lie in a folder that exists"), (("demo", "--loan-book"), "No such file")):
+        refused = coverdesk(*words, str(tmp_path / "none" / "x"))
+        assert refused.returncode == 1
+        assert "Refused." in refused.stderr
+        assert why in refused.stderr
 
 
 def test_every_kind_is_exported_by_its_own_filters_and_as_a_workbook(store: Store, tmp_path: Path) -> None:
