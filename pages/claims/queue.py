@@ -394,7 +394,7 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
         )
         with st.popover("Ask the claimants", icon=":material/contact_support:"):
             st.text_area("What to ask, or which document to send", key=_QUESTION, height=90, max_chars=2000)
-            label = f"Ask for {words.count(len(picked))} {CLAIMS.noun[len(picked) != 1]}"
+            label = f"Ask for {words.counted(len(picked), *CLAIMS.noun)}"
             st.button(label, type="primary", on_click=_ask, args=(person, picked), key="ask_claimants")
         st.button("Choose none", type="tertiary", on_click=_let_go)
 
@@ -407,7 +407,7 @@ def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenC
     if result is None:
         return
     _let_go()
-    number = f"{words.count(result.done_count)} {CLAIMS.noun[result.done_count != 1]}"
+    number = words.counted(result.done_count, *CLAIMS.noun)
     done = f"{number} assigned to {words.plain(name)}." if result.done_count else ""
     st.session_state[_NOTICE] = BatchNotice(done, result.refusals)
 
@@ -430,7 +430,7 @@ def _tell(result: BatchResult | None, verb: str) -> bool:
     if result is None:
         return False
     _let_go()
-    number = f"{words.count(result.done_count)} {CLAIMS.noun[result.done_count != 1]}"
+    number = words.counted(result.done_count, *CLAIMS.noun)
     done = f"{number} {'is' if result.done_count == 1 else 'are'} {verb}." if result.done_count else ""
     st.session_state[_NOTICE] = BatchNotice(done, result.refusals, "Not done")
     return True

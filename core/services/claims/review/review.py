@@ -314,12 +314,9 @@ def _describe_staff(session: ScopedSession, claim: Claim) -> list[str]:
 def _load_judgement(session: ScopedSession, claim: Claim, person: Person) -> dict[str, Any]:
     """Judge the claim as it stands, with what follows for its amounts and for the decisions of this person."""
     judgement = claim_judgement.judge(session, claim)
+    names = ("checks", "duplicates", "approval_fault", "related", "backdated_minor")
     return {
-        "checks": judgement.checks,
-        "duplicates": judgement.duplicates,
-        "approval_fault": judgement.approval_fault,
-        "related": judgement.related,
-        "backdated_minor": judgement.backdated_minor,
+        **{name: getattr(judgement, name) for name in names},
         "links": claim_judgement.list_shown_links(judgement.links),
         "overrides": claim_judgement.list_overrides(session, claim.id),
         "referral": claim_assignment.find_open_referral(session, claim.id),
