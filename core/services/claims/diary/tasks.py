@@ -15,14 +15,14 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import filter as claim_filter
-from core.services.claims.review import officers as claim_officers
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import TaskInput
+from core.services.people import staff
 from core.services.people.staff import Person
-from core.states.claims import RULES, ClaimStatus
+from core.states.claims import CLAIMS_ROLES, RULES, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion, ClaimTask, Staff
 
@@ -68,7 +68,7 @@ def add_task(
     """Give somebody who works claims something to do; returns its id. InvalidInput names what is wrong."""
     claim_changes.require_claims_role(person)
     given: TaskInput = request.validate(TaskInput, {"task": text, "due_on": due_on})
-    if to not in {officer.id for officer in claim_officers.list_active(session)}:
+    if to not in staff.list_active(session, *CLAIMS_ROLES):
         raise InvalidInput.for_field("task_for", "must be a claims officer or a supervisor")
     claim = claim_changes.get_for_update(session, claim_id)
     made = {"assigned_to": to, "made_by": person.id, "created_at": clock.now()}
@@ -111,7 +111,7 @@ def give_back_referral(
     claim_assignment.close_referral(session, claim, person=person, at=at)
     change = claim_changes.save_change(session, claim, before, person=person, action="claim referral given back")
     claim_moves.add_comment(session, claim.id, text=inputs.task, person=person)
-    if referral.by_id in {officer.id for officer in claim_officers.list_active(session)}:
+    if referral.by_id in staff.list_active(session, *CLAIMS_ROLES):
         add_task(session, claim.id, text=inputs.task, to=referral.by_id, due_on=inputs.due_on, person=person)
     return change
 

@@ -15,7 +15,6 @@ from sqlalchemy import orm
 from sqlalchemy.sql import operators
 from sqlmodel import col
 
-from core import clock
 from core.services.claims.intake import submitted
 from core.services.claims.intake.submitted import FLAG_DESCRIPTIONS, META_COLUMNS, NOT_DECLINED
 from core.services.claims.lists import filter as claim_filter
@@ -259,7 +258,7 @@ def _row(row: Any) -> QueueRow:
         offered_minor=row.offer_amount_minor,
         outstanding_minor=row.outstanding,
         lodged_at=row.created_at,
-        clock=_compute_clock(row.created_at, row.clock_from, row.clock_stopped_at, row.claim_status),
+        clock=claim_clock.compute_from_stored(row.created_at, row.clock_from, row.clock_stopped_at, row.claim_status),
         assigned_to=row.assigned_to,
         officer=row.officer,
         fraud_flags=tuple(name for name in submitted.FLAG_DESCRIPTIONS if name in flags),
@@ -285,15 +284,9 @@ def _find_first(*statuses: ClaimStatus) -> Any:
     return query.correlate(Claim).scalar_subquery()
 
 
-def _compute_clock(lodged_at: datetime, begins_at: datetime, stopped_at: datetime | None, status: str) -> Clock:
-    return claim_clock.compute_from_stored(
-        lodged_at=lodged_at, begins_at=begins_at, stopped_at=stopped_at, status=status, now=clock.now()
-    )
-
-
 def _of_clock(name: str) -> Derived:
     def work_out(_: Context, *stored: Any) -> Any:
-        found = _compute_clock(*stored)
+        found = claim_clock.compute_from_stored(*stored)
         days = {"age": found.age_days, "elapsed": found.elapsed.days, "left": found.days_left}
         return None if name == "left" and found.is_decided else days[name]
 

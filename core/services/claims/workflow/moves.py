@@ -28,12 +28,13 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import CommentInput, DeductionsInput, PaymentInput, TransitionInput
 from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.payments import Source
+from core.services.people import staff
 from core.services.people.staff import Person
 from core.settings import settings
 from core.states import claims as claim_states
 from core.states.claims import CHECKS, CLAIMS_ROLES, DECIDED, ClaimStatus, ClaimTransition, Effect
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Staff
+from core.store.schema.tables import Claim, ClaimComment, ClaimEvent
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -326,17 +327,11 @@ def assign_claim(
 ) -> ClaimChange:
     """Assign a claim to an officer or to nobody; InvalidInput for staff who are unknown, disabled or work no claims."""
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    if to is not None and not _is_claims_staff(session, to):
+    if to is not None and to not in staff.list_active(session, *CLAIMS_ROLES):
         raise InvalidInput.for_field("assigned_to", "must be a claims officer or a supervisor")
     before = claim_changes.get_audited_facts(claim)
     claim.assigned_to = to
     return claim_changes.save_change(session, claim, before, person=person, action="claim assigned")
-
-
-def _is_claims_staff(session: ScopedSession, staff_id: UUID) -> bool:
-    query = sa.select(col(Staff.roles)).where(col(Staff.id) == staff_id, col(Staff.disabled_at).is_(None))
-    roles = session.execute(query).scalar_one_or_none()
-    return roles is not None and not {*CLAIMS_ROLES, "admin"}.isdisjoint(roles)
 
 
 def set_deductions(
