@@ -347,7 +347,7 @@ SHOP = Cover(
 
 
 class GadgetRequest(Request):
-    """What a policy says of a device that was insured while there was an endpoint for it."""
+    """A device as its policy says it: it was insured while there was an endpoint for it."""
 
     device_serial_number: Annotated[fields.Text | None, _SERIAL] = None
     imei_number: Annotated[fields.Text | None, _SERIAL] = None

@@ -31,7 +31,7 @@ _VARIED_DIGITS = 10
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """What stands in a request until its sale: a value that occurs nowhere else, its fields and the text instead of it.
+    """A value that stands in a request until its sale and occurs nowhere else, its fields, and the text instead of it.
 
     The texts are filled with the words of the sale. For a number of the thing insured, `make` makes the `word` from
     the sale's serial number; all else the buyer says. A `sealed` number stands masked in the texts.
