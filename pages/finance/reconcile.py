@@ -65,7 +65,7 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
     """Draw the mapping of the columns, as it was used last for this party or as their names suggest."""
     kind = "insurer" if provider_id else "bank"
     try:
-        file = reconciliations.read_heading(name, content)
+        file = table_files.read(name, content)
     except CoverdeskError as error:
         st.error(words.plain(str(error)), icon=":material/error:")
         return
