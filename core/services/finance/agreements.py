@@ -361,6 +361,13 @@ def load_usable(session: ScopedSession) -> Mapping[Party, BankAccount]:
     return {parties.party_of(row): row for row in session.execute(query).scalars()}
 
 
+_DECIDED: Final[Mapping[str, str]] = {
+    "confirmed": "bank account confirmed",
+    "refused": "bank account refused",
+    "withdrawn": "bank account withdrawn",
+}
+
+
 def _open(session: ScopedSession, account_id: UUID, by: Person) -> BankAccount:
     require_admin(by)
     return PROPOSALS.get_open(session, account_id)
@@ -368,7 +375,7 @@ def _open(session: ScopedSession, account_id: UUID, by: Person) -> BankAccount:
 
 def _decide(session: ScopedSession, row: BankAccount, state: str, by: Person, **more: Any) -> None:
     PROPOSALS.decide(session, row.id, state, by=by, **more)
-    _note(session, row, f"bank account {state}", by)
+    _note(session, row, _DECIDED[state], by)
 
 
 def _subject_of(row: BankAccount) -> str:

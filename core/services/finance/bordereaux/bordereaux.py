@@ -16,6 +16,7 @@ from core.services.finance import agreements, parties
 from core.services.finance.bordereaux import claim_rows, columns, premium_rows
 from core.services.finance.bordereaux.columns import ReportRow
 from core.services.finance.parties import Party
+from core.services.finance.statements import reading as statement_reading
 from core.services.lists.spreadsheets import hash_chunks
 from core.services.lists.windows import Window, find_first_month
 from core.services.people.staff import Person, join_names
@@ -27,7 +28,6 @@ from core.store.schema.tables import Agreement, Bordereau, BordereauLine, Claim,
 
 KIND_NAMES: Final = {"premium": "Premium", "claims": "Claims"}
 _SERIES: Final = {"premium": "BP", "claims": "BC"}
-_BATCH: Final = 2_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,18 +109,9 @@ def count_reported(session: ScopedSession, movement_ids: Sequence[UUID]) -> int:
 
 def batches_of(session: ScopedSession, bordereau_id: UUID) -> Iterator[list[list[str]]]:
     """Yield the printed cells of a bordereau in their order, some thousand rows at a time."""
-    after = 0
-    while True:
-        query = (
-            sa.select(col(BordereauLine.position), col(BordereauLine.cells))
-            .where(col(BordereauLine.bordereau_id) == bordereau_id, col(BordereauLine.position) > after)
-            .order_by(col(BordereauLine.position))
-            .limit(_BATCH)
-        )
-        rows = session.execute(query).all()
-        if not rows:
-            return
-        after = rows[-1].position
+    printed = (col(BordereauLine.position), col(BordereauLine.cells))
+    owned = col(BordereauLine.bordereau_id) == bordereau_id
+    for rows in statement_reading.read_lines(session, BordereauLine, printed, owned):
         yield [row.cells for row in rows]
 
 

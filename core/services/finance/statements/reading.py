@@ -94,17 +94,14 @@ def paper_of(row: Statement, *, reverses: str | None = None, payments: tuple[Pai
 
 def batches_of(session: ScopedSession, statement_id: UUID) -> Iterator[Sequence[Any]]:
     """Yield the lines of a statement in their order, some thousand at a time; ids are text."""
-    after = 0
-    while True:
-        query = (
-            sa.select(*_PRINTED)
-            .where(col(StatementLine.statement_id) == statement_id, col(StatementLine.position) > after)
-            .order_by(col(StatementLine.position))
-            .limit(_BATCH)
-        )
-        rows = session.execute(query).all()
-        if not rows:
-            return
+    return read_lines(session, StatementLine, _PRINTED, col(StatementLine.statement_id) == statement_id)
+
+
+def read_lines(session: ScopedSession, entity: Any, columns: Sequence[Any], owned: Any) -> Iterator[Sequence[Any]]:
+    """Yield columns of the lines of one paper by their positions, some thousand at a time."""
+    after, position = 0, col(entity.position)
+    query = sa.select(*columns).where(owned).order_by(position).limit(_BATCH)
+    while rows := session.execute(query.where(position > after)).all():
         after = rows[-1].position
         yield rows
 
