@@ -29,7 +29,15 @@ from core.services.audit import log as audit
 from core.services.audit.log import AUDIT_KIND
 from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.compliance import figures, retention
-from core.services.compliance.own_records import IDENTITY, PersonRows, erase_rows, in_chunks, run
+from core.services.compliance.own_records import (
+    PersonRows,
+    erase_rows,
+    find_shared_numbers,
+    in_chunks,
+    list_numbers,
+    list_searched_columns,
+    run,
+)
 from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, PersonalValues, list_texts, phone_spellings
 from core.services.files.links import parse_stored_code
 from core.services.finance import proofs as bordereau_proofs
@@ -218,12 +226,13 @@ def _find_rows(session: ScopedSession, customer_ids: Sequence[UUID]) -> PersonRo
         purchases=ids[Purchase],
         movements=[each for entity in kinds for each in ids[entity]],
         endorsements=[row for policy in policies for row in endorsements.find_rows(session, policy.id)],
+        numbers=sorted(set(list_numbers(session, policies))),
     )
 
 
 def _collect_values(people: PersonRows) -> PersonalValues:
     """Return what the person's records say of them, numbers in clear, before any of it is gone."""
-    distinct: list[str | None] = []
+    distinct: list[str | None] = [*people.numbers]
     names: list[str | None] = []
     held: list[tuple[str, str, str, str | None]] = [
         *((row.first_name, row.last_name, row.email, row.phone_number) for row in people.customers),
@@ -233,7 +242,7 @@ def _collect_values(people: PersonRows) -> PersonalValues:
         names += [first, last]
         distinct += [email, f"{first} {last}", *phone_spellings(phone)]
     for policy in people.policies:
-        distinct += [policy.device_serial_number, policy.submitted.get("plate_number"), policy.plate_key]
+        distinct += [policy.device_serial_number, policy.plate_key]
         distinct += seal.unseal(policy.sealed).values()
         names += [text for text in list_texts(policy.submitted) if " " in text or text.startswith("http")]
     for name, text in _list_endorsed(people):
@@ -259,10 +268,10 @@ def _list_endorsed(people: PersonRows) -> Iterator[tuple[str, str]]:
 
 
 def _without_shared(session: ScopedSession, people: PersonRows, values: PersonalValues) -> PersonalValues:
-    """Leave out what somebody else has as well, such as a family's phone: in their records it stays."""
+    """Leave out what somebody else has as well, such as a family's phone or car: in their records it stays."""
     mine = [row.id for row in people.customers]
     others = col(Customer.id).not_in(mine)
-    shared: set[str] = set()
+    shared = find_shared_numbers(session, people)
     for value in values.distinct:
         query = sa.select(col(Customer.id)).where(
             others, sa.or_(col(Customer.name_key) == fold_text(value), col(Customer.phone_number) == value)
@@ -325,10 +334,7 @@ def _searched_tables() -> list[sa.Table]:
 
 def _search(session: ScopedSession, table: sa.Table, values: PersonalValues) -> int:
     """Take the person's values out of every text of a table; the number of changed rows."""
-    identity = IDENTITY.get(table.name, frozenset())
-    texts = [
-        c for c in table.c if isinstance(c.type, sa.String | sa.JSON) and not (c.primary_key or c.name in identity)
-    ]
+    texts = list_searched_columns(table)
     if not texts or not values.distinct:
         return 0
     keys = list(table.primary_key)

@@ -1,5 +1,6 @@
 """The records of a person, column by column: what an erasure puts in the place of each, and what it leaves."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,9 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock, seal
+from core.covers import fields, registry
+from core.covers.request import Request
+from core.covers.request_parts import normalise_registration
 from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, keep_figures
 from core.store.access import ScopedSession
@@ -35,6 +39,7 @@ from core.store.schema.tables import (
     PaymentPayee,
     Policy,
     PolicyEndorsement,
+    Product,
     Refund,
     RenewalCall,
     StatementLine,
@@ -81,10 +86,41 @@ IDENTITY: Final[Mapping[str, frozenset[str]]] = {
     "complaint": frozenset({"name", "contact"}),
 }
 
+# Only grow, and their texts name nobody who is sold to: words of the business, of what it sells, and of its staff.
+CLOSED: Final = frozenset(
+    {
+        *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
+        *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
+        *("tax_rate", "reconciliation", "difference", "month_step", "statement_step", "role_grant", "commission_share"),
+        *("claim_payment_file", "approval", "approval_lapse", "credit_note", "loan_book", "party_payment"),
+        "staff_detail",
+    }
+)
+# Policy numbers, states, hashes and who of the staff did it stay; a person's number may occur in a hash by chance.
+_CODE: Final = re.compile(
+    r"(^|_)(number|key|hash|sha256|code|seal|sealed|mark|fingerprint|kind|state|status|id|actor|changed_by|sent_by)$"
+)
+
+
+def list_searched_columns(table: sa.Table) -> list[sa.Column[Any]]:
+    """Return the columns in which an erasure looks for a person's values: data, and texts that are no codes."""
+    identity = IDENTITY.get(table.name, frozenset())
+    return [column for column in table.c if _is_text(column) and not (column.primary_key or column.name in identity)]
+
+
+def _is_text(column: sa.Column[Any]) -> bool:
+    kind = column.type.impl if isinstance(column.type, sa.TypeDecorator) else column.type
+    if isinstance(kind, sa.String):
+        return not (column.table.name in CLOSED or _CODE.search(column.name))
+    return isinstance(kind, sa.JSON)
+
 
 @dataclass(frozen=True, slots=True)
 class PersonRows:
-    """The records of one or several people; `movements` are the ids of purchases, renewals, refunds, adjustments."""
+    """The records of one or several people; `movements` are the ids of purchases, renewals, refunds, adjustments.
+
+    `numbers` are those of what the policies insure.
+    """
 
     customers: Sequence[Customer]
     policies: Sequence[Policy]
@@ -92,6 +128,7 @@ class PersonRows:
     purchases: Sequence[UUID]
     movements: Sequence[UUID]
     endorsements: Sequence[PolicyEndorsement] = ()
+    numbers: Sequence[str] = ()
 
     def ids(self, link: str) -> list[UUID]:
         """Return the ids that a column of this name may hold."""
@@ -108,6 +145,34 @@ class PersonRows:
             for kind in ("purchase", "renewal", "refund", "adjustment", "credit_note")
         ]
         return [*rows, *money, *(f"file {code}" for code in files)]
+
+
+def list_numbers(session: ScopedSession, policies: Sequence[Policy]) -> Iterator[str]:
+    """Yield the numbers of what the policies insure, in clear, as they were written and as they are compared."""
+    models: dict[UUID, type[Request]] = {}
+    for some in in_chunks({policy.product_id for policy in policies}):
+        query = sa.select(col(Product.id), col(Product.prefix), col(Product.route_name)).where(
+            col(Product.id).in_(some)
+        )
+        models |= {id_: registry.get_request(prefix, route) or Request for id_, prefix, route in session.execute(query)}
+    for policy in policies:
+        model, opened = models[policy.product_id], seal.unseal(policy.sealed)
+        for name in fields.list_numbers(model):
+            if number := opened.get(f"submitted.{name}") or policy.submitted.get(name):
+                yield from (number, normalise_registration(number))
+
+
+def find_shared_numbers(session: ScopedSession, people: PersonRows) -> set[str]:
+    """Return the numbers of things that somebody else has insured as well: a car or a device that was sold on."""
+    mine = [row.id for row in people.customers]
+    keys = {key: number for number in people.numbers for key in (number, seal.keyed_hash("risk", number))}
+    columns = (col(Policy.risk_hash), col(Policy.plate_key), col(Policy.device_serial_number))
+    shared: set[str] = set()
+    for some in in_chunks(keys):
+        theirs = sa.or_(*(column.in_(some) for column in columns))
+        rows = session.execute(sa.select(*columns).where(col(Policy.customer_id).not_in(mine), theirs))
+        shared |= {normalise_registration(keys[key]) for row in rows for key in row if key in keys}
+    return {number for number in people.numbers if normalise_registration(number) in shared}
 
 
 def erase_rows(session: ScopedSession, people: PersonRows) -> Counter[str]:
