@@ -255,6 +255,14 @@ def _build_enabled_query() -> AnySelect:
     return sa.select(*columns).where(col(Staff.disabled_at).is_(None))
 
 
+def join_names(query: AnySelect, **columns: Any) -> AnySelect:
+    """Add to a query the name of the person in each of these columns, under its label; None where there is nobody."""
+    for label, column in columns.items():
+        person = sa.orm.aliased(Staff)
+        query = query.add_columns(col(person.name).label(label)).outerjoin(person, col(person.id) == column)
+    return query
+
+
 def list_active(session: ScopedSession, *roles: str) -> dict[UUID, str]:
     """Return everybody who is not disabled and has one of these roles, or is an admin: names by id, sorted by name."""
     rows = session.execute(_build_enabled_query())
