@@ -124,12 +124,12 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     purchase.premium_frequency = getattr(request, "premium_frequency", None)
     policy = _build_policy(cover, request, price, term, purchase, holder)
     policy.risk_hash, policy.possible_duplicate_of = risk_hash, possible_duplicate_of
-    if cover.initial_state.active:
-        _number(session, policy, product, is_live=seller.is_live)
+    _number(session, cover, product, [policy], is_live=seller.is_live)
     session.insert(purchase, policy, *_build_certificates(policy))
     changes.queue_policy(session, policy, product.provider_segment)
     record = policies.build_record(policy, cover)
-    _write_audit_entry(session, policy, seller, customer)
+    entry = _audit(policy, seller, customer)
+    audit.write(session, actor=entry.actor, action=entry.action, subject=entry.subject, after=entry.after)
     return Sale(
         policy_id=policy.id,
         purchase_id=purchase.id,
@@ -205,7 +205,7 @@ def write_many(
     refused = {each.policy.id: insured[each.risk_hash] for each in drafts if each.risk_hash in insured}
     sold = [each for each in drafts if each.policy.id not in refused]
     found = customers.get_or_create_many(session, [each.holder for each in sold], **owner)  # type: ignore[arg-type]
-    _number_all(session, cover, product, [each.policy for each in sold], is_live=seller.is_live)
+    _number(session, cover, product, [each.policy for each in sold], is_live=seller.is_live)
     when_locked()
     for each in sold:
         customer_id = found[each.holder.email.lower()].id
@@ -229,7 +229,7 @@ def account_for(session: ScopedSession, written: Written) -> None:
 _NOBODY: Final = UUID(int=0)
 
 
-def _number_all(
+def _number(
     session: ScopedSession, cover: Cover[Any], product: ProductForSale, sold: Sequence[Policy], *, is_live: bool
 ) -> None:
     """Give policies that are active at once the next numbers of their insurer."""
@@ -240,18 +240,6 @@ def _number_all(
     for number, policy in enumerate(sold, session.next_number(series.counter, len(sold))):
         policy.policy_number = policy_numbers.format_number(series.pattern, number, today)
         policy.number_key = policy_numbers.key(policy.policy_number)
-
-
-def _number(session: ScopedSession, policy: Policy, product: ProductForSale, *, is_live: bool) -> None:
-    """Give a policy that is active at once the next number of its insurer."""
-    series = policy_numbers.series(product.provider_segment, product.number_series, is_live=is_live)
-    policy.policy_number = changes.take_policy_number(session, series)
-    policy.number_key = policy_numbers.key(policy.policy_number)
-
-
-def _write_audit_entry(session: ScopedSession, policy: Policy, seller: Seller, customer: StoredCustomer) -> None:
-    entry = _audit(policy, seller, customer)
-    audit.write(session, actor=entry.actor, action=entry.action, subject=entry.subject, after=entry.after)
 
 
 def _audit(policy: Policy, seller: Seller, customer: StoredCustomer) -> audit.Draft:
