@@ -147,15 +147,11 @@ def terms(row: Any) -> None:  # noqa: ANN401 - a row of the store, whose table s
 def licence(expires_on: date | None, days_left: int) -> None:
     """Say that a licence ends soon, or is over."""
     bound = agreements.warned_at(days_left)
-    if bound is None:
-        return
     if bound == 0:
         st.error(f"The licence ended on {words.day(expires_on)}.", icon=":material/gpp_bad:")
-    else:
-        st.warning(
-            f"The licence ends on {words.day(expires_on)}, in {days_left} {'day' if days_left == 1 else 'days'}.",
-            icon=":material/gpp_maybe:",
-        )
+    elif bound:
+        left = words.counted(days_left, "day", "days")
+        st.warning(f"The licence ends on {words.day(expires_on)}, in {left}.", icon=":material/gpp_maybe:")
 
 
 def history(rows: Sequence[tuple[Any, str]]) -> None:
@@ -259,8 +255,10 @@ def _proposal(share: AgreedShare, person: Person) -> None:
         show(share, person, noun="share", icon="percent", says=says, work=_SHARE_WORK)
 
 
-def proposing_share(distributor_id: UUID, products: Mapping[UUID, str]) -> Action:
-    """Return the dialog that proposes an own share."""
+def proposing_share(distributor_id: UUID) -> Action:
+    """Return the dialog that proposes an own share, of one product of the catalogue or of all."""
+    with reading(frame.scope()) as session:
+        products = product_list.get_names(session)
     options = {_ALL: "All products", **{str(key): name for key, name in products.items()}}
     return action(
         title="Another commission share",
@@ -319,17 +317,11 @@ def _decide(work: Callable[..., Any], proposal_id: UUID, session: ScopedSession,
     work(session, proposal_id, by=by)
 
 
-def proposing(party: Party) -> Action:
-    """Return the dialog of another commission share, with the products of the catalogue."""
-    with reading(frame.scope()) as session:
-        return proposing_share(party.id, product_list.get_names(session))
-
-
 def buttons(party: Party) -> None:
     actions.button("New terms", lambda: changing_terms(party), icon="contract_edit")
     changing_account(party).button("Another bank account", icon="account_balance")
     if party.account == "distributor":
-        actions.button("Another commission share", lambda: proposing(party), icon="percent")
+        actions.button("Another commission share", lambda: proposing_share(party.id), icon="percent")
 
 
 def shares(party: Party, person: Person) -> None:

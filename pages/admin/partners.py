@@ -186,12 +186,7 @@ def withheld(of: DistributorDetail) -> None:
     if not of.withheld:
         st.caption("None: it can sell every product that is on sale. A product is switched off on its own screen.")
     for product_id, name in of.withheld:
-        page_links.link(
-            "admin/product.py",
-            label=words.plain(name),
-            icon=":material/inventory_2:",
-            query_params={"id": str(product_id)},
-        )
+        page_links.link_to("admin/product.py", words.plain(name), "inventory_2", id=str(product_id))
 
 
 def webhooks(of: DistributorDetail) -> None:
@@ -205,12 +200,7 @@ def webhooks(of: DistributorDetail) -> None:
         tables.draw_short(replace(ENDPOINTS, home=("admin/partners.py#distributor", "Back to the distributor")), rows)
     else:
         st.caption("No endpoint: it gets no webhooks, and can read the feed of events.")
-    page_links.link(
-        "admin/webhooks.py",
-        label="Register an endpoint",
-        icon=":material/webhook:",
-        query_params={"distributor": str(of.row.id)},
-    )
+    page_links.link_to("admin/webhooks.py", "Register an endpoint", "webhook", distributor=str(of.row.id))
 
 
 def draw_distributor() -> None:
@@ -235,12 +225,7 @@ def draw_distributor() -> None:
             facts.line("Premium of 12 months", words.naira(row.premium_minor))
             facts.line("Policies", words.count(row.policies))
             facts.line("Customers", words.count(row.customers))
-            page_links.link(
-                "sales/purchases.py",
-                label="Its purchases",
-                icon=":material/receipt_long:",
-                query_params={"distributor": str(row.id)},
-            )
+            page_links.link_to("sales/purchases.py", "Its purchases", "receipt_long", distributor=str(row.id))
     withheld(found)
     webhooks(found)
     st.caption(f"Distributor {row.id}")
@@ -292,12 +277,7 @@ def business(of: InsurerRow) -> None:
         facts.line("Products", words.count(of.products))
         facts.line("Policies", words.count(of.policies))
         facts.line("Premium of 12 months", words.naira(of.premium_minor))
-        page_links.link(
-            "admin/products.py",
-            label="Its products",
-            icon=":material/inventory_2:",
-            query_params={"provider": str(of.id)},
-        )
+        page_links.link_to("admin/products.py", "Its products", "inventory_2", provider=str(of.id))
 
 
 def draw_insurer() -> None:

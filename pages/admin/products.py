@@ -100,7 +100,8 @@ def differences(before: EditableTariff, after: EditableTariff) -> list[Differenc
         if figure.kind is Kind.TABLE:
             found.extend(_cells(old, figure))
         elif old is None or old.value != figure.value:
-            found.append(Difference(_named(figure), format_figure(old) if old else "–", format_figure(figure)))
+            named = figure.label if figure.group == "Price" else f"{figure.group}: {figure.label}"
+            found.append(Difference(named, format_figure(old) if old else "–", format_figure(figure)))
     return found
 
 
@@ -143,10 +144,6 @@ def _cells(old: Figure | None, new: Figure) -> Iterator[Difference]:
             if before != after:
                 cells = (format_figure(replace(column, value=value)) for value in (before, after))
                 yield Difference(f"{new.group}: {band.label.lower()} {key}, {column.label}", *cells)
-
-
-def _named(figure: Figure) -> str:
-    return figure.label if figure.group == "Price" else f"{figure.group}: {figure.label}"
 
 
 Named = tuple[str, Tariff]
@@ -313,11 +310,11 @@ def draw() -> None:
         insurers, categories = product_list.load_choices(session)
         waiting = product_list.list_proposed(session) if is_admin else []
     for product_id, name in waiting:
-        page_links.link(
+        page_links.link_to(
             "admin/product.py",
-            label=f"A change of rates waits for a second admin: {words.plain(name)}",
-            icon=":material/fact_check:",
-            query_params={"id": str(product_id)},
+            f"A change of rates waits for a second admin: {words.plain(name)}",
+            "fact_check",
+            id=str(product_id),
         )
     wanted = filter_bar.read(ProductFilter)
     filter_bar.draw_chips(

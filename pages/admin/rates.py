@@ -154,16 +154,6 @@ def show_floor() -> None:
     )
 
 
-def way_back(product: ProductDetail) -> None:
-    """Draw the link from the form back to the product; nothing is written."""
-    page_links.link(
-        "admin/product.py",
-        label="Back without a change",
-        icon=":material/arrow_back:",
-        query_params={"id": str(product.id)},
-    )
-
-
 def show_start(product: ProductDetail, start: RatesVersion) -> None:
     """Show the rates that the form starts from, and any planned change."""
     for version in product.planned_changes:
@@ -262,7 +252,7 @@ def draw() -> None:
     if st.session_state.get(products.DONE) == product.id:
         # The browser's Back from the product skips the form, which is finished.
         page_links.go("admin/product.py", replaces=True, id=str(product.id))
-    way_back(product)
+    page_links.link_to("admin/product.py", "Back without a change", "arrow_back", id=str(product.id))
     frame.page_header(
         f"Change the rates of {words.plain(product.name)}",
         "Type the new figures, say from when they hold, compare what a sale costs, and propose them to another admin.",

@@ -134,12 +134,7 @@ def outcome() -> None:
             st.markdown(":material/key: **Copy this secret now: it is shown once.**")
             st.code(secret, language=None, wrap_lines=True)
             if endpoint_id:
-                page_links.link(
-                    "admin/webhooks.py#webhook",
-                    label="Open it to ping",
-                    icon=":material/network_ping:",
-                    query_params={"id": str(endpoint_id)},
-                )
+                page_links.link_to("admin/webhooks.py#webhook", "Open it to ping", "network_ping", id=str(endpoint_id))
     if pinged := st.session_state.pop(PING, None):
         last = pinged.tries[-1]
         if last.error is None:
@@ -449,9 +444,4 @@ def draw_delivery() -> None:
                 st.code(each.answer, language=None, wrap_lines=True)
     st.subheader("Body", anchor=False)
     st.code(detail.body.decode(), language="json", wrap_lines=True)
-    page_links.link(
-        "admin/webhooks.py#webhook",
-        label="Its endpoint",
-        icon=":material/webhook:",
-        query_params={"id": str(of.endpoint_id)},
-    )
+    page_links.link_to("admin/webhooks.py#webhook", "Its endpoint", "webhook", id=str(of.endpoint_id))

@@ -226,11 +226,11 @@ def _refuse(error: StateForbids) -> None:
     earlier = detail.get("policy_number")
     st.error(f"{error}." + (f" Policy {words.plain(earlier)}." if earlier else ""), icon=":material/content_copy:")
     if policy_id := detail.get("policy_id"):
-        page_links.link(
+        page_links.link_to(
             "policies/policy.py",
-            label=f"Open policy {words.plain(earlier)}" if earlier else "Open the policy that is in the way",
-            icon=":material/policy:",
-            query_params={"id": str(policy_id)},
+            f"Open policy {words.plain(earlier)}" if earlier else "Open the policy that is in the way",
+            "policy",
+            id=str(policy_id),
         )
 
 

@@ -108,9 +108,7 @@ def notifying(row: BreachRow) -> Action:
         says="Its reference proves when.",
         confirm="Note it",
         fields=[Text("reference", "Reference", longest=60)],
-        work=lambda session, typed, by: breaches.note_commission(
-            session, row.id, reference=typed["reference"], version=row.version, by=by
-        ),
+        work=lambda session, typed, by: breaches.note_commission(session, row.id, **typed, version=row.version, by=by),
         done="The notice is noted.",
     )
 

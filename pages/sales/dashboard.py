@@ -217,7 +217,12 @@ def _moved_table(dimension: Dimension) -> tables.Table[Mover]:
         noun=(LABELS[dimension], f"{PLURALS[dimension]} by change in premium"),
         columns={
             "name": columns.text(LABELS[dimension], lambda mover: mover.name, 130),
-            "change": Column("Change", _describe_change, is_right=True, colour=_colour_of),
+            "change": Column(
+                "Change",
+                _describe_change,
+                is_right=True,
+                colour=lambda mover: "green" if mover.change_minor > 0 else "red",
+            ),
         },
         opens=tables.HOME,
         query=lambda key: {**kept, dimension: str(key)},
@@ -230,10 +235,6 @@ def _describe_change(mover: Mover) -> str:
     value = sign + words.short_naira(abs(mover.change_minor))
     share = Decimal(abs(mover.change_minor)) / mover.before_minor if mover.before_minor else None
     return f"{value} · {'new' if share is None else words.percent(share, 0 if share >= _WHOLE else 1)}"
-
-
-def _colour_of(mover: Mover) -> str:
-    return "green" if mover.change_minor > 0 else "red"
 
 
 # The monthly targets.

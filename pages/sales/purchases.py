@@ -118,9 +118,7 @@ def policy(sale: SaleDetail, person: Person) -> None:
             }
         )
         if person.has_role("operations", "claims"):
-            page_links.link(
-                POLICY, label="Open the policy", icon=":material/policy:", query_params={"id": str(sale.policy_id)}
-            )
+            page_links.link_to(POLICY, "Open the policy", "policy", id=str(sale.policy_id))
         if sale.certificate_url:
             st.link_button("Open the certificate", sale.certificate_url, icon=":material/verified:")
         elif sale.ended_at is None:
@@ -139,18 +137,8 @@ def customer(sale: SaleDetail, person: Person) -> None:
             }
         )
         if person.has_role("operations", "claims"):
-            page_links.link(
-                CUSTOMER,
-                label="Open the customer",
-                icon=":material/person:",
-                query_params={"id": str(sale.customer_id)},
-            )
-        page_links.link(
-            PAGE,
-            label="All purchases of this customer",
-            icon=":material/person_search:",
-            query_params={"email": sale.email},
-        )
+            page_links.link_to(CUSTOMER, "Open the customer", "person", id=str(sale.customer_id))
+        page_links.link_to(PAGE, "All purchases of this customer", "person_search", email=sale.email)
 
 
 def origin(sale: SaleDetail) -> None:

@@ -185,6 +185,14 @@ def answers(
     }
 
 
+def file_answers(shape: object, text: str, media_types: Iterable[str]) -> dict[int | str, Any]:
+    """The responses of an operation that answers with bytes, without an envelope."""
+    # Generators of clients know bytes by the first of the types.
+    types = ("application/octet-stream", *media_types)
+    content = {each: {"schema": {"type": "string", "format": "binary"}} for each in types}
+    return {**answers(shape, "", found=True), 200: {"description": text, "content": content}}
+
+
 def _failure(status: int) -> dict[str, Any]:
     stated = {"model": Failure, "description": _FAILURES[status]}
     return {**stated, "headers": _headers(_FAILURE_HEADERS[status])} if status in _FAILURE_HEADERS else stated
@@ -319,14 +327,6 @@ def _encoded(app: FastAPI, day: date, base_url: str, root: str | None) -> bytes:
     return orjson.dumps(made)
 
 
-def _servers(base_url: str) -> list[dict[str, str]]:
-    """Return the API's base URL for clients, and a relative one for pages of this server."""
-    return [
-        {"url": f"{base_url}/v1", "description": "The address of this desk."},
-        {"url": "/v1", "description": "The server that gave this document."},
-    ]
-
-
 def _name_operations(app: FastAPI, paths: dict[str, Any]) -> None:
     """Give every operation the name of its handler, which reads well in a generated client."""
     for route in app.routes:
@@ -350,7 +350,11 @@ def _document_of(app: FastAPI, _: date, base_url: str) -> dict[str, Any]:
         version=app.version,
         description=app.description,
         routes=app.routes,
-        servers=_servers(base_url),
+        servers=[
+            {"url": f"{base_url}/v1", "description": "The address of this desk."},
+            # For pages of this server.
+            {"url": "/v1", "description": "The server that gave this document."},
+        ],
     )
     made["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     made["security"] = [{"key": []}]

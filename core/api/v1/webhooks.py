@@ -148,11 +148,8 @@ def build_delivery(row: Delivery) -> dict[str, Any]:
 
 
 def _plain(row: object, shape: type[openapi.Shape], *, leave: str = "") -> dict[str, Any]:
-    return {name: _wire(getattr(row, name)) for name in shape.model_fields if name != leave}
-
-
-def _wire(value: object) -> object:
-    return clock.to_wire(value) if isinstance(value, datetime) else value
+    values = {name: getattr(row, name) for name in shape.model_fields if name != leave}
+    return {name: clock.to_wire(value) if isinstance(value, datetime) else value for name, value in values.items()}
 
 
 router = APIRouter(route_class=StrictRoute, prefix="/webhooks", tags=["Webhooks"])
@@ -198,7 +195,8 @@ def list_endpoints(caller: Signed) -> Response:
 @router.get("/{endpoint_id}", responses=openapi.answers(OneEndpoint, _ONE, found=True), summary="One endpoint")
 def get_endpoint(caller: Signed, endpoint_id: Id) -> Response:
     """One endpoint without its secret."""
-    return success({"endpoint": build_endpoint(_get(caller, endpoint_id))}, _ONE)
+    with reading_autocommit(caller.scope) as session:
+        return success({"endpoint": build_endpoint(endpoints.get_endpoint(session, endpoint_id))}, _ONE)
 
 
 @router.patch(
@@ -369,8 +367,3 @@ def _with_secret(answer: Response, endpoint: Endpoint, secret: str, text: str) -
 def _get_ping(caller: Caller, delivery_id: UUID, endpoint_id: UUID) -> tuple[DeliveryDetail, Endpoint]:
     with reading(caller.scope) as session:
         return log.get_delivery(session, delivery_id), endpoints.get_endpoint(session, endpoint_id)
-
-
-def _get(caller: Caller, endpoint_id: UUID) -> Endpoint:
-    with reading_autocommit(caller.scope) as session:
-        return endpoints.get_endpoint(session, endpoint_id)

@@ -29,33 +29,12 @@ from core.ui.kit import url_state, words
 from core.ui.lists import columns
 from core.ui.lists.columns import Column
 
-_mount_component = st.components.v2.component(
+draw_component = st.components.v2.component(
     "coverdesk_record_list",
     html='<div class="root"></div>',
     css=(page_links.BROWSER / "record_list.css").read_text(),
     js=page_links.VISIT + (page_links.BROWSER / "record_list.js").read_text(),
 )
-
-
-def draw_component(
-    payload: Mapping[str, Any], *, key: str, acted: Callable[[str, str], None], picked: Callable[[Sequence[str]], None]
-) -> None:
-    """Draw a list; `acted` is called with the key of a row and the label of its button that is clicked.
-
-    `picked` is called with the ticked keys.
-    """
-
-    def on_acted() -> None:
-        if event := st.session_state[key].get("acted"):
-            acted(str(event["key"]), str(event["act"]))
-
-    def on_picked() -> None:
-        # Ticks made on a previous set of rows are ignored.
-        event = st.session_state[key].get("picked") or {}
-        if event.get("mark") == payload["mark"]:
-            picked([str(row) for row in event["keys"]])
-
-    _mount_component(key=key, data=dict(payload), on_acted_change=on_acted, on_picked_change=on_picked)
 
 
 Row = TypeVar("Row")
@@ -228,18 +207,23 @@ def draw_short(table: Table[Row], rows: Sequence[Row]) -> None:
 
 def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
     keys: Mapping[str, UUID | str] = payload.pop("keys")
+    place = f"{table.name} list"
     keep_address(table)
     _note_origin(table, list(keys))
 
-    def on_acted(key: str, act: str) -> None:
+    def on_acted() -> None:
+        event = st.session_state[place].get("acted") or {}
         # Accept only rows that were on the screen when the button was clicked.
-        if key in keys:
-            st.session_state[_act_key(table)] = keys[key], act
+        if (key := str(event.get("key"))) in keys:
+            st.session_state[_act_key(table)] = keys[key], str(event["act"])
 
-    def on_picked(picked: Sequence[str]) -> None:
-        st.session_state[_picked_key(table)] = (mark, picked)
+    def on_picked() -> None:
+        event = st.session_state[place].get("picked") or {}
+        # Ticks made on a previous set of rows are ignored.
+        if event.get("mark") == mark:
+            st.session_state[_picked_key(table)] = mark, [str(row) for row in event["keys"]]
 
-    draw_component(payload, key=f"{table.name} list", acted=on_acted, picked=on_picked)
+    draw_component(key=place, data=payload, on_acted_change=on_acted, on_picked_change=on_picked)
 
 
 def _payload(

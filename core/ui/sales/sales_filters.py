@@ -107,11 +107,6 @@ def read_grain(window: Window) -> Grain:
     return next((known for known in offered if known == given), usual)
 
 
-def narrow_to_days(window: Window) -> None:
-    """Filter the page to a range of days."""
-    url_state.change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
-
-
 def draw_period(selection: Selection[S], *, offer: Sequence[str] = EVERY_PERIOD, also_changed: bool = False) -> None:
     """Draw the choice of the period, the two date fields of a custom one, and the reset button.
 
@@ -140,7 +135,8 @@ def draw_period(selection: Selection[S], *, offer: Sequence[str] = EVERY_PERIOD,
 def _period_changed(selection: Selection[SalesFilter]) -> None:
     period = st.session_state[_PERIOD]
     if period == periods.CUSTOM:
-        narrow_to_days(selection.window or periods.window_of("30d", clock.today()))
+        window = selection.window or periods.window_of("30d", clock.today())
+        url_state.change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
     else:
         url_state.change({"period": [period], "from": [], "to": []})
 
