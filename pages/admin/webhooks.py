@@ -252,13 +252,11 @@ def enabling(of: Endpoint) -> Action:
         fields=[Tick("send_held", f"Send the {words.count(of.held)} that were held", value=True)],
         confirm="Enable",
         work=lambda session, typed, by: (desk.enable(session, of.id, **typed, by=by), typed["send_held"]),
-        done=lambda made: _describe_enabled(*made),
+        done=lambda made: (
+            f"The endpoint is enabled; {words.counted(made[0], 'held event', 'held events')}"
+            f" {'sent' if made[1] else 'withdrawn'}."
+        ),
     )
-
-
-def _describe_enabled(count: int, is_sent: bool) -> str:  # noqa: FBT001 - the two results of the work
-    held = "event" if count == 1 else "events"
-    return f"The endpoint is enabled; {words.count(count)} held {held} {'sent' if is_sent else 'withdrawn'}."
 
 
 def deleting(of: Endpoint) -> Action:

@@ -67,11 +67,7 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "LoanBookPage": _page("loan_books", loan_book_records.build_example),
     "OneLoanBook": _one("loan_book", loan_book_records.build_example),
     "LoanBookRowPage": _page("rows", loan_book_records.build_row_example),
-    "EventPage": lambda: {
-        "events": [examples.build_event()],
-        "cursor": examples.EVENT_ID,
-        "has_more": False,
-    },
+    "EventPage": lambda: {"events": [examples.build_event()], "cursor": examples.EVENT_ID, "has_more": False},
     "EventTypeList": lambda: {"event_types": [examples.build_event_type()], **envelope.counts(1)},
     "RegisteredEndpoint": lambda: {"endpoint": examples.build_endpoint(), "secret": examples.SECRET},
     "OneEndpoint": _one("endpoint", examples.build_endpoint),
@@ -105,10 +101,7 @@ _FAILURES = {
 _ALWAYS = (400, 401, 405, 429, 500, 503)
 _POSTED = (409, 413, 415)
 _FAILURE_EXAMPLES: dict[int, tuple[str, Any]] = {
-    400: (
-        "loan_tenure must be at least 3",
-        [{"field": "loan_tenure", "message": "must be at least 3"}],
-    ),
+    400: ("loan_tenure must be at least 3", [{"field": "loan_tenure", "message": "must be at least 3"}]),
     401: ("Unauthorized", None),
     403: ("Not allowed", None),
     404: ("Not found", None),
@@ -221,12 +214,6 @@ def _with_example(model: type[Request]) -> dict[str, Any]:
     return {"example": name}
 
 
-def _build_examples(operation: dict[str, Any]) -> None:
-    for media in operation.get("requestBody", {}).get("content", {}).values():
-        if isinstance(name := media.get("example"), str):
-            media["example"] = build_example(_MODELS[name])
-
-
 def _add_examples(responses: dict[str, Any]) -> None:
     for status, stated in responses.items():
         media = stated.get("content", {}).get("application/json")
@@ -335,9 +322,11 @@ def _name_operations(app: FastAPI, paths: dict[str, Any]) -> None:
                 paths[route.path_format][method.lower()]["operationId"] = route.name
 
 
-def _name_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Put the schemas of bodies that are read by hand among the others, under their titles."""
+def _complete_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Fill in the examples of bodies; put the schemas of those read by hand among the others, under their titles."""
     for media in operation.get("requestBody", {}).get("content", {}).values():
+        if isinstance(name := media.get("example"), str):
+            media["example"] = build_example(_MODELS[name])
         if title := media["schema"].get("title"):
             schemas[title] = media["schema"]
             media["schema"] = {"$ref": f"#/components/schemas/{title}"}
@@ -365,10 +354,9 @@ def _document_of(app: FastAPI, _: date, base_url: str) -> dict[str, Any]:
             # FastAPI states its own 422, which we never answer: a broken field is 400 (contract E4).
             operation["responses"].pop("422", None)
             _add_examples(operation["responses"])
-            _build_examples(operation)
             for parameter in operation.get("parameters", ()):
                 parameter["schema"] = _without_null(parameter["schema"])
-            _name_bodies(operation, schemas)
+            _complete_bodies(operation, schemas)
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     return made

@@ -27,20 +27,25 @@ from core.services.selling import duplicate_guard
 from core.services.selling.duplicate_guard import EarlierPolicy
 from core.settings import settings
 from core.store import policy_numbers
-from core.store.access import ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Agreement, Certificate, Policy, Purchase, Submission
+
+
+def select_agreement(distributor_id: UUID) -> AnySelect:
+    """Return the query of the agreement with a distributor that holds today."""
+    return (
+        sa.select(Agreement)
+        .where(col(Agreement.distributor_id) == distributor_id, col(Agreement.starts_on) <= clock.today())
+        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
+        .limit(1)
+    )
 
 
 def refuse_ended(session: ScopedSession, distributor_id: UUID, *, is_live: bool) -> None:
     """StateForbids for a live sale of a distributor whose licence is over; terms without a last day block nothing."""
     if not (is_live and settings().licence_blocks_sales):
         return
-    query = (
-        sa.select(col(Agreement.licence_expires_on))
-        .where(col(Agreement.distributor_id) == distributor_id, col(Agreement.starts_on) <= clock.today())
-        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
-        .limit(1)
-    )
+    query = select_agreement(distributor_id).with_only_columns(col(Agreement.licence_expires_on))
     last_on = session.execute(query).scalar()
     if last_on is not None and last_on < clock.today():
         raise StateForbids(f"The licence of this distributor ended on {last_on}: it sells again once it is renewed")
