@@ -119,7 +119,6 @@ def changing_account(party: Party) -> Action:
 
 
 _ACCOUNT_WORK = {"Confirm": agreements.confirm, "Refuse": agreements.refuse, "Take back": agreements.take_back}
-_HELD_BY = {"platform": "The platform's wallet", "distributor": "The distributor"}
 _ACCOUNT_STATES = {"open": "Proposed", "confirmed": "Approved", "refused": "Declined", "withdrawn": "Off"}
 
 
@@ -139,7 +138,7 @@ def terms(row: Any) -> None:  # noqa: ANN401 - a row of the store, whose table s
     facts.line("Resident", "Yes" if row.is_resident else "No")
     facts.line("Small company", "Yes" if row.is_small else "No")
     facts.line("Charges VAT", "Yes" if row.charges_vat else "No")
-    facts.line("Holds the premium", _HELD_BY[row.collects])
+    facts.line("Holds the premium", _HOLDERS[row.collects])
     allowed = words.naira(row.book_premium_minor) if row.book_premium_minor else "Nothing: the desk confirms them"
     facts.line("Loan books confirmed by its key in a month", allowed)
 
@@ -163,7 +162,7 @@ def history(rows: Sequence[tuple[Any, str]]) -> None:
                     {
                         "Holds from": words.day(row.starts_on),
                         "Agreement": words.plain(row.number),
-                        "Holds the premium": _HELD_BY[row.collects] if row.account == "distributor" else "–",
+                        "Holds the premium": _HOLDERS[row.collects] if row.account == "distributor" else "–",
                         "Made by": words.plain(name),
                         "Made": words.moment(row.created_at),
                     }

@@ -202,7 +202,7 @@ def _one(name: str, tariff: Tariff, known: SoFar[Price], was: Price | None) -> N
     st.markdown(f"**{name}**")
     price = known.value
     if price is None:
-        _show_reason(known)
+        prices.show_lacking(known, sorted(words.title(name).lower() for name in known.missing))
         return
     change = price.total - was.total if was and was is not price else None
     st.metric(
@@ -222,14 +222,6 @@ def _one(name: str, tariff: Tariff, known: SoFar[Price], was: Price | None) -> N
 def _signed(change: Decimal) -> str:
     minor = money.to_minor(change)
     return f"{'+' if minor > 0 else ''}{words.naira(minor)}" if minor else "No change"
-
-
-def _show_reason(known: SoFar[Price]) -> None:
-    if known.missing:
-        missing = ", ".join(sorted(words.title(name).lower() for name in known.missing))
-        st.caption(f"Still needed for the price: {words.plain(missing)}.")
-    for fault in known.faults if not known.missing else ():
-        st.markdown(forms.complaint(f"{words.title(fault.field)} {fault.message}"))
 
 
 # The product whose change was confirmed: until the form is opened again, its URL redirects to the product. A second

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from core.api.http import envelope, forms, openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import list_response, success
+from core.api.http.envelope import page_response, success
 from core.api.http.forms import Form
 from core.api.http.posts import StrictRoute, run_once, run_once_async
 from core.api.http.queries import Id, PageQuery, QueryString
@@ -128,7 +128,7 @@ def list_loan_books(caller: Signed, query: Annotated[PageQuery, Query()]) -> Res
     """Your loan books, newest first."""
     with reading(caller.scope) as session:
         page = records.list_records(session, query.paging())
-    return list_response("loan_books", page.items, page.total_count, _LISTED)
+    return page_response("loan_books", page, _LISTED)
 
 
 @router.get(
@@ -158,7 +158,7 @@ def list_loan_book_rows(caller: Signed, loan_book_id: Id, query: Annotated[RowQu
     """The rows in the order of the file; of a snapshot also the policies that it does not have, as `missing`."""
     with reading(caller.scope) as session:
         page = records.list_rows(session, loan_book_id, query.paging(), query.outcome)
-    return list_response("rows", page.items, page.total_count, _ROWS)
+    return page_response("rows", page, _ROWS)
 
 
 @router.get(

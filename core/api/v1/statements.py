@@ -7,7 +7,7 @@ from pydantic import Field
 
 from core.api.http import openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import list_response, success
+from core.api.http.envelope import page_response, success
 from core.api.http.queries import Id, PageQuery, QueryString
 from core.api.http.reads import ReadRoute
 from core.api.outside import downloads
@@ -43,7 +43,7 @@ def list_statements(caller: Signed, query: Annotated[PageQuery, Query()]) -> Res
     """Every statement that was sent to you, the newest month first; a test key has none."""
     with reading(caller.scope) as session:
         page = statement_reading.list_records(session, query.paging())
-    return list_response("statements", page.items, page.total_count, _LISTED)
+    return page_response("statements", page, _LISTED)
 
 
 @router.get("/{statement_id}", responses=openapi.answers(OneStatement, _ONE, found=True), summary="One statement")

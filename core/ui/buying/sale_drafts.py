@@ -27,17 +27,8 @@ DRAFT: Final = "draft"
 _PLAIN: Final = (str, int, float, bool)
 # Kept beside the values: the sale's own state, files, and buttons.
 _NOT_TYPED: Final = (
-    "token",
-    "reviewed",
-    "receipt",
-    "faults",
-    "refusal",
-    DRAFT,
-    "kept_draft",
-    "chosen",
-    "kept",
-    "version",
-    "remove",
+    *("token", "reviewed", "receipt", "faults", "refusal", DRAFT, "kept_draft"),
+    *("chosen", "kept", "version", "remove"),
 )
 
 

@@ -41,18 +41,8 @@ _THINGS: Final = (
     *("amount_claimed", "cost_of_repair"),
 )
 _ORDER: Final = (
-    "Incident",
-    "Loss",
-    "Claimant",
-    "Payout",
-    "Customer",
-    "Vehicle",
-    "Goods",
-    "Journey",
-    "Contents",
-    "Loan",
-    "Cover",
-    "Papers",
+    *("Incident", "Loss", "Claimant", "Payout", "Customer", "Vehicle"),
+    *("Goods", "Journey", "Contents", "Loan", "Cover", "Papers"),
 )
 
 

@@ -58,7 +58,7 @@ def head(name: str, column: Column[Any], *, place: str) -> dict[str, Any]:
 
 
 class Look(TypedDict, total=False):
-    """What a column may have besides its heading and its cells, as `Column` has it."""
+    """The further properties of a column, as `Column` has them."""
 
     usual: bool
     says: str | None
