@@ -69,12 +69,13 @@ _INTERRUPTED = 130
 
 
 def _import(name: str) -> ModuleType:
-    """Import without looking for garbage meanwhile: all that is made stays, and a seventh of the time is saved."""
+    """Import without looking for garbage meanwhile, nor later in what was made here: it stays."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         return import_module(name)
     finally:
+        gc.freeze()
         if was_enabled:
             gc.enable()
 
@@ -159,7 +160,13 @@ def run() -> None:
     except CoverdeskError as error:
         _print_error("Refused.", error)
         sys.exit(1)
+    except OSError as error:
+        # A file that was named and cannot be used; any other failure of the system is ours to trace.
+        if error.filename is None:
+            raise
+        _print_error("Refused.", f"{error.filename}: {error.strerror}")
+        sys.exit(1)
 
 
-def _print_error(title: str, error: Exception) -> None:
+def _print_error(title: str, error: Exception | str) -> None:
     typer.echo(f"{typer.style(title, fg='red', bold=True)} {error}", err=True)

@@ -101,17 +101,27 @@ def _run_export(kind: Listing[Any], parameters: Mapping[str, list[str]], setting
 
 
 def _write(order: ExportOrder, out: str) -> Tally:
-    """Write the file completely or not at all: a failed export leaves an existing file unchanged."""
+    """Write the file completely or not at all: a failed export leaves an existing file unchanged.
+
+    A device or a pipe, such as /dev/null, is written into as it is: to put a file in its place would break it.
+    """
     if out == "-":
         return export_runs.write_file(order, sys.stdout.buffer)
-    target = Path(out)
+    target = Path(out).resolve()
+    if target.is_dir():
+        raise InvalidInput.for_field("--out", "is a folder: name a file in it")
     draft = target.with_name(f".{target.name}.{order.id}")
     # Remove the draft of a killed export: it contains personal data.
     local_files.clear(target.parent, glob.escape(f".{target.name}.") + _ID_PATTERN)
     try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as stream:
+                return export_runs.write_file(order, stream)
         with draft.open("wb") as file, local_files.locked(draft):
             tally = export_runs.write_file(order, file)
         draft.replace(target)
+    except OSError as error:
+        raise InvalidInput.for_field("--out", f"cannot be written: {error.strerror}") from error
     finally:
         draft.unlink(missing_ok=True)
     return tally

@@ -137,7 +137,9 @@ class Cover(Generic[R]):
     `next_term` is what the same money buys from a given day, told from the submitted data of a sold
     policy: for the activation of a pending one, and for a renewal (contract S4, S8). `rated_on` is the field whose
     amount the premium is a share of, and which is at fault when that comes to nothing. `life_insured` names the
-    field with the date of birth of whoever is insured for life or accident (contract S17).
+    field with the date of birth of whoever is insured for life or accident (contract S17). Of the insured thing,
+    `risk_key` is what is insured only once at a time (contract S12), `registration` the plate of a vehicle and
+    `device_number` the number of a device: lists show them.
     """
 
     prefix: str
@@ -153,6 +155,7 @@ class Cover(Generic[R]):
     payload: Callable[[R, Price], Mapping[str, Any]]
     risk_key: Callable[[R], str | None] = _no_key
     registration: Callable[[R], str | None] = _no_key
+    device_number: Callable[[R], str | None] = _no_key
     duplicate_key: Callable[[R], str | None] = _no_key
     life_insured: str | None = None
     echo_field: str = "payload"

@@ -1,6 +1,6 @@
 """Credit life: repays a loan when its borrower cannot; priced by the chosen benefits (contract S5)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import ROUND_CEILING, Decimal
@@ -17,9 +17,26 @@ from core.errors import InvalidInput
 
 BENEFITS = ("death", "permanent_disability", "temporary_disability", "loss_of_job")
 BASES = ("single", "monthly", "reducing")
+LOAN = "Loan"
 Benefit = Annotated[str, fields.one_of(*BENEFITS)]
-Benefits = Annotated[list[Benefit], Field(min_length=1, max_length=20)]
-Tenure = Annotated[int, Field(ge=3, le=120), fields.WHOLE_NUMBER]
+
+
+def _describe_benefits(benefits: Sequence[str]) -> str:
+    return ", ".join(name.replace("_", " ") for name in benefits).capitalize()
+
+
+Benefits = Annotated[
+    list[Benefit],
+    Field(min_length=1, max_length=20),
+    fields.Insured("Cover", "Benefits", place=1, say=_describe_benefits),
+]
+LoanAmount = Annotated[fields.PositiveNaira, fields.Insured(LOAN, "Loan amount")]
+Tenure = Annotated[
+    int,
+    Field(ge=3, le=120),
+    fields.WHOLE_NUMBER,
+    fields.Insured(LOAN, "Loan tenure", say="{} months".format),
+]
 
 
 def _check_loan_not_over(value: date, info: ValidationInfo) -> date:
@@ -43,7 +60,7 @@ LoanAccountNumber = Annotated[str, Field(min_length=1, max_length=40), AfterVali
 class CreditLifePriceRequest(Request):
     """Request for a credit life price; without benefits, all benefits of the product are priced."""
 
-    loan_amount: fields.PositiveNaira = Field(examples=[100000])
+    loan_amount: LoanAmount = Field(examples=[100000])
     loan_tenure: Tenure = Field(examples=[12], description="Months.")
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000080101"])
     benefit_coverage: Benefits | None = Field(default=None, examples=[["death", "loss_of_job"]])
@@ -58,15 +75,18 @@ class CreditLifeRequest(Request):
     email: fields.Email = Field(examples=["ngozi.okafor@example.com"])
     phone_number: fields.Phone = Field(examples=["08031234567"])
     date_of_birth: fields.BirthDate = Field(examples=["1990-04-12"])
-    loan_amount: fields.PositiveNaira = Field(examples=[100000])
+    loan_amount: LoanAmount = Field(examples=[100000])
     gender: request_parts.Gender = Field(examples=["Female"])
     loan_tenure: Tenure = Field(examples=[12], description="Months.")
     id_image_url: fields.Picture = Field(examples=["https://files.example.com/id/okafor.jpg"])
-    loan_start_date: Annotated[fields.Day, AfterValidator(_check_loan_not_over), fields.ExampleInDays(0)] = Field(
-        description="The day the loan is paid out."
-    )
+    loan_start_date: Annotated[
+        fields.Day,
+        AfterValidator(_check_loan_not_over),
+        fields.ExampleInDays(0),
+        fields.Insured(LOAN, "Loan start"),
+    ] = Field(description="The day the loan is paid out.")
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000080101"])
-    loan_account_number: Annotated[LoanAccountNumber | None, fields.InsuredOnce()] = Field(
+    loan_account_number: Annotated[LoanAccountNumber | None, fields.InsuredOnce(), fields.Insured(LOAN)] = Field(
         default=None,
         examples=["LN-2026-004711"],
         description="The lender's number of the loan: the same loan is insured once at a time.",

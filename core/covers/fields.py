@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from functools import cache
+from types import NoneType
 from typing import Annotated, Any, get_args
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -152,6 +154,23 @@ class Personal:
 
 
 @dataclass(frozen=True, slots=True)
+class Insured:
+    """Field metadata: says what is insured; forms, certificates, the claim's form and erasures follow from it.
+
+    `section` is the heading in a form, `line` the label on the certificate, None for what is not on it. Fields of one
+    line stand beside each other there: an amount, a day, or else as `say` words the value. Lines follow the order of
+    the request, those of a lower `place` first. `is_number` marks the number by which the thing is known, such as a
+    plate or an IMEI: a claim begins with it, and an erasure searches every text for it.
+    """
+
+    section: str
+    line: str | None = None
+    is_number: bool = False
+    place: int = 0
+    say: Callable[[Any], str] = str
+
+
+@dataclass(frozen=True, slots=True)
 class ExampleInDays:
     """Field metadata: the example date is this many days from today, so it stays valid."""
 
@@ -171,6 +190,28 @@ def get_metadata(field: FieldInfo) -> list[Any]:
         return [*getattr(annotation, "__metadata__", ()), *inner]
 
     return [*field.metadata, *collect(field.annotation)]
+
+
+def get_bare_type(annotation: Any) -> Any:
+    """Return the type without optional and Annotated wrappers."""
+    if hasattr(annotation, "__metadata__"):
+        return get_bare_type(annotation.__origin__)
+    parts = [part for part in get_args(annotation) if part is not NoneType]
+    if NoneType in get_args(annotation) and len(parts) == 1:
+        return get_bare_type(parts[0])
+    return annotation
+
+
+@cache
+def list_insured(model: type[BaseModel]) -> tuple[tuple[str, Insured], ...]:
+    """Return the fields that say what is insured with their marks, in the order of a certificate."""
+    marked = [(name, mark) for name, field in model.model_fields.items() for mark in get_metadata(field)]
+    return tuple(sorted((each for each in marked if isinstance(each[1], Insured)), key=lambda each: each[1].place))
+
+
+def list_numbers(model: type[BaseModel]) -> tuple[str, ...]:
+    """Return the fields with a number by which the insured thing is known."""
+    return tuple(name for name, mark in list_insured(model) if mark.is_number)
 
 
 def build_example(model: type[BaseModel]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Request parts shared by insurers, and the policyholder of a request."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -70,6 +70,12 @@ Items = Annotated[list[Item], Field(min_length=1, max_length=200), AfterValidato
 def sum_items(items: Sequence[Item]) -> Decimal:
     """Return the total value of the items in naira."""
     return sum((item.amount for item in items), money.ZERO)
+
+
+def describe_items(items: Sequence[Mapping[str, Any]]) -> str:
+    """Return number and total value of stored items: "2 items worth ₦2,750,000.00"."""
+    total = money.format_naira(money.to_minor(sum((Decimal(str(item["amount"])) for item in items), money.ZERO)))
+    return f"{len(items)} {'item' if len(items) == 1 else 'items'} worth {total}"
 
 
 def build_items(items: Sequence[Item], name_field: str, amount_field: str) -> list[dict[str, str]]:

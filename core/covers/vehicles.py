@@ -10,9 +10,23 @@ from core.covers import fields
 from core.covers.fields import fault
 from core.covers.request import Request
 
-Colour = Annotated[str, fields.Pick(reference.colours, "colour list", reference.colour)]
-BodyType = Annotated[str, fields.Pick(reference.body_types, "vehicle body types lookup")]
-Usage = Annotated[str, fields.one_of("Private", "Commercial")]
+_VEHICLE = "Vehicle"
+# In the order of a certificate, whatever the order of the request.
+RegistrationNumber = Annotated[
+    fields.RegistrationNumber, fields.Insured(_VEHICLE, "Registration number", is_number=True, place=1)
+]
+Year = Annotated[fields.Year, fields.Insured(_VEHICLE, "Year of manufacture", place=3)]
+Colour = Annotated[
+    str,
+    fields.Pick(reference.colours, "colour list", reference.colour),
+    fields.Insured(_VEHICLE, "Colour", place=4),
+]
+ChassisNumber = Annotated[fields.Text, fields.Insured(_VEHICLE, "Chassis number", place=5)]
+EngineNumber = Annotated[fields.Text, fields.Insured(_VEHICLE, "Engine number", place=6)]
+Usage = Annotated[str, fields.one_of("Private", "Commercial"), fields.Insured("Cover", "Use", place=7)]
+BodyType = Annotated[str, fields.Pick(reference.body_types, "vehicle body types lookup"), fields.Insured(_VEHICLE)]
+EngineCapacity = Annotated[fields.EngineCapacity, fields.Insured(_VEHICLE)]
+Value = Annotated[fields.PositiveNaira, fields.Insured(_VEHICLE)]
 
 
 def _check_make_id(value: str) -> str:
@@ -58,23 +72,6 @@ def _list_models(values: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     return [(model.id, model.name) for model in reference.list_vehicle_models(make.id, None)] if make else []
 
 
-_MAKES, _MODELS = fields.Choice(_list_makes), fields.Choice(_list_models, after=("vehicle_make",))
-MakeId = Annotated[fields.Text, AfterValidator(_check_make_id), _MAKES]
-ModelId = Annotated[fields.Text, AfterValidator(_check_model_id), _MODELS]
-Make = Annotated[fields.Text, AfterValidator(_check_make), _MAKES]
-Model = Annotated[fields.Text, AfterValidator(_check_model), _MODELS]
-
-TOYOTA = reference.find_make_by_id_or_name("Toyota")
-CAMRY = TOYOTA and reference.find_model_by_id_or_name("Camry", TOYOTA)
-
-
-class ListedVehicle(Request):
-    """A vehicle by the ids of the make and model lookups; the model must be one of the make."""
-
-    vehicle_make: MakeId = Field(examples=[TOYOTA and TOYOTA.id], description="Id from the make lookup.")
-    vehicle_model: ModelId = Field(examples=[CAMRY and CAMRY.id], description="Id from the model lookup.")
-
-
 def get_make_name(make_id: str) -> str:
     """Return the name of a make id; an unknown id is returned as it is."""
     make = reference.find_make_by_id(make_id)
@@ -85,3 +82,22 @@ def get_model_name(model_id: str) -> str:
     """Return the name of a model id; an unknown id is returned as it is."""
     model = reference.find_model_by_id(model_id)
     return model.name if model else model_id
+
+
+_MAKES, _MODELS = fields.Choice(_list_makes), fields.Choice(_list_models, after=("vehicle_make",))
+_MAKE = fields.Insured(_VEHICLE, "Vehicle", place=2, say=get_make_name)
+_MODEL = fields.Insured(_VEHICLE, "Vehicle", place=2, say=get_model_name)
+MakeId = Annotated[fields.Text, AfterValidator(_check_make_id), _MAKES, _MAKE]
+ModelId = Annotated[fields.Text, AfterValidator(_check_model_id), _MODELS, _MODEL]
+Make = Annotated[fields.Text, AfterValidator(_check_make), _MAKES, _MAKE]
+Model = Annotated[fields.Text, AfterValidator(_check_model), _MODELS, _MODEL]
+
+TOYOTA = reference.find_make_by_id_or_name("Toyota")
+CAMRY = TOYOTA and reference.find_model_by_id_or_name("Camry", TOYOTA)
+
+
+class ListedVehicle(Request):
+    """A vehicle by the ids of the make and model lookups; the model must be one of the make."""
+
+    vehicle_make: MakeId = Field(examples=[TOYOTA and TOYOTA.id], description="Id from the make lookup.")
+    vehicle_model: ModelId = Field(examples=[CAMRY and CAMRY.id], description="Id from the model lookup.")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.demo.audit_log import Mark, Summary, find, refuse_business
+from core.demo.marker import Mark, Summary, find, refuse_business
 from core.store.access import Store
 
 __all__ = ["Mark", "Summary", "find", "refuse_business", "write"]

@@ -5,7 +5,6 @@ Two of its lines are the mark of a demonstration: they can be neither changed no
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from heapq import heappop, heappush
 from random import Random
@@ -16,6 +15,7 @@ from sqlmodel import col
 
 from core import clock, money
 from core.demo.bulk_rows import Rows, stamp
+from core.demo.marker import ACTOR, BEGUN, SUBJECT, Mark, find, refuse_business
 from core.demo.random_source import dashed_id, dice, new_id
 from core.demo.sales.policy_lives import Ended
 from core.demo.sales.sales import DESK, Sale
@@ -24,8 +24,6 @@ from core.store.access import ScopedSession
 from core.store.audit_chain import chain_of, link
 from core.store.schema.admin import AuditEntry, AuditHead
 from core.store.schema.events import EventCursor
-from core.store.schema.parties import ApiKey, Distributor, Staff
-from core.store.schema.sales import Purchase
 
 # Of two years of business, the newest entries of each chain become events when the store is served.
 _NEWEST = 20
@@ -162,74 +160,6 @@ def _note_end(sale: Sale, log: Log, subject: str, ended: Ended) -> None:
         after |= {"by_insurer": ended.by_insurer, "method": ended.refund.method}
     action = "policy cancelled" if sale.life.cancelled else "policy declined"
     log.add(ended.at, DESK, action, subject, before={"version": len(sale.changes)}, after=after)
-
-
-SUBJECT = "store demonstration"
-BEGUN, WRITTEN = "demonstration begun", "demonstration written"
-ACTOR = "command line"
-_OF_A_BUSINESS = (Staff, Distributor, ApiKey, Purchase)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Mark:
-    """The parameters of a demonstration; `written` once it is complete."""
-
-    purchases: int
-    seed: int
-    until: datetime
-    written: bool
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The values of the audit entry."""
-        return {"purchases": self.purchases, "seed": self.seed, "until": self.until.isoformat()}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Summary:
-    """Counts of the store; `already_there` when nothing had to be written."""
-
-    purchases: int
-    policies: int
-    renewals: int
-    customers: int
-    claims: int
-    seed: int
-    until: datetime
-    already_there: bool
-
-    def __str__(self) -> str:
-        counted = ("purchases", "policies", "renewals", "customers", "claims")
-        facts = ", ".join(f"{getattr(self, name):,} {name}" for name in counted)
-        verb = "Already there" if self.already_there else "Written"
-        return f"{verb}: {facts}; two years up to {clock.format_lagos(self.until)}, seed {self.seed}."
-
-
-def find(session: ScopedSession) -> Mark | None:
-    """The demonstration of this store; none when it has its own business."""
-    lines = session.execute(
-        sa.select(col(AuditEntry.action), col(AuditEntry.after)).where(col(AuditEntry.subject) == SUBJECT)
-    )
-    found = {line.action: line.after for line in lines}
-    if BEGUN not in found:
-        return None
-    facts = found[BEGUN]
-    until = datetime.fromisoformat(facts["until"])
-    return Mark(purchases=facts["purchases"], seed=facts["seed"], until=until, written=WRITTEN in found)
-
-
-def refuse_business(session: ScopedSession) -> None:
-    """StateForbids when the store is no demonstration and belongs to somebody: it has a person, a distributor, a key
-    or a sale.
-    """
-    # By table alone: the store may be of an earlier release.
-    if find(session) is None and any(
-        session.execute(sa.select(sa.literal(1)).select_from(entity).limit(1)).first() for entity in _OF_A_BUSINESS
-    ):
-        raise StateForbids(
-            "This store has business of its own, and a demonstration never enters it:"
-            " leave COVERDESK_DATABASE_URL out, or name another store"
-        )
 
 
 def begin(session: ScopedSession, wanted: Mark) -> Log | None:

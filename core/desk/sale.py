@@ -141,7 +141,11 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         expiration_at=policy.expiration_at,
         ended_at=policy.cancelled_at or policy.declined_at,
         certificate_url=certificate_url(policy.certificate_code),
-        insured=[line for line in certificates.list_certificate_lines(policy.submitted) if line[0] not in _SERIALS],
+        insured=[
+            line
+            for line in certificates.list_certificate_lines((row.prefix, row.route_name), policy.submitted)
+            if line[0] not in _SERIALS
+        ],
         possible_duplicate_of=policy.possible_duplicate_of,
         customer_id=customer.id,
         customer=f"{policy.first_name} {policy.last_name}",
@@ -167,6 +171,8 @@ def _sale(purchase_id: UUID) -> AnySelect:
             Customer,
             ProductVersion,
             col(Product.name).label("product"),
+            col(Product.prefix),
+            col(Product.route_name),
             col(Provider.company_name),
             col(ProductCategory.name).label("category"),
             col(Distributor.business_name),

@@ -21,9 +21,11 @@ from core.services.people.staff import Person
 from core.states.claims import (
     APPROVED_AMOUNT,
     AUTHORITY,
+    CLOSED,
     ESTIMATE,
     EVIDENCE,
     OFFER,
+    RULES,
     TRANSITIONS,
     ClaimStatus,
     ClaimTransition,
@@ -40,26 +42,24 @@ from pages.claims._actions import MOVE, Open, begin, changing, deciding, do_open
 _FIELDS: Final = ("amount", "reason", "note", "payment_reference", "estimate_document")
 _EMPTY: Final[Mapping[str, Any]] = {"reason": None, "note": "", "payment_reference": "", "estimate_document": None}
 _NEW: Final = frozenset({ClaimStatus.PENDING, ClaimStatus.VIEWED})
-# What usually comes next; a new claim is approved at once where nothing is missing, or else its review is started.
-_MAIN: Final[Mapping[str, ClaimStatus]] = {
-    ClaimStatus.REVIEWING: ClaimStatus.APPROVED,
-    ClaimStatus.INSPECTION_SUBMITTED: ClaimStatus.APPROVED,
-    ClaimStatus.ESTIMATE_SUBMITTED: ClaimStatus.APPROVED,
-    ClaimStatus.APPROVED: ClaimStatus.OFFER_SENT,
-    ClaimStatus.OFFER_SENT: ClaimStatus.OFFER_ACCEPTED,
-    ClaimStatus.OFFER_REJECTED: ClaimStatus.OFFER_SENT,
-    ClaimStatus.OFFER_ACCEPTED: ClaimStatus.PAID,
-    ClaimStatus.PAID: ClaimStatus.SETTLED,
-}
 
 
 def find_main(review: ClaimReview) -> ClaimTransition | None:
-    """Return the transition that usually comes next, possible or not; None where there is none."""
-    allowed = {move.to: move for move in review.transitions_allowed}
+    """Return the transition that usually comes next, possible or not; None where there is none.
+
+    That is the approval, or else what the status leads to first; a new claim is approved at once only where nothing is
+    missing.
+    """
+    if review.status in CLOSED:
+        return None
+    allowed, leads_to = (
+        {move.to: move for move in review.transitions_allowed},
+        RULES[ClaimStatus(review.status)].leads_to,
+    )
     if review.status in _NEW:
         approval = allowed.get(ClaimStatus.APPROVED)
         return approval if approval and not approval.missing else allowed.get(ClaimStatus.REVIEWING)
-    return allowed.get(_MAIN.get(review.status, ClaimStatus.REVIEWING)) if review.status in _MAIN else None
+    return allowed.get(ClaimStatus.APPROVED if ClaimStatus.APPROVED in leads_to else leads_to[0])
 
 
 def draw_main(review: ClaimReview) -> None:

@@ -142,6 +142,34 @@ def test_export_is_whole_and_sums_to_its_last_line(store: Store, tmp_path: Path)
     assert f"{len(rows):,} purchases, ₦{total:,.2f};" in few.stderr
 
 
+def test_an_export_goes_into_a_pipe_and_to_where_a_link_leads_and_into_no_folder(store: Store, tmp_path: Path) -> None:
+    pipe, link, linked = tmp_path / "pipe", tmp_path / "link.csv", tmp_path / "linked.csv"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert coverdesk("export", "purchases", "--out", str(pipe)).returncode == 0
+        assert os.read(reader, 1 << 16).startswith(b"id,")
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    link.symlink_to(linked)
+    assert coverdesk("export", "purchases", "--out", str(link)).returncode == 0
+    assert link.is_symlink()
+    assert linked.read_text().startswith("id,")
+    for wrong, why in ((tmp_path, "is a folder"), (tmp_path / "none" / "x.csv", "cannot be written: No such file")):
+        refused = coverdesk("export", "purchases", "--out", str(wrong))
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert f"--out {why}" in refused.stderr
+    backup = coverdesk("backup", str(pipe), "--overwrite")
+    assert (backup.returncode, pipe.is_fifo()) == (1, True)
+    assert "FILE must be a file" in backup.stderr
+    for words, why in ((("backup",), "must lie in a folder that exists"), (("demo", "--loan-book"), "No such file")):
+        refused = coverdesk(*words, str(tmp_path / "none" / "x"))
+        assert refused.returncode == 1
+        assert "Refused." in refused.stderr
+        assert why in refused.stderr
+
+
 def test_every_kind_is_exported_by_its_own_filters_and_as_a_workbook(store: Store, tmp_path: Path) -> None:
     target = tmp_path / "paid.xlsx"
     words = ("--status", "Paid", "--incident-from", "2026-01-01", "--format", "xlsx", "--out", str(target))

@@ -1,5 +1,6 @@
 """Every field of every list narrows what it says, shares no statement with another question, and no roll-up guesses."""
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,14 +11,23 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 
+from core.api.http.queries import FilterQuery
+from core.commands.export import _build_command
 from core.desk.export_runs import ReceiptFilter
+from core.desk.exported_lists import TITLES, get_kind
 from core.errors import InvalidInput
 from core.services.audit.search import AuditFilter
 from core.services.catalogue.product_list import ProductFilter
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers.customers import CustomerFilter
 from core.services.lists.filters import fields
-from core.services.lists.filters.declaration import Filter, of, parameterise
+from core.services.lists.filters.declaration import (
+    RESERVED_IN_ADDRESS,
+    RESERVED_IN_API,
+    Filter,
+    of,
+    parameterise,
+)
 from core.services.lists.filters.fields import Field
 from core.services.lists.windows import Span
 from core.services.policies.policies import PolicyFilter
@@ -26,7 +36,7 @@ from core.services.sales import totals
 from core.services.sales.distributors import DistributorFilter
 from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.store.access import Scope
-from core.store.schema.tables import DaybookLine, Purchase
+from core.store.schema.tables import Customer, DaybookLine, Purchase
 from tests.every_case import every_case
 
 ONE, TWO = UUID("01900000-0000-7000-8000-000000000001"), UUID("01900000-0000-7000-8000-000000000002")
@@ -158,7 +168,39 @@ WRONG: Mapping[str, tuple[Callable[[], None], str]] = {
         lambda: declare(other=of(fields.Text(label="Other", column="request_source", api="provider_id"))),
         "two fields named provider_id",
     ),
+    "a table that the query does not join": (
+        lambda: declare(buyer=of(fields.Text(label="Buyer", column=Customer.name_key))),
+        "reads Customer, which the list does not join",
+    ),
+    "a table of its function that the query does not join": (
+        lambda: declare(buyer=of(fields.Text(label="Buyer", column=lambda _, __: sa.true(), joins=Customer))),
+        "reads Customer, which the list does not join",
+    ),
+    "no words to choose from": (
+        lambda: declare(tint=of(fields.Word(label="Tint", column="request_source"))),
+        "no words to choose from",
+    ),
+    "a name of the export's options": (
+        lambda: declare(tint=of(fields.Text(label="Tint", column="request_source", address="order", help="A tint."))),
+        "named order, which every list has already",
+    ),
+    "a name of the pages of the API": (
+        lambda: declare(tint=of(fields.Text(label="Tint", column="request_source", api="limit"))),
+        "named limit, which every list has already",
+    ),
 }
+
+
+def test_every_option_of_an_export_and_every_parameter_of_a_page_is_reserved() -> None:
+    options = set(inspect.signature(_build_command(get_kind("purchases"))).parameters)
+    own = {parameter.name.removesuffix("_") for parameter in PurchaseFilter.parameters()}
+    assert {name.removesuffix("_") for name in options} - own <= RESERVED_IN_ADDRESS
+    assert {*FilterQuery.model_fields} <= RESERVED_IN_API
+
+
+@every_case("kind", TITLES)
+def test_every_option_of_an_export_says_what_it_is(kind: str) -> None:
+    assert [parameter.name for parameter in get_kind(kind).parameters if not parameter.help] == []
 
 
 @every_case("wrong", WRONG)

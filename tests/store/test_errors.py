@@ -1,11 +1,14 @@
 """Errors of refused statements: the place, and nothing of the values they carried."""
 
+import warnings
+
 import pytest
 import sqlalchemy as sa
+from sqlmodel import col
 
 from core import clock, ids
 from core.store.access import Scope, Store
-from core.store.schema.tables import Provider
+from core.store.schema.tables import Product, Provider
 
 pytestmark = pytest.mark.both_databases
 
@@ -34,3 +37,16 @@ def test_a_broken_rule_of_the_database_is_told_without_personal_values(store: St
     assert "segment" in told
     assert BVN not in told
     assert EMAIL not in told
+
+
+def test_tables_that_nothing_joins_are_refused_as_their_sums_would_be_multiplied(store: Store) -> None:
+    multiplied = sa.select(sa.func.count(col(Product.id))).select_from(Product).where(col(Provider.segment) != "")
+    with warnings.catch_warnings():
+        # As a server has them, which no test has told to raise.
+        warnings.simplefilter("default")
+        Store(str(store.url)).close()
+        with (
+            pytest.raises(sa.exc.SAWarning, match="cartesian product"),
+            store.reading(Scope.system()) as session,
+        ):
+            session.execute(multiplied)

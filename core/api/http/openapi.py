@@ -80,7 +80,7 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
 }
 
 
-INTRODUCTION = """Sell policies of seven insurers. Every answer is an envelope: `responseCode` 1 or 0,
+INTRODUCTION = """Sell policies of several insurers. Every answer is an envelope: `responseCode` 1 or 0,
 `responseText`, `data`, and `errorData` on failure. Send `Authorization: Bearer <key>` with every
 request; a test key sees and writes test records only. Every POST takes an `Idempotency-Key`. The document offers one
 kind of value for each field; amounts and flags of a JSON body are taken as texts too ("1000.50", "true")."""

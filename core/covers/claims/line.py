@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from core.covers import fields
+from core.covers import fields, registry
 from core.covers.fields import fault
 from core.covers.request import Request
 
@@ -148,6 +148,21 @@ class ClaimLine:
             for name, each in self.request.model_fields.items()
             if any(isinstance(mark, fields.Upload) for mark in fields.get_metadata(each))
         )
+
+    @cached_property
+    def number_field(self) -> str | None:
+        """The field that names the insured thing by its number; None where a claim names none."""
+        return next(iter(fields.list_numbers(self.request)), None)
+
+    def find_number(self, insured: Mapping[str, Any]) -> str | None:
+        """Return the number of the thing that a policy of the line insures, as it was submitted; None without one."""
+        requests = (registry.get_request(*endpoint) for endpoint in self.covers)
+        names = (name for request in requests if request for name in fields.list_numbers(request))
+        return next((str(insured[name]) for name in names if insured.get(name)), None)
+
+    def compare_numbers(self, question: str, claimed: Mapping[str, Any], insured: Mapping[str, Any]) -> "Finding":
+        """Compare the number that a claim names with that of the insured thing."""
+        return compare(question, claimed.get(self.number_field or ""), self.find_number(insured))
 
     def list_required(self, incident_type: str | None, *, no_police_report: str | None = None) -> tuple[str, ...]:
         """Return the documents that an incident requires; a reason for having no police report stands in for it."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from core import clock
-from core.covers import fields, request_parts
+from core.covers import fields, request_parts, vehicles
 from core.covers.claims.line import DEATH, ClaimLine, Endpoint, Finding, LossRequest, Paper, compare
 from core.covers.credit_life import CREDIT_LIFE
 
@@ -88,7 +88,9 @@ class GadgetClaimRequest(LossRequest):
     """A claim on a policy of a device."""
 
     incident_type: Annotated[str, fields.one_of(*_GADGET_INCIDENTS)] = Field(examples=["Cracked screen"])
-    device_serial_number: fields.Text | None = Field(default=None, examples=["SN-2026-0001"])
+    device_serial_number: Annotated[fields.Text | None, fields.Insured("Loss", is_number=True)] = Field(
+        default=None, examples=["SN-2026-0001"]
+    )
     cost_of_repair: fields.PositiveNaira | None = Field(default=None, examples=["60000.00"])
     front_image: Paper = None
     back_image: Paper = None
@@ -98,7 +100,7 @@ class GadgetClaimRequest(LossRequest):
 
 
 def _same_device(claimed: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
-    return compare("The insured device", claimed.get("device_serial_number"), insured.get("device_serial_number"))
+    return GADGET.compare_numbers("The insured device", claimed, insured)
 
 
 GADGET: Final = ClaimLine(
@@ -181,7 +183,7 @@ class MotorClaimRequest(LossRequest):
     """A claim on a motor policy."""
 
     incident_type: Annotated[str, fields.one_of(*_MOTOR_INCIDENTS)] = Field(examples=["Collision"])
-    registration_number: fields.RegistrationNumber | None = Field(
+    registration_number: vehicles.RegistrationNumber | None = Field(
         default=None, examples=["KJA-482CD"], description="Of the vehicle that was concerned."
     )
     driver_name: fields.Name | None = Field(default=None, examples=["Amaka Eze"])
@@ -198,8 +200,7 @@ class MotorClaimRequest(LossRequest):
 
 
 def _same_vehicle(claimed: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
-    plate = insured.get("registration_number") or insured.get("vehicle_registration_number")
-    return compare("The insured vehicle", claimed.get("registration_number"), plate)
+    return MOTOR.compare_numbers("The insured vehicle", claimed, insured)
 
 
 MOTOR: Final = ClaimLine(

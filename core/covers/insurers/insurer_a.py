@@ -17,11 +17,11 @@ class AutoRequest(vehicles.ListedVehicle):
 
     address: fields.Address = Field(examples=["4 Allen Avenue, Ikeja"])
     vehicle_color: vehicles.Colour = Field(examples=["Black"])
-    registration_number: fields.RegistrationNumber = Field(examples=["LSD-123AB"])
-    engine_number: fields.Text = Field(examples=["2AZ7654321"])
-    chassis_number: fields.Text = Field(examples=["JTDBT923771234567"])
-    year_of_manufacture: fields.Year = Field(examples=["2019"])
-    engine_capacity: fields.EngineCapacity = Field(examples=["2.4"])
+    registration_number: vehicles.RegistrationNumber = Field(examples=["LSD-123AB"])
+    engine_number: vehicles.EngineNumber = Field(examples=["2AZ7654321"])
+    chassis_number: vehicles.ChassisNumber = Field(examples=["JTDBT923771234567"])
+    year_of_manufacture: vehicles.Year = Field(examples=["2019"])
+    engine_capacity: vehicles.EngineCapacity = Field(examples=["2.4"])
     first_name: fields.Name = Field(examples=["Amaka"])
     last_name: fields.Name = Field(examples=["Eze"])
     email: fields.Email = Field(examples=["amaka.eze@example.com"])
@@ -37,8 +37,8 @@ class ThirdPartyRequest(AutoRequest):
 class ComprehensiveRequest(AutoRequest):
     """Comprehensive cover of one vehicle, paid at once or by instalments."""
 
-    registration_number: fields.RegistrationNumber = Field(examples=["KJA-482CD"])
-    vehicle_cost: fields.PositiveNaira = Field(examples=[4000000], description="Purchase price of the vehicle.")
+    registration_number: vehicles.RegistrationNumber = Field(examples=["KJA-482CD"])
+    vehicle_cost: vehicles.Value = Field(examples=[4000000], description="Purchase price of the vehicle.")
     premium_frequency: Annotated[str, pricing.FREQUENCY] = Field(examples=["monthly"])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000010101"])
 

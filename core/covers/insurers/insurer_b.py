@@ -10,6 +10,7 @@ from pydantic import Field
 from core.covers import fields, request_parts, vehicles
 from core.covers.cover import IN_FORCE, PENDING, Cover, Price, Rates, ResponseShape, Term
 from core.covers.pricing import apply_minimum, compute_annual, compute_percentage, flat_price
+from core.covers.request import Request
 
 
 class AutoRequest(request_parts.IdentityDocument, request_parts.BuyerWithPhone):
@@ -21,15 +22,15 @@ class AutoRequest(request_parts.IdentityDocument, request_parts.BuyerWithPhone):
     bvn: fields.Bvn = Field(examples=["22212345678"])
     title_id: request_parts.Title = Field(examples=["mrs"], description="A title of the titles lookup, or its slug.")
     title: Annotated[request_parts.Title | None, fields.SameAs("title_id")] = Field(default=None, examples=["Mrs"])
-    registration_number: fields.RegistrationNumber = Field(examples=["PHC-614EF"])
+    registration_number: vehicles.RegistrationNumber = Field(examples=["PHC-614EF"])
     vehicle_category: vehicles.Usage = Field(examples=["Private"])
     vehicle_make: vehicles.Make | None = Field(default=None, examples=["Toyota"])
     vehicle_model: vehicles.Model | None = Field(default=None, examples=["Camry"])
-    year_of_manufacture: fields.Year = Field(examples=["2018"])
-    engine_number: fields.Text | None = Field(default=None, examples=["2AR1234567"])
-    chassis_number: fields.Text | None = Field(default=None, examples=["4T1BF1FK5CU512345"])
+    year_of_manufacture: vehicles.Year = Field(examples=["2018"])
+    engine_number: vehicles.EngineNumber | None = Field(default=None, examples=["2AR1234567"])
+    chassis_number: vehicles.ChassisNumber | None = Field(default=None, examples=["4T1BF1FK5CU512345"])
     vehicle_color: vehicles.Colour | None = Field(default=None, examples=["Silver"])
-    vehicle_cost: fields.PositiveNaira = Field(examples=[6500000])
+    vehicle_cost: vehicles.Value = Field(examples=[6500000])
 
 
 class ThirdPartyAutoRequest(AutoRequest):
@@ -43,8 +44,8 @@ class ComprehensiveAutoRequest(AutoRequest):
 
     # The specification's field list has a misprint for the date of birth (contract S16).
     aliases: ClassVar[Mapping[str, str]] = {"date_of_number": "date_of_birth"}
-    registration_number: fields.RegistrationNumber = Field(examples=["ABJ-905GH"])
-    vehicle_cost: fields.PositiveNaira = Field(examples=[6500000])
+    registration_number: vehicles.RegistrationNumber = Field(examples=["ABJ-905GH"])
+    vehicle_cost: vehicles.Value = Field(examples=[6500000])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020501"])
 
 
@@ -141,6 +142,9 @@ COMPREHENSIVE = Cover(
 
 
 HALF_YEAR_MONTHS = 6
+_CONTENTS = fields.Insured("Contents")
+_ITEMS = fields.Insured("Contents", "Contents", say=request_parts.describe_items)
+_SERIAL = fields.Insured("Device", "Device serial number", is_number=True)
 SHOP_IDENTITY_DOCUMENTS = ("Drivers License", "NIN", "International Passport")
 STOCK_TAKING_INTERVALS = ("daily", "weekly", "monthly", "quarterly", "yearly")
 
@@ -148,7 +152,9 @@ STOCK_TAKING_INTERVALS = ("daily", "weekly", "monthly", "quarterly", "yearly")
 class OwnerRequest(request_parts.IdentityDocument, request_parts.BuyerWithPhone):
     """The owner of the contents."""
 
-    address: fields.Address = Field(examples=["27 Awolowo Road, Ikoyi"])
+    address: Annotated[fields.Address, fields.Insured("Contents", "Premises")] = Field(
+        examples=["27 Awolowo Road, Ikoyi"]
+    )
     date_of_birth: fields.BirthDate = Field(examples=["1985-03-14"])
     title: request_parts.Title = Field(examples=["Mrs"])
     gender: request_parts.Gender = Field(examples=["Female"])
@@ -157,8 +163,8 @@ class OwnerRequest(request_parts.IdentityDocument, request_parts.BuyerWithPhone)
 class ContentRequest(OwnerRequest):
     """The fields that office and home contents share."""
 
-    pre_ownership: fields.Text = Field(examples=["First owner"])
-    tenancy: fields.Text = Field(examples=["Tenant"])
+    pre_ownership: Annotated[fields.Text, _CONTENTS] = Field(examples=["First owner"])
+    tenancy: Annotated[fields.Text, _CONTENTS] = Field(examples=["Tenant"])
     lga: request_parts.Lga = Field(examples=["LAGOS-Eti-Osa"])
     is_full_year: fields.Flag = Field(examples=[True], description="False buys six months.")
     insurance_start_date: Annotated[fields.TodayOrLater, fields.ExampleInDays(0)]
@@ -167,7 +173,7 @@ class ContentRequest(OwnerRequest):
 class OfficeRequest(ContentRequest):
     """Cover of the contents of an office."""
 
-    office_items: request_parts.Items = Field(
+    office_items: Annotated[request_parts.Items, _ITEMS] = Field(
         examples=[[{"name": "Laptops", "amount": 2400000}, {"name": "Printer", "amount": 350000}]]
     )
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020101"])
@@ -176,8 +182,8 @@ class OfficeRequest(ContentRequest):
 class HomeRequest(ContentRequest):
     """Cover of the contents of a home."""
 
-    description: fields.LongText = Field(examples=["Three-bedroom flat on the second floor"])
-    home_items: request_parts.Items = Field(
+    description: Annotated[fields.LongText, _CONTENTS] = Field(examples=["Three-bedroom flat on the second floor"])
+    home_items: Annotated[request_parts.Items, _ITEMS] = Field(
         examples=[[{"name": "Television", "amount": 850000}, {"name": "Refrigerator", "amount": 620000}]]
     )
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020201"])
@@ -186,12 +192,18 @@ class HomeRequest(ContentRequest):
 class ShopRequest(OwnerRequest):
     """Cover of the stock of a shop."""
 
-    shop_type: fields.Text = Field(examples=["Lock-up shop"])
-    nature_of_business: fields.Text = Field(examples=["Provisions"])
-    nature_of_stock: Annotated[str, fields.one_of("perishable", "non perishable", "mixed")] = Field(examples=["mixed"])
-    stock_keeping: fields.Flag = Field(examples=[True])
-    stock_taking_interval: Annotated[str, fields.one_of(*STOCK_TAKING_INTERVALS)] = Field(examples=["monthly"])
-    stock_amount: fields.PositiveNaira = Field(examples=[3000000], description="Total cost of the goods.")
+    shop_type: Annotated[fields.Text, _CONTENTS] = Field(examples=["Lock-up shop"])
+    nature_of_business: Annotated[fields.Text, fields.Insured("Contents", "Business")] = Field(examples=["Provisions"])
+    nature_of_stock: Annotated[str, fields.one_of("perishable", "non perishable", "mixed"), _CONTENTS] = Field(
+        examples=["mixed"]
+    )
+    stock_keeping: Annotated[fields.Flag, _CONTENTS] = Field(examples=[True])
+    stock_taking_interval: Annotated[str, fields.one_of(*STOCK_TAKING_INTERVALS), _CONTENTS] = Field(
+        examples=["monthly"]
+    )
+    stock_amount: Annotated[fields.PositiveNaira, fields.Insured("Contents", "Stock")] = Field(
+        examples=[3000000], description="Total cost of the goods."
+    )
     identification_name: Annotated[str, fields.one_of(*SHOP_IDENTITY_DOCUMENTS)] = Field(examples=["NIN"])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020301"])
 
@@ -332,4 +344,13 @@ SHOP = Cover(
     payload=shop_payload,
     rated_on="stock_amount",
 )
+
+
+class GadgetRequest(Request):
+    """A device as its policy says it: it was insured while there was an endpoint for it."""
+
+    device_serial_number: Annotated[fields.Text | None, _SERIAL] = None
+    imei_number: Annotated[fields.Text | None, _SERIAL] = None
+
+
 COVERS = (OFFICE, HOME, SHOP, THIRD_PARTY, COMPREHENSIVE)

@@ -18,6 +18,7 @@ from core.errors import InvalidInput
 
 MAX_DAYS = 365
 MAX_AGE = 80
+_JOURNEY = "Journey"
 _ZONES = {
     "africa": ("africa", "Africa"),
     "schengen": ("schengen", "Schengen"),
@@ -69,15 +70,19 @@ ResidenceState = Annotated[
 class Trip(Request):
     """The fields that determine the price of a trip."""
 
-    departure_date: Annotated[fields.TodayOrLater, fields.ExampleInDays(14)] = Field(
-        description="The first day of cover."
+    departure_date: Annotated[fields.TodayOrLater, fields.ExampleInDays(14), fields.Insured(_JOURNEY, "Departure")] = (
+        Field(description="The first day of cover.")
     )
-    arrival_date: Annotated[fields.Day, AfterValidator(_check_arrival), fields.ExampleInDays(27)] = Field(
-        description="The last day of cover: the return."
-    )
+    arrival_date: Annotated[
+        fields.Day, AfterValidator(_check_arrival), fields.ExampleInDays(27), fields.Insured(_JOURNEY, "Return")
+    ] = Field(description="The last day of cover: the return.")
     date_of_birth: Annotated[fields.BirthDate, AfterValidator(_check_age)] = Field(examples=["1985-03-14"])
-    destination: request_parts.Country = Field(examples=["France"])
-    num_of_passengers: Annotated[int, Field(ge=1, le=9), fields.WHOLE_NUMBER] = Field(examples=[2])
+    destination: Annotated[request_parts.Country, fields.Insured(_JOURNEY, "Destination", place=-1)] = Field(
+        examples=["France"]
+    )
+    num_of_passengers: Annotated[
+        int, Field(ge=1, le=9), fields.WHOLE_NUMBER, fields.Insured(_JOURNEY, "Travellers")
+    ] = Field(examples=[2])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000030101"])
 
 
@@ -93,7 +98,9 @@ class TravelRequest(request_parts.BuyerWithPhone, Trip):
 
     title: request_parts.Title = Field(examples=["Mrs"])
     gender: request_parts.Gender = Field(examples=["Female"])
-    passport_number: fields.Passport = Field(examples=["A12345678"])
+    passport_number: Annotated[fields.Passport, fields.Insured(_JOURNEY, is_number=True)] = Field(
+        examples=["A12345678"]
+    )
     address: fields.Address = Field(examples=["9 Ademola Street, Wuse 2"])
     nationality: request_parts.Country = Field(examples=["Nigeria"], description="Country of residence.")
     state: ResidenceState = Field(examples=["FCT"], description="State of residence.")

@@ -10,15 +10,23 @@ from core.covers import fields, request_parts
 from core.covers.cover import IN_FORCE, Cover, Price, Rates, ResponseShape, Step, Term
 from core.covers.pricing import Calculation, apply_minimum, compute_percentage
 
+_GOODS = "Goods"
+
 
 class MarineImportRequest(request_parts.BuyerWithPhone):
     """Cover of one cargo, bought by an officer of the company that imports it."""
 
-    cargo_value: fields.PositiveNaira = Field(examples=[25000000])
-    cargo_description: fields.LongText | None = Field(default=None, examples=["Industrial sewing machines, 40 crates"])
-    country_of_origin: request_parts.Country = Field(examples=["China"])
-    destination_country: request_parts.Country = Field(examples=["Nigeria"])
-    shipping_date: Annotated[fields.Day, fields.ExampleInDays(7)] = Field(description="A day, or a timestamp.")
+    cargo_value: Annotated[fields.PositiveNaira, fields.Insured(_GOODS, "Cargo value")] = Field(examples=[25000000])
+    cargo_description: Annotated[fields.LongText | None, fields.Insured(_GOODS, "Cargo", place=-1)] = Field(
+        default=None, examples=["Industrial sewing machines, 40 crates"]
+    )
+    country_of_origin: Annotated[request_parts.Country, fields.Insured(_GOODS, "Voyage")] = Field(examples=["China"])
+    destination_country: Annotated[request_parts.Country, fields.Insured(_GOODS, "Voyage", say="to {}".format)] = Field(
+        examples=["Nigeria"]
+    )
+    shipping_date: Annotated[fields.Day, fields.ExampleInDays(7), fields.Insured(_GOODS, "Shipping date")] = Field(
+        description="A day, or a timestamp."
+    )
     bill_of_lading: fields.Document = Field(examples=["https://files.example.com/cargo/bill-of-lading.pdf"])
     certificate_of_origin: fields.Document = Field(examples=["https://files.example.com/cargo/origin.pdf"])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000050101"])

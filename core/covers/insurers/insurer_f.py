@@ -10,7 +10,11 @@ from core.covers.cover import IN_FORCE, Cover, Price, Rates, ResponseShape
 from core.covers.pricing import get_plan_price
 from core.covers.request import Request
 
-Plan = Annotated[str, fields.one_of("FlexiGuard-Silver", "FlexiGuard-Gold", "FlexiGuard-Platinum")]
+Plan = Annotated[
+    str,
+    fields.one_of("FlexiGuard-Silver", "FlexiGuard-Gold", "FlexiGuard-Platinum"),
+    fields.Insured("Cover", "Plan"),
+]
 
 
 class FlexiGuardRequest(Request):

@@ -11,7 +11,7 @@ from core.covers import fields, request_parts
 from core.covers.cover import IN_FORCE, Cover, Price, Rates, ResponseShape, Term
 from core.covers.pricing import get_plan_price
 
-Plan = Annotated[str, fields.one_of("Silver", "Basic", "Monthly")]
+Plan = Annotated[str, fields.one_of("Silver", "Basic", "Monthly"), fields.Insured("Cover", "Plan")]
 
 
 class PersonalAccidentRequest(request_parts.Buyer):

@@ -213,8 +213,8 @@ class Losses:
     def _owed(self, sale: Sale, kind: str, happened_on: date) -> int:
         """Return the loss in kobo: the balance of the loan on the day of the loss, or the cost of the repair."""
         body = sale.variant.body
-        if kind == DEVICE:
-            return int(body["device_value"] * self.dice.triangular(0.12, 0.4, 0.2)) * _NAIRA
+        if value := body.get("device_value"):
+            return int(value * self.dice.triangular(0.12, 0.4, 0.2)) * _NAIRA
         if kind != LOAN:
             insured_minor = sale.variant.sum_insured_minor or _UNKNOWN_SUM
             return int(insured_minor / _NAIRA * self.dice.triangular(0.02, 0.5, 0.08)) * _NAIRA

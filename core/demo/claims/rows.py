@@ -19,7 +19,7 @@ from core.demo.claims.submitted import Specimens
 from core.demo.market.sellers import Officer
 from core.demo.random_source import dashed_id, new_id
 from core.states import approvals
-from core.states.claims import DECIDED, RULES, AskedRole, ClaimStatus, ClockEffect, Effect
+from core.states.claims import DECIDED, NOTE, RULES, AskedRole, ClaimStatus, ClockEffect, Effect
 from core.store.schema.claims import (
     Approval,
     Claim,
@@ -105,7 +105,10 @@ def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -
         loss = replace(loss, is_undocumented=reason == "documents missing")
     claim = _claim(loss, reason, {**submitted.build_meta(loss, dice, specimens, rows)})
     for step, officer in zip(loss.reached, loss.officers, strict=True):
-        note = _WHY[reason] if step.status == ClaimStatus.DECLINED else dice.choice(_NOTES.get(step.status, ("",)))
+        otherwise = step.status if NOTE in RULES[step.status].needs else ""
+        note = (
+            _WHY[reason] if step.status == ClaimStatus.DECLINED else dice.choice(_NOTES.get(step.status, (otherwise,)))
+        )
         event_id = loss.event_ids[step.status] = new_id(dice, step.at)
         words = note % {"verifier": loss.verifier} or None
         event = {"id": event_id, "claim_id": loss.id, "status": step.status, "note": words}

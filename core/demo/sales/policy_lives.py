@@ -197,7 +197,7 @@ class Fates:
         if at > self.until or offer.group in _NEVER_CANCELLED:
             return False
         by_insurer = self.dice.random() < 0.15
-        kind = "loan" if "loan_tenure" in variant.body else "motor" if variant.risk == "plate" else "other"
+        kind = "loan" if "loan_tenure" in variant.body else "motor" if variant.plate else "other"
         reason = "Premium payment was reversed" if by_insurer else self.dice.choice(_REASONS[kind])
         given_back = _refunds(life.stretches, offer, variant, at, by_insurer=by_insurer)
         life.cancelled = Ended(at, reason, by_insurer, given_back)

@@ -5,42 +5,120 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Any, TypeVar
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from core import clock, money, reference
 from core.covers import fields
 from core.covers.cover import Cover, Rates, Term
 from core.covers.credit_life import BENEFITS
 from core.covers.request import validate
+from core.covers.request_parts import normalise_registration
 from core.demo.bulk_rows import Values
 from core.settings import ROOT
 
-# What stands in a request until its buyer is known: (value that occurs nowhere else, its fields, its word).
+_PLATE_CODES = "ABJ BDG BEN BWR EKY ENU FKJ GWA IKD JJJ KJA KMC KRD KSF LND LSD LSR MUS NSR PHC RBC SMK UYY YLA".split()  # noqa: SIM905
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+# Prime, so that serial numbers far apart come out where neighbours were.
+_STRIDE = 7_368_787
+# Of a longer number its beginning stays, which tells the maker of a device.
+_VARIED_DIGITS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """A value that stands in a request until its sale and occurs nowhere else, its fields, and the text instead of it.
+
+    The texts are filled with the words of the sale. For a number of the thing insured, `make` makes the `word` from
+    the sale's serial number; all else the buyer says. A `sealed` number stands masked in the texts.
+    """
+
+    value: str
+    fields: tuple[str, ...]
+    word: str
+    make: Callable[[int], str] | None = None
+    sealed: bool = False
+    text: str = ""
+
+    @property
+    def clear(self) -> str:
+        """The word that is not masked; with `_key` after it, the same number as it is compared (contract S12)."""
+        return f"{self.word}_number" if self.sealed else self.word
+
+
+def _plate(serial: int) -> str:
+    """A plate of its own for every serial number: mostly the style since 2011, some older.
+
+    Numbers rise within each code, as they are given out; which code is next looks like chance.
+    """
+    turn = serial // len(_PLATE_CODES)
+    place = (serial * 7 + turn * 5) % len(_PLATE_CODES)
+    digits, pair = (turn + place * 41) % 999 + 1, (turn // 999 + place * 29) % len(_LETTERS) ** 2
+    code, letters = _PLATE_CODES[place], _LETTERS[pair // len(_LETTERS)] + _LETTERS[pair % len(_LETTERS)]
+    return f"{letters}{digits:03d}-{code}" if serial % 9 == 0 else f"{code}-{digits:03d}{letters}"
+
+
+def _number_device(serial: int) -> str:
+    return f"SN{serial * _STRIDE % 1_000_000_000:09d}"
+
+
+_SERIAL = StandIn("QSERIALQ", ("device_serial_number",), "serial", _number_device)
 _STAND_INS = (
-    ("Qfirstq", ("first_name",), "%(first_name)s"),
-    ("Qmiddleq", ("other_names",), "%(middle_name)s"),
-    ("Qlastq", ("last_name",), "%(last_name)s"),
-    ("qmailq@example.com", ("email",), "%(email)s"),
-    ("08097531864", ("phone_number", "phone"), "%(phone)s"),
-    ("1987-03-29", ("date_of_birth", "dob"), "%(born)s"),
-    ("Qaddressq 1", ("address", "nok_address"), "%(address)s"),
-    ("Qcityq", ("city", "town"), "%(city)s"),
-    ("Zamfara", ("state",), "%(state)s"),
-    ("ZAMFARA-Anka", ("lga",), "%(lga)s"),
-    ("Female", ("gender",), "%(gender)s"),
-    ("High Chief", ("title", "title_id"), "%(title)s"),
-    ("Otunba.", ("owner_title",), "%(title)s."),
-    ("QQQ-000QQ", ("registration_number", "vehicle_registration_number"), "%(plate)s"),
-    ("QENGINEQ", ("engine_number",), "%(engine)s"),
-    ("QCHASSISQ", ("chassis_number",), "%(chassis)s"),
-    ("QSERIALQ", ("device_serial_number",), "%(serial)s"),
-    ("QX9753108", ("passport_number",), "%(passport)s"),
-    ("97531086429", ("bvn",), "%(bvn)s"),
+    StandIn("Qfirstq", ("first_name",), "first_name"),
+    StandIn("Qmiddleq", ("other_names",), "middle_name"),
+    StandIn("Qlastq", ("last_name",), "last_name"),
+    StandIn("qmailq@example.com", ("email",), "email"),
+    StandIn("08097531864", ("phone_number", "phone"), "phone"),
+    StandIn("1987-03-29", ("date_of_birth", "dob"), "born"),
+    StandIn("Qaddressq 1", ("address", "nok_address"), "address"),
+    StandIn("Qcityq", ("city", "town"), "city"),
+    StandIn("Zamfara", ("state",), "state"),
+    StandIn("ZAMFARA-Anka", ("lga",), "lga"),
+    StandIn("Female", ("gender",), "gender"),
+    StandIn("High Chief", ("title", "title_id"), "title"),
+    StandIn("Otunba.", ("owner_title",), "title", text="%(title)s."),
+    StandIn("QQQ-000QQ", ("registration_number", "vehicle_registration_number"), "plate", _plate),
+    StandIn("QENGINEQ", ("engine_number",), "engine", lambda serial: f"2AZ{serial:07d}"),
+    StandIn(
+        "QCHASSISQ",
+        ("chassis_number",),
+        "chassis",
+        lambda serial: f"JTDBT92{serial * _STRIDE % 10_000_000_000:010d}",
+    ),
+    _SERIAL,
+    StandIn(
+        "QX9753108",
+        ("passport_number",),
+        "passport",
+        lambda serial: f"B{serial * _STRIDE % 100_000_000:08d}",
+        sealed=True,
+    ),
+    StandIn("97531086429", ("bvn",), "bvn", sealed=True),
 )
-_BY_FIELD = {name: value for value, names, _ in _STAND_INS for name in names}
-PERSONAL = {"QX9753108": "passport", "97531086429": "bvn"}
+_BY_FIELD = {name: each.value for each in _STAND_INS for name in each.fields}
+
+
+def _list_stand_ins(model: type[BaseModel], submitted: Mapping[str, Any]) -> tuple[StandIn, ...]:
+    """Return the stand-ins of a request; an insured number without one of its own is its example with other digits."""
+    others = [name for name in fields.list_numbers(model) if name not in _BY_FIELD and name in submitted]
+    return (*_STAND_INS, *(_vary_example(name, model.model_fields[name], submitted[name]) for name in others))
+
+
+def _vary_example(name: str, field: FieldInfo, example: str) -> StandIn:
+    sealed = any(isinstance(mark, fields.Personal) for mark in fields.get_metadata(field))
+    return StandIn(example, (name,), name, partial(_vary, example), sealed=sealed)
+
+
+def _vary(example: str, serial: int) -> str:
+    """Return a number of the example's shape: its last digits are those of the serial number."""
+    count = min(sum(character.isdecimal() for character in example), _VARIED_DIGITS)
+    digits = iter(f"{serial * _STRIDE % 10**count:0{count}d}"[::-1])
+    turned = [next(digits, character) if character.isdecimal() else character for character in example[::-1]]
+    return "".join(reversed(turned))
 
 
 Splitting = Callable[[int], money.Split]
@@ -55,8 +133,9 @@ def _end(start_on: date, months: int, days: int) -> date:
 class Variant:
     """One request for a product with its price; its texts and `twin` are filled in by `text % words`.
 
-    `personal` says which word of the buyer stands at which path and is sealed there; `risk` names the word
-    that says what is insured. A term lasts months or days from `starts_in` days after the sale.
+    `personal` says which word stands at which path and is sealed there; `things` are the words of the insured thing's
+    numbers, made from the sale's serial number. `risk`, `plate` and `device` are what the cover makes of them, as
+    texts. A term lasts months or days from `starts_in` days after the sale.
     """
 
     body: Values
@@ -67,7 +146,10 @@ class Variant:
     payload: str
     personal: Mapping[str, str]
     twin: str | None
+    things: Mapping[str, Callable[[int], str]]
     risk: str | None
+    plate: str | None
+    device: str | None
     starts_in: int | None
     months: int
     days: int
@@ -92,24 +174,36 @@ def make_variant(
     request = validate(cover.request, {name: known[name] for name in cover.request.model_fields if name in known})
     price, term = cover.premium(request, rates), cover.term(request, rates)
     submitted, payload = request.model_dump(mode="json", exclude_none=True), dict(cover.payload(request, price))
+    stand_ins = _list_stand_ins(cover.request, submitted)
     return Variant(
         **_of_term(term),
         split=split(money.to_minor(price.total)),
         sum_insured_minor=None if price.sum_insured is None else money.to_minor(price.sum_insured),
         body=submitted,
-        explained=re.sub(r"\d+ years", "%(age)s years", _text(price.explain, term)),
-        submitted=_text(submitted, term),
-        payload=_text(payload, term),
-        personal=dict(_personal({"submitted": submitted, "payload": payload})),
-        twin=_text(cover.duplicate_key(request), term)[1:-1] if cover.duplicate_key(request) else None,
-        risk=cover.risk_key(request) and ("plate" if cover.registration(request) else "passport"),
+        explained=re.sub(r"\d+ years", "%(age)s years", _text(price.explain, term, stand_ins)),
+        submitted=_text(submitted, term, stand_ins),
+        payload=_text(payload, term, stand_ins),
+        personal=dict(_personal({"submitted": submitted, "payload": payload}, stand_ins)),
+        twin=_text(cover.duplicate_key(request), term, stand_ins)[1:-1] if cover.duplicate_key(request) else None,
+        things={each.clear: each.make for each in stand_ins if each.make and each.value in submitted.values()},
+        risk=_key(cover.risk_key(request), stand_ins),
+        plate=_key(cover.registration(request), stand_ins),
+        device=_key(cover.device_number(request), stand_ins),
     )
+
+
+def _key(value: str | None, stand_ins: Sequence[StandIn]) -> str | None:
+    """Return what a cover makes of the insured number, as a text in which the words of a sale stand."""
+    for each in stand_ins if value else ():
+        value = value and value.replace(each.value, f"%({each.clear})s")
+        value = value and value.replace(normalise_registration(each.value), f"%({each.clear}_key)s")
+    return value or None
 
 
 def device(rates: Rates, dice: Random, *, split: Splitting) -> Variant:
     """A device as it was insured at a flat price, while there was an endpoint for it."""
     policyholder = {name: _BY_FIELD[name] for name in ("first_name", "last_name", "email", "phone_number", "address")}
-    body = {**policyholder, **describe_device(dice), "device_serial_number": _BY_FIELD["device_serial_number"]}
+    body = {**policyholder, **describe_device(dice), "device_serial_number": _SERIAL.value}
     term = Term.from_months(clock.today(), rates.cover_months)
     return Variant(
         **_of_term(term),
@@ -117,11 +211,14 @@ def device(rates: Rates, dice: Random, *, split: Splitting) -> Variant:
         sum_insured_minor=None,
         body=body,
         explained="[]",
-        submitted=_text(body, term),
-        payload=_text(body, term),
+        submitted=_text(body, term, _STAND_INS),
+        payload=_text(body, term, _STAND_INS),
         personal={},
         twin=None,
+        things={_SERIAL.word: _number_device},
         risk=None,
+        plate=None,
+        device="%(serial)s",
     )
 
 
@@ -137,22 +234,23 @@ def _of_term(term: Term) -> dict[str, Any]:
     return {"starts_in": starts_in, "months": months, "days": days, "last_day_paid": term.last_day_paid}
 
 
-def _text(data: object, term: Term) -> str:
+def _text(data: object, term: Term, stand_ins: Sequence[StandIn]) -> str:
     """Data as JSON in which words wait for the buyer and the days of the sale."""
     text = json.dumps(data).replace("%", "%%")
-    for value, _, word in _STAND_INS:
-        text = text.replace(value, word)
+    for each in stand_ins:
+        text = text.replace(each.value, each.text or f"%({each.word})s")
     for day, word in ((term.start_on, "%(starts)s"), (term.expiration_on, "%(ends)s")):
         text = text.replace(day.isoformat(), word) if day else text
     return text
 
 
-def _personal(data: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, str]]:
+def _personal(data: Mapping[str, Any], stand_ins: Sequence[StandIn], at: str = "") -> Iterator[tuple[str, str]]:
+    sealed = {each.value: each.word for each in stand_ins if each.sealed}
     for name, value in data.items():
         if isinstance(value, Mapping):
-            yield from _personal(value, f"{at}{name}.")
-        elif isinstance(value, str) and value in PERSONAL:
-            yield f"{at}{name}", PERSONAL[value]
+            yield from _personal(value, stand_ins, f"{at}{name}.")
+        elif isinstance(value, str) and value in sealed:
+            yield f"{at}{name}", sealed[value]
 
 
 _HELD = json.loads((ROOT / "data" / "demonstration" / "requests.json").read_text(encoding="utf-8"))

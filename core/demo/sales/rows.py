@@ -12,7 +12,6 @@ from uuid import UUID
 
 from core import seal
 from core.covers.refunds import Refund as Given
-from core.covers.request_parts import normalise_registration
 from core.demo.bulk_rows import Rows, Values, stamp
 from core.demo.sales.policy_lives import Ended, Paid
 from core.demo.sales.sales import Sale
@@ -97,7 +96,10 @@ def file(sale: Sale, rows: Rows, figures: Figures) -> None:
     rows.add(Purchase, purchase)
     figures.add(sale.at, purchase, **MEASURED[Purchase].of(sale.variant.split))
     figures.follow(day_totals.cover(_cover(sale)), is_live=sale.owner["is_live"])
-    rows.add(Policy, {**_policy(sale), "risk_hash": _risk(sale, rows)})
+    rows.add(Policy, _policy(sale))
+    if sale.variant.risk:
+        risk = {"product_id": sale.offer.ids["product_id"], "risk_hash": _risk(sale), "sold_at": sale.when}
+        rows.add(InsuredRisk, risk)
     rows.add(Submission, _submission(sale))
     if sale.certificates:
         for certificate in _certificates(sale):
@@ -125,8 +127,8 @@ def _fill(text: tuple[str, Values]) -> str:
     return template % words
 
 
-def _hash_risk(risk: str | None) -> str | None:
-    return risk and seal.keyed_hash("risk", normalise_registration(risk))
+def _hash_risk(text: tuple[str, Values] | None) -> str | None:
+    return text and seal.keyed_hash("risk", _fill(text))
 
 
 def _cover(sale: Sale) -> CoverFacts:
@@ -168,13 +170,9 @@ def _payment(source: str) -> dict[str, str]:
     return {"payment_option": "wallet", "payment_channel": source, "request_source": source}
 
 
-def _risk(sale: Sale, rows: Rows) -> str | None:
+def _risk(sale: Sale) -> tuple[str, Values] | None:
     """The thing insured, by whose hash it is guarded against a second sale (contract S12)."""
-    if sale.variant.risk is None:
-        return None
-    risk = str(sale.says["plate" if sale.variant.risk == "plate" else "passport_number"])
-    rows.add(InsuredRisk, {"product_id": sale.offer.ids["product_id"], "risk_hash": risk, "sold_at": sale.when})
-    return risk
+    return (sale.variant.risk, sale.says) if sale.variant.risk else None
 
 
 def _policy(sale: Sale) -> Values:
@@ -201,8 +199,9 @@ def _policy(sale: Sale) -> Values:
         "policy_number": sale.policy_number,
         "number_key": sale.policy_number and policy_numbers.key(sale.policy_number),
         "certificate_code": sale.certificates[-1] if sale.certificates else None,
-        "plate_key": normalise_registration(str(says["plate"])) if variant.risk == "plate" else None,
-        "device_serial_number": says["serial"] if "device_serial_number" in variant.body else None,
+        "plate_key": variant.plate % says if variant.plate else None,
+        "device_serial_number": variant.device % says if variant.device else None,
+        "risk_hash": _risk(sale),
         "twin_key": variant.twin % says if variant.twin else None,
         "possible_duplicate_of": sale.repeats,
         "sum_insured_minor": variant.sum_insured_minor,

@@ -7,6 +7,7 @@ from random import Random
 
 from core import clock, seal
 from core.covers.ages import age_on
+from core.covers.request_parts import normalise_registration
 from core.demo.bulk_rows import Rows, Values, stamp
 from core.demo.market.market import Market
 from core.demo.market.offers import Offer
@@ -21,10 +22,6 @@ DESK = "staff operations@coverdesk.example"
 _TEST_MODE = 0.08
 _AT_THE_DESK, _IN_BULK = 0.13, 0.3
 _FOR_SOMEBODY_ELSE, _LOAN_SENT_TWICE = 0.03, 0.004
-_PLATE_CODES = "ABJ BDG BEN BWR EKY ENU FKJ GWA IKD JJJ KJA KMC KRD KSF LND LSD LSR MUS NSR PHC RBC SMK UYY YLA".split()  # noqa: SIM905
-_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-# Prime, so that serial numbers far apart come out where neighbours were.
-_STRIDE = 7_368_787
 
 
 @dataclass(slots=True)
@@ -150,26 +147,11 @@ class Counting:
 
     def _words(self, customer: Person, variant: Variant, today: date) -> Values:
         """Return the values that fill the texts of a variant: the buyer and the thing insured."""
-        term, number = variant.term(today), self.serial * _STRIDE
+        term = variant.term(today)
         words = {**customer.says, "starts": str(term.start_on or today), "ends": str(term.expiration_on)}
-        if variant.risk == "plate":
-            words["plate"] = _plate(self.serial)
-            words["engine"], words["chassis"] = f"2AZ{self.serial:07d}", f"JTDBT92{number % 10_000_000_000:010d}"
-        elif variant.risk == "passport":
-            words["passport_number"] = f"B{number % 100_000_000:08d}"
+        for word, make in variant.things.items():
+            words[word] = make(self.serial)
+            words[f"{word}_key"] = normalise_registration(words[word])
+        if "%(age)s" in variant.explained:
             words["age"] = age_on(term.start_on or today, date.fromisoformat(words["born"]))
-        else:
-            words["serial"] = f"SN{number % 1_000_000_000:09d}"
         return words | {word: seal.mask(words[f"{word}_number"]) for word in variant.personal.values()}
-
-
-def _plate(serial: int) -> str:
-    """A plate of its own for every serial number: mostly the style since 2011, some older.
-
-    Numbers rise within each code, as they are given out; which code is next looks like chance.
-    """
-    turn = serial // len(_PLATE_CODES)
-    place = (serial * 7 + turn * 5) % len(_PLATE_CODES)
-    digits, pair = (turn + place * 41) % 999 + 1, (turn // 999 + place * 29) % len(_LETTERS) ** 2
-    code, letters = _PLATE_CODES[place], _LETTERS[pair // len(_LETTERS)] + _LETTERS[pair % len(_LETTERS)]
-    return f"{letters}{digits:03d}-{code}" if serial % 9 == 0 else f"{code}-{digits:03d}{letters}"

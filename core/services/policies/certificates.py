@@ -1,7 +1,7 @@
 """Certificates: what one says, who may see it, its drawing as a PDF, and the mail that brings it (contract W1)."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
+from pydantic.fields import FieldInfo
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.covers import registry, vehicles
+from core.covers import fields, registry
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.files import printing
@@ -111,99 +112,28 @@ if TYPE_CHECKING:
     from fpdf import FPDF
 
 
-Submitted = Mapping[str, Any]
+def list_certificate_lines(endpoint: tuple[str, str], submitted: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield label and value of everything insured, in reading order, as the request of its endpoint declares them."""
+    model = registry.get_request(*endpoint)
+    lines: dict[str, list[str]] = {}
+    for name, mark in fields.list_insured(model) if model else ():
+        if mark.line and submitted.get(name):
+            lines.setdefault(mark.line, []).append(_say(mark, model.model_fields[name], submitted[name]))
+    yield from ((label, " ".join(texts)) for label, texts in lines.items())
 
 
-def list_certificate_lines(submitted: Submitted) -> Iterator[tuple[str, str]]:
-    """Yield label and value of everything insured, in reading order."""
-    for label, value in _LINES:
-        text = value(submitted)
-        if text:
-            yield label, text
-
-
-def _read_text(*names: str) -> Callable[[Submitted], str]:
-    return lambda submitted: str(next((submitted[name] for name in names if submitted.get(name)), ""))
-
-
-def _read_day(name: str) -> Callable[[Submitted], str]:
-    return lambda submitted: format_day(date.fromisoformat(submitted[name][:10])) if submitted.get(name) else ""
-
-
-def _read_naira(name: str) -> Callable[[Submitted], str]:
-    return lambda submitted: _format_naira(Decimal(str(submitted[name]))) if submitted.get(name) else ""
+def _say(mark: fields.Insured, field: FieldInfo, value: Any) -> str:
+    """Word a submitted value for the certificate: an amount in naira, a day in full, all else as its mark says."""
+    kind = fields.get_bare_type(field.annotation)
+    if kind is Decimal:
+        return money.format_naira(money.to_minor(Decimal(str(value))))
+    return format_day(date.fromisoformat(value[:10])) if kind is date else mark.say(value)
 
 
 def format_day(day: date) -> str:
     """Format a day for a certificate: 5 March 2027."""
     return f"{day.day} {day:%B %Y}"
 
-
-def _format_naira(naira: Decimal) -> str:
-    return money.format_naira(money.to_minor(naira))
-
-
-def _describe_vehicle(submitted: Submitted) -> str:
-    names = (
-        vehicles.get_make_name(submitted.get("vehicle_make", "")),
-        vehicles.get_model_name(submitted.get("vehicle_model", "")),
-    )
-    return " ".join(name for name in names if name)
-
-
-def _describe_benefits(submitted: Submitted) -> str:
-    return ", ".join(name.replace("_", " ") for name in submitted.get("benefit_coverage", ())).capitalize()
-
-
-def _describe_tenure(submitted: Submitted) -> str:
-    return f"{submitted['loan_tenure']} months" if "loan_tenure" in submitted else ""
-
-
-def _describe_items(submitted: Submitted) -> str:
-    items = submitted.get("office_items") or submitted.get("home_items") or ()
-    if not items:
-        return ""
-    total = sum((Decimal(str(item["amount"])) for item in items), Decimal(0))
-    return f"{len(items)} {'item' if len(items) == 1 else 'items'} worth {_format_naira(total)}"
-
-
-def _describe_premises(submitted: Submitted) -> str:
-    has_premises = any(name in submitted for name in ("office_items", "home_items", "stock_amount"))
-    return submitted.get("address", "") if has_premises else ""
-
-
-def _describe_voyage(submitted: Submitted) -> str:
-    ends = (submitted.get("country_of_origin"), submitted.get("destination_country"))
-    return " to ".join(str(end) for end in ends) if all(ends) else ""
-
-
-_LINES: tuple[tuple[str, Callable[[Submitted], str]], ...] = (
-    ("Registration number", _read_text("registration_number", "vehicle_registration_number")),
-    ("Vehicle", _describe_vehicle),
-    ("Year of manufacture", _read_text("year_of_manufacture", "vehicle_year_manufactured")),
-    ("Colour", _read_text("vehicle_color")),
-    ("Chassis number", _read_text("chassis_number")),
-    ("Engine number", _read_text("engine_number")),
-    ("Use", _read_text("vehicle_category", "vehicle_insurance_type")),
-    ("Plan", _read_text("plan")),
-    ("Loan amount", _read_naira("loan_amount")),
-    ("Loan tenure", _describe_tenure),
-    ("Loan start", _read_day("loan_start_date")),
-    ("Benefits", _describe_benefits),
-    ("Destination", _read_text("destination")),
-    ("Departure", _read_day("departure_date")),
-    ("Return", _read_day("arrival_date")),
-    ("Travellers", _read_text("num_of_passengers")),
-    ("Premises", _describe_premises),
-    ("Contents", _describe_items),
-    ("Business", _read_text("nature_of_business")),
-    ("Stock", _read_naira("stock_amount")),
-    ("Cargo", _read_text("cargo_description")),
-    ("Cargo value", _read_naira("cargo_value")),
-    ("Voyage", _describe_voyage),
-    ("Shipping date", _read_day("shipping_date")),
-    ("Device serial number", _read_text("device_serial_number", "imei_number")),
-)
 
 # Certificates: one per paid term of a policy, opened and verified by its code (contract S10).
 
@@ -307,7 +237,11 @@ def _build_facts(row: AnyRow, endorsed: Sequence[PolicyEndorsement]) -> Certific
         product=row.Product.name,
         distributor=row.Distributor.business_name,
         holder=f"{policy.first_name} {policy.last_name}",
-        covered=tuple(list_certificate_lines(policies.apply(policy.submitted, endorsed))),
+        covered=tuple(
+            list_certificate_lines(
+                (row.Product.prefix, row.Product.route_name), policies.apply(policy.submitted, endorsed)
+            )
+        ),
         start_at=certificate.start_at,
         expiration_at=certificate.expiration_at,
         sum_insured_minor=policy.sum_insured_minor,

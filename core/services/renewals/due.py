@@ -258,6 +258,7 @@ class CallListFilter(DueFilter, on=(Policy,)):
             column=_is_in_bucket,
             address="bucket",
             options={key: days.label for key, days in BUCKETS.items()},
+            help=f"When the cover ends: {', '.join(BUCKETS)}.",
         )
     )
 

@@ -114,10 +114,25 @@ class DueFilter(Filter, on=(Policy,)):
     distributor_ids: Ids = SalesFilter.redeclare("distributor_ids")
     customer_ids: Ids = SalesFilter.redeclare("customer_ids")
     call: str | None = of(
-        Word(label="Last call", column=_is_called, address="call", options=CALLS, anything="Called or not")
+        Word(
+            label="Last call",
+            column=_is_called,
+            address="call",
+            options=CALLS,
+            help=f"What the last call came to: {', '.join(CALLS)}.",
+            anything="Called or not",
+        )
     )
     owner: UUID | str | None = of(
-        Member(label="Owner", column=_is_owned, address="owned_by", also=(NOBODY,), what="person", anything="Anybody")
+        Member(
+            label="Owner",
+            column=_is_owned,
+            address="owned_by",
+            also=(NOBODY,),
+            help=f"Who calls this customer: the id of a person, or {NOBODY}.",
+            what="person",
+            anything="Anybody",
+        )
     )
 
 

@@ -217,6 +217,8 @@ def _has_payment_state(_: Any, states: tuple[str, ...]) -> Condition:
 class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
     """Filter of purchases, renewals or policies alike, as the dashboard has it."""
 
+    JOINED = (Policy,)
+
     created: Span = of(Days(column="created_at", address="from to", api="start_date end_date", place="none"))
     provider_ids: Ids = of(members_of("provider", through=Product.provider_id, api="provider_id"))
     category_ids: Ids = of(members_of("category", through=Product.product_category_id))

@@ -313,6 +313,7 @@ def _build_policy(
         activated=cover.initial_state.active,
         submitted_to_provider=cover.initial_state.submitted,
         plate_key=cover.registration(request),
+        device_serial_number=cover.device_number(request),
         twin_key=cover.duplicate_key(request),
         sum_insured_minor=None if price.sum_insured is None else money.to_minor(price.sum_insured),
         market_price_minor=purchase.total_minor,

@@ -259,6 +259,8 @@ def make(store: Store, target: Path, *, progress: Progress, overwrite: bool = Fa
     """Write a backup, whole or not at all, while sales go on; `progress` receives the size of each chunk."""
     if not target.parent.is_dir():
         raise InvalidInput.for_field("FILE", "must lie in a folder that exists")
+    if target.exists() and not target.is_file():
+        raise InvalidInput.for_field("FILE", "must be a file, and no folder or device stands in its place")
     if target.exists() and not overwrite:
         raise InvalidInput.for_field("FILE", "exists already: name another, or say --overwrite")
     if versions.version(store) is None:

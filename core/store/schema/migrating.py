@@ -78,7 +78,7 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-def _is_compared(subject: Any, _name: str | None, kind: str, *_: Any) -> bool:
+def is_compared(subject: Any, _name: str | None, kind: str, *_: Any) -> bool:
     """A view is made by its migration alone: to the comparison it would be a table that is missing.
 
     So would an index be that one database alone has; its text is compared there by `_differing_indexes`.
@@ -164,9 +164,53 @@ def without_indexes(store: Store) -> Iterator[None]:
 def differences(store: Store) -> list[object]:
     """List the differences between models and store; empty when they agree."""
     with store.writers.begin() as connection, _without_warnings():
-        opts = {"compare_type": True, "include_object": _is_compared}
+        opts = {"compare_type": True, "include_object": is_compared}
         context = MigrationContext.configure(connection, opts=opts)
-        return [*compare_metadata(context, tables.metadata()), *_differing_indexes(connection)]
+        found = compare_metadata(context, tables.metadata())
+        return [*found, *_differing_checks(connection), *_differing_indexes(connection)]
+
+
+def _differing_checks(connection: sa.Connection) -> list[object]:
+    """Checks whose condition in the store is not the models', which Alembic does not compare."""
+    stored = _read_checks(connection)
+    if connection.dialect.name == "sqlite":
+        declared = {
+            (check.table.name, str(check.name)): _squeeze(str(check.sqltext.compile(dialect=connection.dialect)))
+            for check in _list_checks()
+        }
+    else:
+        # PostgreSQL writes a text of its own, so that each is made anew in a transaction that is undone.
+        with connection.begin_nested() as undone:
+            for table, name in stored:
+                connection.exec_driver_sql(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
+            for check in _list_checks():
+                connection.execute(sa.schema.AddConstraint(check, isolate_from_table=False))
+            declared = _read_checks(connection)
+            undone.rollback()
+    return [
+        ("differing_check", *key, stored.get(key), declared.get(key))
+        for key in sorted({*stored, *declared})
+        if stored.get(key) != declared.get(key)
+    ]
+
+
+def _list_checks() -> list[sa.CheckConstraint]:
+    constraints = (each for table in tables.metadata().sorted_tables for each in table.constraints)
+    return [each for each in constraints if isinstance(each, sa.CheckConstraint)]
+
+
+def _read_checks(connection: sa.Connection) -> dict[tuple[str, str], str]:
+    """The conditions of a store's checks by table and name."""
+    reflected = sa.inspect(connection).get_multi_check_constraints()
+    return {
+        (table, str(check["name"])): _squeeze(check["sqltext"])
+        for (_, table), checks in reflected.items()
+        for check in checks
+    }
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _differing_indexes(connection: sa.Connection) -> list[object]:

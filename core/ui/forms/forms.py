@@ -30,20 +30,14 @@ _CUSTOMER: Final = (
     *("email", "phone_number", "phone", "address", "town", "city", "lga", "state", "nationality", "occupation"),
     *("marital_status", "bvn", "nok_full_name", "nok_relationship", "nok_phone_number", "nok_address"),
 )
-_VEHICLE: Final = ("vehicle_", "registration_number", "engine_", "chassis_number", "year_of_manufacture")
-_JOURNEY: Final = ("departure_", "arrival_", "destination", "num_of_passengers", "passport_")
-_GOODS: Final = ("cargo_", "country_of_origin", "destination_country", "shipping_")
-_CONTENTS: Final = ("pre_ownership", "tenancy", "shop_", "nature_of_", "stock_", "description", "office_", "home_")
-_INSURANCE: Final = ("vehicle_insurance_type", "vehicle_category")
 _INCIDENT: Final = ("incident_", "no_police_report", "accidental")
 _THINGS: Final = (
-    *("traveller_", "things_lost", "injured_", "hospital", "vessel", "device_", "driver_", "third_party_"),
+    *("traveller_", "things_lost", "injured_", "hospital", "vessel", "driver_", "third_party_"),
     *("amount_claimed", "cost_of_repair"),
 )
-_ORDER: Final = (
-    *("Incident", "Loss", "Claimant", "Payout", "Customer", "Vehicle"),
-    *("Goods", "Journey", "Contents", "Loan", "Cover", "Papers"),
-)
+# What is insured stands between them, under the headings of its fields.
+_FIRST: Final = ("Incident", "Loss", "Claimant", "Payout", "Customer")
+_LAST: Final = ("Cover", "Papers")
 
 
 def group(form_questions: Sequence[Question], first: Sequence[str] = ()) -> list[tuple[str, list[Question]]]:
@@ -54,7 +48,8 @@ def group(form_questions: Sequence[Question], first: Sequence[str] = ()) -> list
     """
     named = {question.name: question for question in form_questions}
     sections: dict[str, list[Question]] = {"": [named[name] for name in first if name in named]}
-    sections |= {name: [] for name in _ORDER}
+    insured = (question.section for question in form_questions if question.section and question.section not in _LAST)
+    sections |= {name: [] for name in (*_FIRST, *insured, *_LAST)}
     for question in form_questions:
         if question.name not in first:
             sections[section_of(question)].append(question)
@@ -63,25 +58,19 @@ def group(form_questions: Sequence[Question], first: Sequence[str] = ()) -> list
 
 
 def section_of(question: Question) -> str:
-    """Return the section of a question, by the name of its field."""
+    """Return the section of a question: of its field's mark, or by its name."""
     name = question.name
     if question.kind is Kind.FILE or name.startswith("identification"):
         return "Papers"
     if name in _CUSTOMER:
         return "Customer"
-    if name in _INSURANCE:
-        return "Cover"
-    # The goods come before the journey: a country of destination is theirs.
+    if question.section:
+        return question.section
     for section, prefixes in (
         ("Incident", _INCIDENT),
         ("Loss", _THINGS),
         ("Claimant", ("claimant",)),
         ("Payout", ("bank_", "account_")),
-        ("Vehicle", _VEHICLE),
-        ("Goods", _GOODS),
-        ("Journey", _JOURNEY),
-        ("Contents", _CONTENTS),
-        ("Loan", ("loan_",)),
     ):
         if name.startswith(prefixes):
             return section

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum, auto
-from types import NoneType
 from typing import Any, get_args, get_origin
 
 from annotated_types import Ge, Le, MaxLen
@@ -48,7 +47,7 @@ class Question:
     """One field as a question of a form.
 
     `options` returns (value, label) pairs, given the values of the fields in `after`; `columns` are the questions of
-    one row of items.
+    one row of items; `section` is the heading of what says what is insured.
     """
 
     name: str
@@ -64,6 +63,7 @@ class Question:
     options: Options | None = None
     after: tuple[str, ...] = ()
     columns: tuple["Question", ...] = ()
+    section: str | None = None
 
 
 def of(model: type[BaseModel], *, given: frozenset[str] = frozenset()) -> list[Question]:
@@ -84,7 +84,7 @@ def repeated_fields(model: type[BaseModel]) -> dict[str, str]:
 
 def question(name: str, field: FieldInfo) -> Question:
     """Return the question for one field."""
-    marks, bare = _marks(field), _bare(field.annotation)
+    marks, bare = _marks(field), fields.get_bare_type(field.annotation)
     kind, options, after = _kind(name, marks, bare), *_options(marks)
     unit = _unit(kind, field.description)
     return Question(
@@ -101,6 +101,7 @@ def question(name: str, field: FieldInfo) -> Question:
         options=options,
         after=after,
         columns=tuple(of(_row(bare))) if kind is Kind.ITEMS else (),
+        section=next((mark.section for mark in marks if isinstance(mark, fields.Insured)), None),
     )
 
 
@@ -125,18 +126,8 @@ def _marks(field: FieldInfo) -> list[Any]:
     return [*marks, *(limit for part in inner for limit in part.metadata)]
 
 
-def _bare(annotation: Any) -> Any:
-    """Return the type without optional and Annotated wrappers."""
-    if hasattr(annotation, "__metadata__"):
-        return _bare(annotation.__origin__)
-    parts = [part for part in get_args(annotation) if part is not NoneType]
-    if NoneType in get_args(annotation) and len(parts) == 1:
-        return _bare(parts[0])
-    return annotation
-
-
 def _row(bare: Any) -> Any:
-    return _bare(get_args(bare)[0])
+    return fields.get_bare_type(get_args(bare)[0])
 
 
 def _kind(name: str, marks: list[Any], bare: Any) -> Kind:

@@ -22,7 +22,7 @@ from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import TaskInput
 from core.services.people.staff import Person
-from core.states.claims import ClaimStatus
+from core.states.claims import RULES, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion, ClaimTask, Staff
 
@@ -31,10 +31,7 @@ OFFER_DAYS: Final = 14
 UNPAID_DAYS: Final = 3
 PAPERS_DAYS: Final = 7
 _UNPAID: Final = (ClaimStatus.APPROVED, ClaimStatus.OFFER_ACCEPTED)
-_BEFORE_APPROVAL: Final = (
-    *(ClaimStatus.PENDING, ClaimStatus.VIEWED, ClaimStatus.REVIEWING),
-    *(ClaimStatus.INSPECTION_SUBMITTED, ClaimStatus.ESTIMATE_SUBMITTED),
-)
+_BEFORE_APPROVAL: Final = frozenset(status for status, rule in RULES.items() if ClaimStatus.APPROVED in rule.leads_to)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

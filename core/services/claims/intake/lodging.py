@@ -105,7 +105,7 @@ def _claimable(row: Any) -> ClaimablePolicy:
     starts_on = date.fromisoformat(start[:10]) if start else first
     tenure = submitted.get("loan_tenure")
     holder = f"{policy.first_name} {policy.last_name}"
-    insured = certificates.list_certificate_lines(submitted)
+    insured = certificates.list_certificate_lines((row.prefix, row.route_name), submitted)
     phone = submitted.get("phone_number") or submitted.get("phone")
     return ClaimablePolicy(
         id=policy.id,
@@ -139,11 +139,10 @@ def _list_known(
 ) -> Mapping[str, str]:
     """Return what of the claim's request the policy answers already."""
     found = {
-        "registration_number": submitted.get("registration_number") or submitted.get("vehicle_registration_number"),
+        **({line.number_field: line.find_number(submitted)} if line and line.number_field else {}),
         "traveller_name": holder,
         "injured_person": holder,
         "incident_country": submitted.get("destination"),
-        "device_serial_number": submitted.get("device_serial_number"),
         "claimant_phone_number": phone,
     }
     fields = (line.request if line else CreditLifeDeskRequest).model_fields

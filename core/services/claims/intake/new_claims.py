@@ -13,7 +13,7 @@ from core.covers import fields
 from core.covers.claims import lines
 from core.covers.claims.line import OWNER, Claimant, ClaimLine, Endpoint, LossRequest
 from core.covers.claims.lines import INCIDENTS
-from core.covers.credit_life import CREDIT_LIFE
+from core.covers.credit_life import CREDIT_LIFE, LOAN
 from core.covers.fields import fault
 from core.covers.request import Request
 from core.covers.request_parts import build_name_key
@@ -31,11 +31,13 @@ class CreditLifeClaimRequest(Request):
     policy_number: Annotated[str, Field(min_length=1, max_length=60)] = Field(examples=["CLP/2026/000001"])
     incident_type: IncidentType = Field(examples=["Loss of job"])
     accidental: fields.Flag = Field(examples=["false"], description="The incident was caused by an accident.")
-    loan_offer_date: Annotated[fields.Day, fields.ExampleInDays(-90)] = Field(
+    loan_offer_date: Annotated[fields.Day, fields.ExampleInDays(-90), fields.Insured(LOAN)] = Field(
         description="The day the loan was paid out."
     )
-    loan_repayment_date: Annotated[fields.Day, fields.ExampleInDays(275)] = Field(description="The end of repayment.")
-    loan_amount: fields.PositiveNaira = Field(examples=["100000.00"])
+    loan_repayment_date: Annotated[fields.Day, fields.ExampleInDays(275), fields.Insured(LOAN)] = Field(
+        description="The end of repayment."
+    )
+    loan_amount: Annotated[fields.PositiveNaira, fields.Insured(LOAN)] = Field(examples=["100000.00"])
     pending_repayment_amount: fields.Naira = Field(examples=["75000.00"])
     incident_date: Annotated[fields.Day, fields.ExampleInDays(-1)] | None = Field(default=None)
     loan_offer_letter: fields.Document = Field(examples=[_EXAMPLE_UPLOAD])

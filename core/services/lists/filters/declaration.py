@@ -33,6 +33,9 @@ from core.store.schema.tables import Policy
 
 Ids = tuple[UUID, ...]
 _FIELD, _TIME = "filter", "created"
+# What else stands in the address of a list or is an option of its export, and in a query of the API.
+RESERVED_IN_ADDRESS = frozenset({"columns", "order", "form", "mode", "format", "out", "receipt", "show", "page"})
+RESERVED_IN_API = frozenset({"page", "limit", "timezone"})
 
 
 def of(field: Field) -> Any:
@@ -42,10 +45,14 @@ def of(field: Field) -> Any:
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Filter:
-    """Base of every list's filters: a frozen dataclass; a field that narrows nothing has its kind's default."""
+    """Base of every list's filters: a frozen dataclass; a field that narrows nothing has its kind's default.
+
+    `JOINED` are the tables that the list's query joins for a field.
+    """
 
     FIELDS: ClassVar[Mapping[str, Field]] = {}
     TABLES: ClassVar[tuple[Any, ...]] = ()
+    JOINED: ClassVar[tuple[Any, ...]] = ()
 
     def __init_subclass__(cls, *, on: tuple[Any, ...]) -> None:
         super().__init_subclass__()
@@ -123,22 +130,37 @@ class Filter:
 
 def _check(declared: type[Filter]) -> None:
     for name, field in declared.FIELDS.items():
-        missing = [
-            table.__name__
-            for table in declared.TABLES
-            if isinstance(field.column, str) and not hasattr(table, field.column)
-        ]
-        if missing:
-            raise TypeError(f"{declared.__name__}.{name}: {missing[0]} has no column {field.column}")
-        if field.address and not all(parameter.title for parameter in field.parameters):
-            raise TypeError(f"{declared.__name__}.{name} is offered without a label")
-    for names in (
-        [parameter.name for parameter in declared.parameters()],
-        [name for field in declared.FIELDS.values() for name in field.api_names],
-    ):
-        twice = {name for name in names if names.count(name) > 1}
-        if twice:
-            raise TypeError(f"{declared.__name__} has two fields named {twice.pop()}")
+        if fault := _find_fault(declared, field):
+            raise TypeError(f"{declared.__name__}.{name} {fault}")
+    _refuse_names([parameter.name for parameter in declared.parameters()], RESERVED_IN_ADDRESS, declared)
+    _refuse_names([name for field in declared.FIELDS.values() for name in field.api_names], RESERVED_IN_API, declared)
+
+
+def _find_fault(declared: type[Filter], field: Field) -> str:
+    """Say why a field cannot work, if so; a table that no query joins would multiply the rows and their sums."""
+    missing = [
+        table.__name__
+        for table in declared.TABLES
+        if isinstance(field.column, str) and not hasattr(table, field.column)
+    ]
+    if missing:
+        return f"has no column: {missing[0]} has no column {field.column}"
+    if field.join is not None and field.join not in (*declared.TABLES, *declared.JOINED):
+        return (
+            f"reads {field.join.__name__}, which the list does not join: its column must be a function with a subquery"
+        )
+    if field.address and not all(parameter.title for parameter in field.parameters):
+        return "is offered without a label"
+    if isinstance(field, parsing.Words | parsing.Word) and not field.options:
+        return "has no words to choose from"
+    return ""
+
+
+def _refuse_names(names: list[str], reserved: frozenset[str], declared: type[Filter]) -> None:
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise TypeError(f"{declared.__name__} has two fields named {min(twice)}")
+    if taken := reserved.intersection(names):
+        raise TypeError(f"{declared.__name__} has a field named {min(taken)}, which every list has already")
 
 
 F = TypeVar("F", bound=Filter)

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from core.store.schema import tables
+from core.store.schema import migrating, tables
 
 connection = context.config.attributes["connection"]
 context.configure(
@@ -10,6 +10,7 @@ context.configure(
     target_metadata=tables.metadata(),
     render_as_batch=connection.dialect.name == "sqlite",
     compare_type=True,
+    include_object=migrating.is_compared,
 )
 with context.begin_transaction():
     context.run_migrations()
