@@ -352,14 +352,12 @@ def draw() -> None:
     if held and held.licence_expires_on:
         licence(held.licence_expires_on, (held.licence_expires_on - clock.today()).days)
     with st.grid(2, min_column_width=320, gap="small"):
-        with st.container(border=True, height="stretch"):
-            st.markdown("**Terms that hold today**")
+        with facts.card("**Terms that hold today**"):
             if held:
                 terms(held)
             else:
                 st.caption("None yet. Statements are prepared by the usual terms: the platform holds the premium.")
-        with st.container(border=True, height="stretch"):
-            st.markdown("**Bank accounts**")
+        with facts.card("**Bank accounts**"):
             if not known:
                 st.caption("None yet: nothing can be paid out.")
             accounts(known, person)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from core import seal
 from core.services.audit import search
 from core.services.audit.search import AuditFilter, Entry, SearchChoices, SearchResult
+from core.services.lists.paging import Page
 from core.store.access import reading
 from core.ui.frame import frame, menu, page_links
 from core.ui.kit import facts, url_state, words
@@ -108,11 +110,8 @@ def draw() -> None:
     if not found.total:
         tables.show_no_match(ENTRIES)
         return
-    number = tables.page_of(ENTRIES, found.total)
-    if number is None:
-        return
-    export_panel.offer("audit", wanted.address(), rows=found.total, line=counted(found), table=ENTRIES)
-    tables.draw(ENTRIES, found.entries, number=number, total=found.total)
+    offer = partial(export_panel.offer, "audit", wanted.address(), rows=found.total, line=counted(found), table=ENTRIES)
+    tables.draw_page(ENTRIES, Page(found.entries, found.total), above=offer)
 
 
 def head(entry: Entry) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -96,18 +95,12 @@ def draw_distributors(person: Person) -> None:
     filter_bar.draw_chips(wanted, beside=lambda: add_button(person))
     with st.skeleton(height=300), reading(frame.scope()) as session:
         page = list_distributors(
-            session,
-            wanted,
-            DISTRIBUTORS.paging(url_state.page()),
-            order=DISTRIBUTORS.order_among(ORDERS),
+            session, wanted, DISTRIBUTORS.paging(url_state.page()), order=DISTRIBUTORS.order_among(ORDERS)
         )
     if not page.total_count:
         nothing(narrowed=wanted != DistributorFilter())
         return
-    number = tables.page_of(DISTRIBUTORS, page.total_count)
-    if number is not None:
-        heading(DISTRIBUTORS, page.total_count)
-        tables.draw(DISTRIBUTORS, page.items, number=number, total=page.total_count)
+    tables.draw_page(DISTRIBUTORS, page)
 
 
 def add_button(person: Person) -> None:
@@ -125,15 +118,11 @@ def nothing(*, narrowed: bool) -> None:
 def draw_insurers(_: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = awaiting.list_insurers(session)
-    heading(INSURERS, len(rows))
+    tables.head(INSURERS.count_text(len(rows)), INSURERS)
     tables.draw(INSURERS, rows, number=1, total=len(rows))
     st.caption(
         "An insurer without a connection is served under delegated authority: issued here, to be reported by bordereau."
     )
-
-
-def heading(table: tables.Table[Any], total: int) -> None:
-    tables.head(table.count_text(total), table)
 
 
 def draw() -> None:
@@ -257,8 +246,7 @@ def changing_insurer(of: InsurerRow) -> Action:
 
 def connection(of: InsurerRow) -> None:
     health = of.health
-    with st.container(border=True, height="stretch"):
-        st.markdown(f"**Connection** {words.badge(health.health)}")
+    with facts.card(f"**Connection** {words.badge(health.health)}"):
         facts.line("Policies go to", of.connection)
         facts.line("Queued", words.count(health.queued))
         facts.line("Set aside", words.count(health.dead))
@@ -270,8 +258,7 @@ def connection(of: InsurerRow) -> None:
 
 
 def business(of: InsurerRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Business**")
+    with facts.card("**Business**"):
         facts.line("Segment of the path", of.segment)
         facts.line("Class", of.business_type or "–")
         facts.line("Products", words.count(of.products))
@@ -296,8 +283,7 @@ def draw_insurer() -> None:
     with st.grid(3, min_column_width=300, gap="small"):
         connection(insurer)
         business(insurer)
-        with st.container(border=True, height="stretch"):
-            st.markdown("**People**")
+        with facts.card("**People**"):
             for label, of in CONTACT.items():
                 facts.line(label, of(insurer))
     st.caption(f"Insurer {insurer.id}")

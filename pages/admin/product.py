@@ -118,8 +118,7 @@ _MOST = 30
 
 def draw_product(of: ProductDetail) -> None:
     """Draw the product's facts and insurer."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Product**")
+    with facts.card("**Product**"):
         facts.line("Insurer", of.insurer)
         facts.line("Category", of.category)
         facts.line("Endpoint", of.endpoint if of.cover else f"{of.endpoint} (not offered)")
@@ -131,8 +130,7 @@ def draw_product(of: ProductDetail) -> None:
 def draw_rates(of: ProductDetail) -> None:
     """Draw the current rates."""
     version = of.in_force
-    with st.container(border=True, height="stretch"):
-        st.markdown(f"**In force since {words.moment(version.effective_at)}**")
+    with facts.card(f"**In force since {words.moment(version.effective_at)}**"):
         facts.line("Price or rate", products.price(version.tariff))
         facts.line("Platform", f"{version.tariff.mca_commission} %")
         facts.line("Distributor", f"{version.tariff.distributor_commission} %")

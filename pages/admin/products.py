@@ -321,9 +321,7 @@ def draw() -> None:
     if not page.total_count:
         tables.show_no_match(PRODUCTS)
         return
-    number = tables.page_of(PRODUCTS, page.total_count)
-    if number is None:
-        return
-    tables.head(PRODUCTS.count_text(page.total_count), PRODUCTS)
-    tables.draw(PRODUCTS, page.items, number=number, total=page.total_count)
-    st.caption("Commissions are the platform's and the distributor's part of the premium; the rest is the insurer's.")
+    if tables.draw_page(PRODUCTS, page):
+        st.caption(
+            "Commissions are the platform's and the distributor's part of the premium; the rest is the insurer's."
+        )

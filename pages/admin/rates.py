@@ -89,12 +89,7 @@ def _one(key: str, figure: Figure) -> Any:  # noqa: ANN401 of the figure's type
 def _several(key: str, figure: Figure) -> Any:  # noqa: ANN401 of the figure's type
     st.session_state.setdefault(key, list(figure.value))
     return st.pills(
-        figure.label,
-        figure.options,
-        key=key,
-        selection_mode="multi",
-        format_func=words.title,
-        persist_state="page",
+        figure.label, figure.options, key=key, selection_mode="multi", format_func=words.title, persist_state="page"
     )
 
 

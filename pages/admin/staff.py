@@ -232,8 +232,7 @@ LIST, LOG = "admin/staff.py", "admin/audit_log.py"
 
 def access(person: StaffRow, by: Person) -> None:
     """Draw the state of the person's access, and the buttons to change it."""
-    with st.container(border=True, height="stretch"):
-        st.markdown(f"**Access** {words.badge(person.state)}")
+    with facts.card(f"**Access** {words.badge(person.state)}"):
         facts.line("Account made", words.moment(person.created_at))
         facts.line("Last sign-in", words.moment(person.signed_in_at))
         if person.disabled_at:
@@ -413,8 +412,7 @@ def _show_confirmed(link: str) -> None:
 
 def duties(person: StaffRow) -> None:
     """Draw name, roles and limit; typed values are kept when the change is refused."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Duties**")
+    with facts.card("**Duties**"):
         shown = pin_account(person)
         saving(shown).form(key=f"duties {shown.draft}")
         if person.limit_waits:

@@ -67,11 +67,7 @@ def _line(draft: Draft, person: Person, seller: DistributorName | None) -> None:
         )
         continued = st.button("Continue", key=f"continue {draft.id}", disabled=seller is None)
         st.button(
-            "Discard",
-            key=f"discard {draft.id}",
-            type="tertiary",
-            on_click=sale_drafts.delete,
-            args=(draft.id, person),
+            "Discard", key=f"discard {draft.id}", type="tertiary", on_click=sale_drafts.delete, args=(draft.id, person)
         )
     if continued and seller is not None:
         _open(draft, seller, person)

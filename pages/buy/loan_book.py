@@ -276,8 +276,7 @@ def details(view: LoanBookView) -> None:
 
 
 def _money(preview: Mapping[str, Any]) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Premium by benefit**")
+    with facts.card("**Premium by benefit**"):
         for name, amount in preview["premium_by_benefit"].items():
             facts.line(words.title(name), words.naira(_minor(amount)))
         facts.line("Platform commission", words.naira(_minor(preview["mca_profit"])))
@@ -286,8 +285,7 @@ def _money(preview: Mapping[str, Any]) -> None:
 
 
 def _loans(preview: Mapping[str, Any]) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Ages when the loan begins**")
+    with facts.card("**Ages when the loan begins**"):
         for band, number in preview["ages"].items():
             if number:
                 facts.line(f"{band} years".capitalize(), words.count(number))

@@ -195,8 +195,7 @@ def choosing(row: RequestRow, customers: Sequence[UUID]) -> Action:
 
 def draw_person(row: RequestRow) -> None:
     """Draw who asks for what."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Person**")
+    with facts.card("**Person**"):
         facts.line("Name", row.name)
         facts.line("E-mail", row.email or "–")
         facts.line("Phone", row.phone or "–")
@@ -206,8 +205,7 @@ def draw_person(row: RequestRow) -> None:
 
 def draw_days(row: RequestRow) -> None:
     """Draw the days of a request and its outcome."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Days**")
+    with facts.card("**Days**"):
         facts.line("Received", words.moment(row.received_at))
         acknowledged = (
             words.moment(row.acknowledged_at) if row.acknowledged_at else f"by {words.day(row.acknowledge_by)}"

@@ -72,8 +72,7 @@ def draw_cover(policy: PolicyDetail) -> None:
         values["Can be renewed"] = f"{words.day(window.opens_on)} to {words.day(window.closes_on)}"
     elif PolicyAction.RENEW in policy.state.actions and not policy.is_live:
         values["Can be renewed"] = "On any day, as a test"
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        st.markdown("**Cover**")
+    with facts.card("**Cover**", gap="xsmall"):
         facts.grid(values)
 
 
@@ -84,8 +83,7 @@ def draw_holder(policy: PolicyDetail) -> None:
         **({"Born": words.day(policy.date_of_birth)} if policy.date_of_birth else {}),
         "Role": "Beneficiary" if policy.is_for_beneficiary else "Principal",
     }
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        st.markdown("**Policyholder**")
+    with facts.card("**Policyholder**", gap="xsmall"):
         facts.grid({"Name": policy.sale.customer, "Phone": words.phone(policy.sale.phone) or "–"})
         # An e-mail has the width to itself, so that it is not broken in its middle.
         facts.grid({"E-mail": policy.sale.email}, columns=1)
@@ -106,8 +104,7 @@ def draw_sale(policy: PolicyDetail, person: Person) -> None:
         "Premium paid": words.title(policy.sale.premium_frequency),
         **({"Given back": words.naira(policy.refunded_minor)} if policy.refunded_minor else {}),
     }
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        st.markdown("**Sale**")
+    with facts.card("**Sale**", gap="xsmall"):
         facts.grid(values)
         if (line := policy.book_line) and person.has_role("operations", "supervisor"):
             page_links.link_to(

@@ -66,17 +66,9 @@ def nothing(criteria: CustomerFilter) -> None:
 
 
 def results(page: Page[Row], criteria: CustomerFilter) -> None:
-    number = tables.page_of(CUSTOMERS, page.total_count)
-    if number is None:
-        return
-    export_panel.offer(
-        "customers",
-        criteria.address(),
-        rows=page.total_count,
-        line=CUSTOMERS.count_text(page.total_count),
-        table=CUSTOMERS,
-    )
-    tables.draw(CUSTOMERS, page.items, number=number, total=page.total_count)
+    total, line = page.total_count, CUSTOMERS.count_text(page.total_count)
+    offer = partial(export_panel.offer, "customers", criteria.address(), rows=total, line=line, table=CUSTOMERS)
+    tables.draw_page(CUSTOMERS, page, above=offer)
 
 
 def draw() -> None:

@@ -197,10 +197,7 @@ def _headers(*names: str) -> dict[str, Any]:
 
 def body_example(model: type[Request]) -> dict[str, Any]:
     """An example body that works as it stands, and the Idempotency-Key header."""
-    return {
-        "requestBody": {"content": {"application/json": _with_example(model)}},
-        "parameters": [_KEY_PARAMETER],
-    }
+    return {"requestBody": {"content": {"application/json": _with_example(model)}}, "parameters": [_KEY_PARAMETER]}
 
 
 # The models whose examples stand in the document, by what stands there until it is made: routes are declared once, and
@@ -244,10 +241,7 @@ def form_body(
     """
     media = {"schema": build_form_schema(model, files), **(_with_example(model) if has_example else {})}
     body: dict[str, Any] = {"required": True, "content": {"multipart/form-data": media}}
-    return {
-        "requestBody": {"description": _JSON_TOO, **body} if takes_json else body,
-        "parameters": [_KEY_PARAMETER],
-    }
+    return {"requestBody": {"description": _JSON_TOO, **body} if takes_json else body, "parameters": [_KEY_PARAMETER]}
 
 
 def build_form_schema(model: type[Request], files: Iterable[str]) -> dict[str, Any]:

@@ -157,8 +157,8 @@ def _answer(request: Request, body: Any, stored: WireResponse) -> Response:
 
 
 def raw(request: Request) -> Any:
-    """The parsed JSON as it was sent."""
-    return request.state.raw
+    """The parsed JSON as it was sent; an empty object where the address says everything."""
+    return getattr(request.state, "raw", {})
 
 
 def _key(request: Request) -> str | None:

@@ -180,11 +180,7 @@ def _taxes(request: Request, _: Person) -> Response:
     with reading(_LIVE) as session:
         lines = tax.list_lines(session, kind, wanted)
     content = file_of(
-        tax.csv_chunks(lines),
-        format_,
-        tax.COLUMNS,
-        title=tax.KINDS[kind],
-        facts=tax.facts_of(kind, wanted, lines),
+        tax.csv_chunks(lines), format_, tax.COLUMNS, title=tax.KINDS[kind], facts=tax.facts_of(kind, wanted, lines)
     )
     return _file(f"{kind}-{month}.{format_}", content)
 

@@ -150,9 +150,7 @@ def get_loan_book(caller: Signed, loan_book_id: Id) -> Response:
 
 
 @router.get(
-    "/{loan_book_id}/rows",
-    responses=openapi.answers(LoanBookRowPage, _ROWS, found=True),
-    summary="Rows of a loan book",
+    "/{loan_book_id}/rows", responses=openapi.answers(LoanBookRowPage, _ROWS, found=True), summary="Rows of a loan book"
 )
 def list_loan_book_rows(caller: Signed, loan_book_id: Id, query: Annotated[RowQuery, Query()]) -> Response:
     """The rows in the order of the file; of a snapshot also the policies that it does not have, as `missing`."""
@@ -203,7 +201,6 @@ async def confirm_loan_book(request: Request, caller: Signed, loan_book_id: Id, 
 )
 async def cancel_loan_book(request: Request, caller: Signed, loan_book_id: Id) -> Response:
     """Give up a loan book that is not being carried out; what was sold of a paused one stays sold."""
-    request.state.raw = {}
     return await _change(
         request,
         caller,

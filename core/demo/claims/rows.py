@@ -147,10 +147,7 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
     if handled and loss.status not in DECIDED and dice.random() < _TASKED:
         step, officer = handled[-1]
         tasks = _IN_DEATH if loss.incident == DEATH else _TASKS[loss.kind]
-        todo = {
-            "text": dice.choice(tasks),
-            "due_on": f"{step.at + timedelta(days=dice.randint(1, 9)):%Y-%m-%d}",
-        }
+        todo = {"text": dice.choice(tasks), "due_on": f"{step.at + timedelta(days=dice.randint(1, 9)):%Y-%m-%d}"}
         by = {"id": new_id(dice, step.at), "assigned_to": officer.id, "made_by": officer.id}
         undone = {"created_at": stamp(step.at), "done_at": None, "done_by": None}
         rows.add(ClaimTask, {**made, **todo, **by, **undone})

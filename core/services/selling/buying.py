@@ -115,12 +115,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     price, term = above_zero(cover, offered.price), offered.term
     holder = request_parts.get_policyholder(request)
     risk_hash = duplicate_guard.lock_risk(
-        session,
-        product.id,
-        cover.risk_key(request),
-        term,
-        distributor_id=seller.distributor_id,
-        is_live=seller.is_live,
+        session, product.id, cover.risk_key(request), term, distributor_id=seller.distributor_id, is_live=seller.is_live
     )
     customer = customers.get_or_create(session, holder, seller.distributor_id, is_live=seller.is_live)
     possible_duplicate_of = duplicate_guard.find_possible_duplicate(session, cover, request, customer.id)
@@ -265,9 +260,7 @@ def _build_purchase(
     product: ProductForSale, version_id: UUID, price: Price, customer_id: UUID, seller: Seller
 ) -> Purchase:
     split = money.split(
-        money.to_minor(price.total),
-        mca_bp=product.mca_commission_bp,
-        distributor_bp=product.distributor_commission_bp,
+        money.to_minor(price.total), mca_bp=product.mca_commission_bp, distributor_bp=product.distributor_commission_bp
     )
     return Purchase.to_insert(
         distributor_id=seller.distributor_id,
@@ -288,12 +281,7 @@ def _build_purchase(
 
 
 def _build_policy(
-    cover: Cover[Any],
-    request: Any,
-    price: Price,
-    term: Term,
-    purchase: Purchase,
-    holder: request_parts.Policyholder,
+    cover: Cover[Any], request: Any, price: Price, term: Term, purchase: Purchase, holder: request_parts.Policyholder
 ) -> Policy:
     numbers = personal.find_personal_numbers(request)
     submitted, payload = request.model_dump(mode="json", exclude_none=True), cover.payload(request, price)

@@ -10,6 +10,7 @@ from uuid import UUID
 import sqlalchemy as sa
 
 from core.store.access.compiled_write import CompiledWrite
+from core.store.access.scope import AnySelect
 from core.store.expressions import select_differences, utc_day
 from core.store.schema.claims import Claim, ClaimPayment, ClaimReserve
 from core.store.schema.columns import entity_of, table_of
@@ -17,7 +18,6 @@ from core.store.schema.rollups import CLAIM_KEYS, CLAIM_MEASURES, NOBODY, NOT_RU
 
 PARTS = 16
 _COUNTED = frozenset({Claim, ClaimPayment, ClaimReserve})
-AnySelect = sa.Select[*tuple[Any, ...]]
 
 
 _CLAIM, _PAYMENT, _RESERVE, _TOTAL = (

@@ -13,6 +13,7 @@ from sqlmodel import SQLModel
 
 from core import clock
 from core.store.access.compiled_write import CompiledWrite
+from core.store.access.scope import AnySelect
 from core.store.expressions import first_of_month, lagos_day, select_differences
 from core.store.rollups import claim_totals, day_totals
 from core.store.rollups.day_totals import MEASURED
@@ -22,7 +23,6 @@ from core.store.schema.sales import Purchase
 
 ONCE = "once"
 PART = "part"
-AnySelect = sa.Select[*tuple[Any, ...]]
 
 
 _BOOK = table_of(DaybookLine)

@@ -12,6 +12,7 @@ from sqlmodel import SQLModel
 
 from core import clock
 from core.store.access.compiled_write import CompiledWrite
+from core.store.access.scope import AnySelect
 from core.store.expressions import lagos_day, select_differences
 from core.store.schema.catalogue import Product
 from core.store.schema.columns import entity_of, table_of
@@ -61,7 +62,6 @@ MEASURED: Mapping[type[SQLModel], Measures] = {
 ALL = (*MEASURES, *COVER)
 _KEYS = ("is_live", "day", "part")
 PARTS = 16
-AnySelect = sa.Select[*tuple[Any, ...]]
 
 
 _TOTAL, _PRODUCT = table_of(DayTotal), table_of(Product)

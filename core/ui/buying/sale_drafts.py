@@ -135,11 +135,7 @@ def draw_state(form: Form, counter: Counter, *, another: str = "") -> None:
             width="content",
         )
         st.button(
-            "Discard the draft",
-            type="tertiary",
-            icon=":material/delete:",
-            on_click=_discard_open,
-            args=(form, counter),
+            "Discard the draft", type="tertiary", icon=":material/delete:", on_click=_discard_open, args=(form, counter)
         )
         if another:
             st.button(

@@ -74,9 +74,7 @@ class LoanBookRequest(Request):
         examples=["01900000-0000-7000-8000-000000080101"], description="The credit life product of all rows."
     )
     month: Annotated[
-        date,
-        BeforeValidator(_parse_month),
-        WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}$"}),
+        date, BeforeValidator(_parse_month), WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}$"})
     ] = Field(examples=["2026-11"], description="YYYY-MM.")
     date_format: Literal["YYYY-MM-DD", "DD/MM/YYYY"] = Field(
         default="YYYY-MM-DD", examples=["YYYY-MM-DD"], description="How the days in the file are written."
@@ -139,12 +137,7 @@ def upload(session: ScopedSession, typed: Mapping[str, Any], name: str, content:
     row = _build(given, product, name, content, digest, by)
     session.insert(row)
     session.insert(
-        LoanBookFile(
-            book_id=row.id,
-            content=content,
-            distributor_id=by.owner.distributor_id,
-            is_live=by.owner.is_live,
-        )
+        LoanBookFile(book_id=row.id, content=content, distributor_id=by.owner.distributor_id, is_live=by.owner.is_live)
     )
     note(session, row, "loan book uploaded", actor=by.actor, file=row.file_name, sha256=digest, kind=row.kind)
     return row
@@ -495,12 +488,7 @@ def _find_left_rows(session: ScopedSession) -> Iterator[str]:
         sa.select(col(LoanBook.id), sa.func.count())
         .join(LoanBookRow, col(LoanBookRow.book_id) == col(LoanBook.id))
         .where(col(LoanBookRow.outcome) == RowOutcome.VALID)
-        .where(
-            sa.or_(
-                col(LoanBook.state) == LoanBookState.DONE,
-                col(LoanBookRow.line) <= col(LoanBook.done_to),
-            )
-        )
+        .where(sa.or_(col(LoanBook.state) == LoanBookState.DONE, col(LoanBookRow.line) <= col(LoanBook.done_to)))
         .group_by(col(LoanBook.id))
     )
     for book_id, rows in session.execute(left):
