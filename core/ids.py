@@ -50,6 +50,14 @@ def parse(value: str, field: str = "id") -> UUID:
     return parsed
 
 
+def find(value: str) -> UUID | None:
+    """Return the UUID that a text is, in whatever form; None for any other text."""
+    try:
+        return UUID(value)
+    except ValueError:
+        return None
+
+
 def new_code() -> str:
     """Return a 130-bit random code of 26 letters and digits: for certificates and stored files."""
     return secrets.token_bytes(26).translate(_CODE_LETTERS).decode()

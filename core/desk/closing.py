@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -11,7 +11,7 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.desk import store_check
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import journal, movements, parties
 from core.services.finance.bordereaux import bordereaux
@@ -28,6 +28,7 @@ from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.states.finance import IN_FORCE, MONTH_TRANSITIONS, BordereauState, MonthState, StatementState
 from core.store.access import Scope, ScopedSession, reading
+from core.store.expressions import sum_of
 from core.store.schema.tables import Adjustment, MonthStep, Movement, Policy, Product, ProductVersion
 
 # In kobo: single movements above it are looked at.
@@ -58,7 +59,7 @@ class Check:
 
 def run(session: ScopedSession, month: date) -> list[Check]:
     """Return the check list of a month but for the audit of the whole store, which `of_store` makes a line of it."""
-    window = Window(month, clock.add_months(month, 1))
+    window = Window.of_month(month)
     return [
         Check(
             key=key,
@@ -86,13 +87,6 @@ def _find_unproved(session: ScopedSession, key: str, month: date) -> str:
     return "no file was reconciled with this month"
 
 
-def find_faults(session: ScopedSession) -> list[str]:
-    """Return the faults of the whole store; needs the system's scope, and minutes at a million purchases."""
-    if not session.scope.unlimited:
-        raise NotFound("The check reads the whole store")
-    return store_check.list_faults(session)
-
-
 def _some(rows: Iterator[str]) -> tuple[str, ...]:
     found = list(rows)
     more = len(found) - _SHOWN
@@ -101,11 +95,10 @@ def _some(rows: Iterator[str]) -> tuple[str, ...]:
 
 def _totals(session: ScopedSession, window: Window) -> Iterator[str]:
     """The tile is read from the roll-ups, and the movements and their export from the rows."""
-    address = {"from": [str(window.start)], "to": [str(window.last)]}
-    criteria = MovementFilter.read(address)
+    criteria = MovementFilter(created=window.span)
     tile = movements.compute_totals(session, criteria)
     amounts = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
-    sums: list[Any] = [sa.func.coalesce(sa.func.sum(col(getattr(Movement, name))), 0) for name in amounts]
+    sums = [sum_of(col(getattr(Movement, name))) for name in amounts]
     query = sa.select(sa.func.count(), *sums).select_from(Movement).where(*movements.build_conditions(criteria))
     number, *minors = (int(value) for value in session.execute(query).one())
     shown = [movements.count(tile), *(getattr(tile.net, name) for name in amounts)]
@@ -116,22 +109,19 @@ def _totals(session: ScopedSession, window: Window) -> Iterator[str]:
             yield f"{name}: the dashboard has {one}, the rows have {other}"
 
 
+def _late(window: Window) -> datetime:
+    """Return before when something of a month, or of an earlier one, has waited for too long now."""
+    return clock.lagos_midnight(min(window.end, clock.add_days(clock.today(), -_LATE_DAYS)))
+
+
 def _refunds(session: ScopedSession, window: Window) -> Iterator[str]:
-    before = min(clock.lagos_midnight(window.end), clock.lagos_midnight(clock.add_days(clock.today(), -_LATE_DAYS)))
-    for row in credit_note_reading.list_unpaid(session, before):
+    for row in credit_note_reading.list_unpaid(session, _late(window)):
         amount, made = money.format_naira(row.total_minor), clock.to_lagos_day(row.created_at)
         yield f"{row.number} of {row.provider}, {amount} of {made}: {row.state.lower()}"
 
 
 def _pending(session: ScopedSession, window: Window) -> Iterator[str]:
-    before = min(clock.lagos_midnight(window.end), clock.lagos_midnight(clock.add_days(clock.today(), -_LATE_DAYS)))
-    query = sa.select(Policy).where(
-        col(Policy.activated).is_(False),
-        col(Policy.cancelled_at).is_(None),
-        col(Policy.declined_at).is_(None),
-        col(Policy.deleted_at).is_(None),
-        col(Policy.created_at) < before,
-    )
+    query = sa.select(Policy).where(*movements.UNANSWERED, col(Policy.created_at) < _late(window))
     for row in session.execute(query.order_by(col(Policy.created_at))).scalars():
         yield f"{money.format_naira(row.genius_price_minor)} sold on {clock.to_lagos_day(row.created_at)}: {row.id}"
 
@@ -147,8 +137,8 @@ def list_unreconciled(session: ScopedSession, window: Window) -> Iterator[str]:
     done = {row.provider_id for row in reconciliations.list_reconciliations(session, month=window.start)}
     query = sa.select(col(Movement.provider_id)).where(*window.span.on(col(Movement.created_at))).distinct()
     moved = set(session.execute(query).scalars())
-    for party, name in parties.list_parties(session):
-        if party.account == "provider" and party.id in moved - done:
+    for provider_id, name in parties.list_insurers(session):
+        if provider_id in moved - done:
             yield f"{name}: no file of {window.start:%B %Y} was reconciled"
     if None not in done and matching.list_payments(session, window):
         yield f"Our bank: no file of {window.start:%B %Y} was reconciled"
@@ -240,14 +230,14 @@ _ACTIONS: Final = {
 def list_checks(session: ScopedSession, month: date) -> list[Check]:
     """Return the check list of a month as it stands now."""
     with reading(Scope.system()) as whole:
-        faults = find_faults(whole)
+        faults = store_check.list_faults(whole)
     return [of_store(faults), *run(session, month)]
 
 
 def begin(session: ScopedSession, month: date, *, by: Person) -> None:
     """Begin to close a month that is over; StateForbids while a month before it, with movements, is not closed."""
     _require(session, by)
-    if month.day != 1 or clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
+    if month.day != 1 or not Window.of_month(month).is_over:
         raise StateForbids(f"{month:%B %Y} is not over yet")
     if earlier := get_earlier(session, month):
         raise StateForbids(f"{earlier:%B %Y} comes first: months are closed one after the other")
@@ -379,7 +369,7 @@ class Stage:
 
 def list_stages(session: ScopedSession, month: date) -> list[Stage]:
     """List the stages of a month in their order; those after the first that waits may be begun all the same."""
-    window = Window(month, clock.add_months(month, 1))
+    window = Window.of_month(month)
     statements = [
         row
         for row in statement_reading.list_month(session, month)
@@ -396,19 +386,11 @@ def list_stages(session: ScopedSession, month: date) -> list[Stage]:
 
 
 def _sales(session: ScopedSession, window: Window) -> tuple[Stage, Stage]:
-    totals = movements.compute_totals(
-        session, MovementFilter.read({"from": [str(window.start)], "to": [str(window.last)]})
-    )
-    runs = (f"runs until {window.last:%-d %b}",) if clock.lagos_midnight(window.end) > clock.now() else ()
-    waiting = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(col(Policy.genius_price_minor)), 0)).where(
-        col(Policy.activated).is_(False),
-        col(Policy.cancelled_at).is_(None),
-        col(Policy.declined_at).is_(None),
-        col(Policy.deleted_at).is_(None),
-        *window.span.on(col(Policy.created_at)),
-    )
-    number, minor = session.execute(waiting).one()
-    waits = (f"{number:,} without an answer, {money.format_naira(int(minor))}",) if number else ()
+    totals = movements.compute_totals(session, MovementFilter(created=window.span))
+    runs = () if window.is_over else (f"runs until {window.last:%-d %b}",)
+    waiting = (*movements.UNANSWERED, *window.span.on(col(Policy.created_at)))
+    number, minor = session.count_and_sum(col(Policy.genius_price_minor), *waiting)
+    waits = (f"{number:,} without an answer, {money.format_naira(minor)}",) if number else ()
     return (
         Stage(key="sales", name="Sales in", figure=f"{movements.count(totals):,} movements", waits=runs),
         Stage(key="insurers", name="Answered", figure=f"{totals.sold - number:,} of {totals.sold:,}", waits=waits),
@@ -426,11 +408,7 @@ def _statement_stage(rows: Sequence[StatementSummary]) -> Stage:
 
 
 def _bordereau_stage(session: ScopedSession, month: date) -> Stage:
-    left = {
-        bordereaux.DRAFT: "to issue",
-        BordereauState.ISSUED: "to send",
-        BordereauState.QUERIED: "queried",
-    }
+    left = {bordereaux.DRAFT: "to issue", BordereauState.ISSUED: "to send", BordereauState.QUERIED: "queried"}
     states = [row.state for row in bordereaux.list_month(session, month)]
     return _of_states("bordereaux", "Bordereaux", states, left)
 

@@ -26,6 +26,7 @@ from core.services.renewals.records import DueFilter, RenewalFilter
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
 
 # Holds a person's whole history; customers with more, such as fleets, continue in the lists.
@@ -100,16 +101,11 @@ def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> C
     group = merging.get_group(session, customer_id)
     everyone = group.ids if group.kept_id == customer_id else (customer_id,)
     claims, paid_minor = _claims(session, everyone)
-    return CustomerDetail(
-        id=row.id,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
+    return build_row(
+        CustomerDetail,
+        row,
         name=f"{row.first_name} {row.last_name}",
-        title=row.title,
-        email=row.email,
         phone=row.phone_number,
-        gender=row.gender,
-        date_of_birth=row.date_of_birth,
         place=_join_place(row.address, row.city, row.state_of_residence, row.country),
         distributor=names.names["distributor"].get(row.distributor_id, UNKNOWN),
         same_email_customers=_list_same_email_customers(session, row, names),
@@ -145,7 +141,6 @@ def _renewals(session: ScopedSession, criteria: RenewalFilter, names: Choices) -
 def _claims(session: ScopedSession, customer_ids: Sequence[UUID]) -> tuple[Page[ClaimLine], int]:
     """Return the newest claims with their number, and the total paid on all claims in kobo."""
     mine = (col(Claim.customer_id).in_(customer_ids), col(Claim.deleted_at).is_(None))
-    count = session.execute(sa.select(sa.func.count()).select_from(Claim).where(*mine)).scalar_one()
     payments = sa.select(sa.func.sum(col(ClaimPayment.amount_minor)))
     payments = payments.select_from(ClaimPayment).join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
     minor = session.execute(payments.where(*mine)).scalar_one()
@@ -156,19 +151,18 @@ def _claims(session: ScopedSession, customer_ids: Sequence[UUID]) -> tuple[Page[
         .order_by(col(Claim.created_at).desc(), col(Claim.id).desc())
         .limit(MAX_ROWS)
     )
-    return Page([_claim(row.Claim, row.policy_number) for row in session.execute(query)], count), int(minor or 0)
-
-
-def _claim(claim: Claim, policy_number: str | None) -> ClaimLine:
-    return ClaimLine(
-        id=claim.id,
-        created_at=claim.created_at,
-        claim_type=claim.claim_type,
-        status=claim.claim_status,
-        policy_number=policy_number,
-        claimed_minor=claim.claim_amount_minor,
-        offered_minor=claim.offer_amount_minor,
-    )
+    lines = [
+        build_row(
+            ClaimLine,
+            claim,
+            status=claim.claim_status,
+            policy_number=policy_number,
+            claimed_minor=claim.claim_amount_minor,
+            offered_minor=claim.offer_amount_minor,
+        )
+        for claim, policy_number in session.execute(query)
+    ]
+    return Page(lines, session.count_rows(Claim, *mine)), int(minor or 0)
 
 
 def _list_same_email_customers(session: ScopedSession, row: Customer, names: Choices) -> list[SameEmailCustomer]:

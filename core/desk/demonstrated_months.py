@@ -115,14 +115,10 @@ def give_back(session: ScopedSession) -> None:
 def _find_largest(session: ScopedSession) -> tuple[Window, UUID, Sequence[Entry]]:
     """Return the open month and insurer with the most movements; one with a movement without a number comes first."""
     this_month = clock.today().replace(day=1)
-    windows = [
-        Window(clock.add_months(this_month, -back), clock.add_months(this_month, 1 - back))
-        for back in range(1, _OPEN_MONTHS + 1)
-    ]
+    windows = [Window.of_month(clock.add_months(this_month, -back)) for back in range(1, _OPEN_MONTHS + 1)]
     listed = [
-        (window, party.id, matching.list_movements(session, party.id, window, amount_is="net", by_transaction=False))
+        (window, key, matching.list_movements(session, key, window, amount_is="net", by_transaction=False))
         for window in windows
-        for party, _ in parties.list_parties(session)
-        if party.account == "provider"
+        for key, _ in parties.list_insurers(session)
     ]
     return max(listed, key=lambda each: (any(not entry.key for entry in each[2]), len(each[2])))

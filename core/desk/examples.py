@@ -46,7 +46,7 @@ from core.store.schema.tables import (
 )
 
 _OBJECT_ID: Final = "01a1f7c0-3c00-7000-8000-0000000000f1"
-_EVENT_ID: Final = "01a1f7c0-3c00-7000-8000-0000000000e1"
+EVENT_ID: Final = "01a1f7c0-3c00-7000-8000-0000000000e1"
 
 
 def build_schema(made: EventType) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def build_sample(made: EventType) -> dict[str, Any]:
     """Return an event of this type with the example of every field that has one."""
     data = {name: field.examples[0] for name, field in made.data.model_fields.items() if field.examples}
     return {
-        "id": _EVENT_ID,
+        "id": EVENT_ID,
         "type": made.name,
         "timestamp": "2026-11-20T08:30:00.000Z",
         "mode": "test",
@@ -282,17 +282,8 @@ def build_renewal() -> RenewalRecord:
 
 def _copy_fields(row: Purchase) -> dict[str, Any]:
     names = (
-        "distributor_id",
-        "is_live",
-        "customer_id",
-        "product_id",
-        "product_category_id",
-        "provider_id",
-        "payment_option",
-        "payment_channel",
-        "request_source",
-        "created_at",
-        "updated_at",
+        *("distributor_id", "is_live", "customer_id", "product_id", "product_category_id", "provider_id"),
+        *("payment_option", "payment_channel", "request_source", "created_at", "updated_at"),
     )
     return {name: getattr(row, name) for name in names}
 
@@ -345,7 +336,6 @@ def build_file() -> FileRecord:
 
 
 ENDPOINT_ID: Final = "01a1f7c0-3c00-7000-8000-0000000000e2"
-EVENT_ID: Final = "01a1f7c0-3c00-7000-8000-0000000000e1"
 # No secret of anybody: 32 bytes of zeros.
 SECRET: Final = "whsec_" + "A" * 43 + "="
 _EVENT_AT: Final = "2026-11-20T07:08:00.000Z"

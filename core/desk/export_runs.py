@@ -57,13 +57,7 @@ class ReceiptFilter(Filter, on=(ExportReceipt,)):
     """Filter of receipts: `person` is an id or `command`, `is_live` the mode of the records."""
 
     kinds: tuple[str, ...] = of(
-        Words(
-            label="Export",
-            column="kind",
-            address="kind",
-            options=TITLES,
-            anything="Every kind",
-        )
+        Words(label="Export", column="kind", address="kind", options=TITLES, anything="Every kind")
     )
     person: UUID | str | None = of(
         Member(label="By", column=_is_by, address="person", also=(COMMAND,), what="person", anything="Everybody")
@@ -251,21 +245,15 @@ def list_receipts(
 ) -> Page[Receipt]:
     """A page of the receipts of everybody, with the exact total."""
     conditions = criteria.conditions(ExportReceipt)
-    total = session.execute(sa.select(sa.func.count()).select_from(ExportReceipt).where(*conditions)).scalar_one()
+    total = session.count_rows(ExportReceipt, *conditions)
     query = _receipts().where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     return Page([_receipt(row) for row in session.execute(query)], total)
-
-
-def list_latest(session: ScopedSession, limit: int) -> Sequence[Receipt]:
-    """Return everybody's newest receipts."""
-    return list_receipts(session, ReceiptFilter(), Paging(1, limit)).items
 
 
 def list_repeats(session: ScopedSession, receipt_id: UUID) -> Sequence[Receipt]:
     """Return the later runs of an export, newest first, at most 20."""
     query = _receipts().where(col(ExportReceipt.again_of) == receipt_id)
-    newest = (col(ExportReceipt.created_at).desc(), col(ExportReceipt.id).desc())
-    return [_receipt(row) for row in session.execute(query.order_by(*newest).limit(20))]
+    return [_receipt(row) for row in session.execute(query.order_by(*ORDERS["newest"]).limit(20))]
 
 
 def list_makers(session: ScopedSession) -> Mapping[str, str]:
@@ -334,17 +322,10 @@ def _describe_selection(kind: Listing[Any], selection: Filter, *, is_live: bool)
     for parameter in kind.parameters:
         if values := given.get(parameter.name):
             known = names.get(parameter.names, {})
-            words = [str(known.get(_read_id(each), parameter.words.get(each, each))) for each in values]  # type: ignore[arg-type]
+            words = [str(known.get(ids.find(each), parameter.words.get(each, each))) for each in values]  # type: ignore[arg-type]
             parts += [parameter.name, *words]
     plain = unicodedata.normalize("NFKD", " ".join(parts)).lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_NAME]
-
-
-def _read_id(value: str) -> UUID | None:
-    try:
-        return UUID(value)
-    except ValueError:
-        return None
 
 
 def check_order(order: ExportOrder) -> None:

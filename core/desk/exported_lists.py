@@ -31,8 +31,3 @@ def get_kind(name: str) -> Listing[Any]:
     _, module, attribute = _LISTS[name]
     found: Listing[Any] = getattr(import_module(f"core.services.{module}"), attribute)
     return found
-
-
-def list_kinds() -> list[Listing[Any]]:
-    """Return every list, in the order of the menus."""
-    return [get_kind(name) for name in _LISTS]

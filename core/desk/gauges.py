@@ -10,19 +10,14 @@ from sqlmodel import col
 from core import clock
 from core.desk import status
 from core.desk.queues import list_queues
+from core.services.audit import log as audit
 from core.services.claims.reports import figures
 from core.services.people import credentials
 from core.settings import VERSION, get_commit
 from core.store.access import ScopedSession, store
 from core.store.schema import versions
 from core.store.schema.rollups import DaybookLine
-from core.store.schema.tables import (
-    AuditHead,
-    InsurerConnection,
-    Product,
-    Provider,
-    StaffSession,
-)
+from core.store.schema.tables import InsurerConnection, Product, Provider, StaffSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +107,8 @@ def _breakers(session: ScopedSession) -> Iterator[Gauge]:
 
 def _people(session: ScopedSession) -> Iterator[Gauge]:
     since = clock.now() - credentials.IDLE_LIMIT
-    query = sa.select(sa.func.count()).where(col(StaffSession.ended_at).is_(None), col(StaffSession.seen_at) > since)
-    yield Gauge("staff_sessions", session.execute(query).scalar_one())
+    is_open = col(StaffSession.ended_at).is_(None), col(StaffSession.seen_at) > since
+    yield Gauge("staff_sessions", session.count_rows(StaffSession, *is_open))
 
 
 def _workers(session: ScopedSession) -> Iterator[Gauge]:
@@ -124,19 +119,17 @@ def _workers(session: ScopedSession) -> Iterator[Gauge]:
 
 
 def _audit(session: ScopedSession) -> Iterator[Gauge]:
-    yield Gauge("audit_entries", session.execute(sa.select(sa.func.sum(col(AuditHead.position)))).scalar_one() or 0)
+    yield Gauge("audit_entries", audit.count_entries(session))
     if (newest := status.newest_backup(session)) is not None:
         yield Gauge("backup_age_seconds", _age(newest))
 
 
 def _database(session: ScopedSession) -> Iterator[Gauge]:
-    pool, is_sqlite = store().engine.pool, store().is_sqlite
+    pool = store().engine.pool
     if isinstance(pool, sa.QueuePool):
         yield Gauge("database_connections", pool.checkedout(), ("used",))
         yield Gauge("database_connections", pool.checkedin(), ("idle",))
-    size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-    statement = size if is_sqlite else "SELECT pg_database_size(current_database())"
-    yield Gauge("database_bytes", session.connection().exec_driver_sql(statement).scalar_one())
+    yield Gauge("database_bytes", status.measure_store(session))
     yield Gauge("disk_free_bytes", status.free_bytes())
 
 

@@ -1,5 +1,6 @@
 """The queues of the outbox: how much waits in each, since when, and what was given up (contract W1)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -45,28 +46,20 @@ def list_queues(session: ScopedSession) -> Sequence[QueueHealth]:
 def _measure_submissions(session: ScopedSession) -> QueueHealth:
     can_be_sent = connections.is_connected()
     found = _measure(session, "Insurers", Submission, can_be_sent)
-    rows = session.execute(
-        sa.select(col(Submission.state), sa.func.count())
-        .where(col(Submission.state).in_(("queued", "dead")), sa.not_(can_be_sent))
-        .group_by(col(Submission.state))
-    )
-    told = {state: int(count) for state, count in rows}
+    told = _count_states(session, Submission, col(Submission.state).in_(("queued", "dead")), sa.not_(can_be_sent))
     return replace(
-        found,
-        queued=found.queued - told.get("queued", 0),
-        dead=found.dead - told.get("dead", 0),
-        by_hand=sum(told.values()),
+        found, queued=found.queued - told["queued"], dead=found.dead - told["dead"], by_hand=sum(told.values())
     )
 
 
 def count_endpoints(session: ScopedSession) -> Mapping[str, int]:
     """Return how many webhook endpoints stand in each state. Needs the system's scope."""
-    query = (
-        sa.select(col(WebhookEndpoint.state), sa.func.count())
-        .where(col(WebhookEndpoint.deleted_at).is_(None))
-        .group_by(col(WebhookEndpoint.state))
-    )
-    return {state: int(count) for state, count in session.execute(query)}
+    return _count_states(session, WebhookEndpoint, col(WebhookEndpoint.deleted_at).is_(None))
+
+
+def _count_states(session: ScopedSession, entity: Any, *conditions: sa.ColumnElement[bool]) -> Counter[str]:
+    rows = sa.select(col(entity.state), sa.func.count()).where(*conditions).group_by(col(entity.state))
+    return Counter({state: int(count) for state, count in session.execute(rows)})
 
 
 def _measure_webhooks(session: ScopedSession) -> QueueHealth:
@@ -82,10 +75,8 @@ def _measure_webhooks(session: ScopedSession) -> QueueHealth:
         col(Distributor.active),
     )
     found = _measure(session, "Webhooks", WebhookDelivery, col(WebhookDelivery.endpoint_id).in_(healthy))
-    broken_here = sa.select(sa.func.count()).where(
-        col(WebhookDelivery.state) == "dead", col(WebhookDelivery.last_error) == INTERNAL_ERROR
-    )
-    ours = int(session.execute(broken_here).scalar_one())
+    is_broken_here = col(WebhookDelivery.last_error) == INTERNAL_ERROR
+    ours = session.count_rows(WebhookDelivery, col(WebhookDelivery.state) == "dead", is_broken_here)
     return replace(found, dead=ours, refused=found.dead - ours)
 
 
@@ -95,19 +86,14 @@ def _measure_mail(session: ScopedSession) -> QueueHealth:
 
 
 def _measure(session: ScopedSession, name: str, entity: Any, *conditions: sa.ColumnElement[bool]) -> QueueHealth:
-    rows = session.execute(
-        sa.select(col(entity.state), sa.func.count())
-        .where(col(entity.state).in_(("queued", "held", "dead")))
-        .group_by(col(entity.state))
-    )
-    counts = {state: int(count) for state, count in rows}
+    counts = _count_states(session, entity, col(entity.state).in_(("queued", "held", "dead")))
     waiting = sa.and_(col(entity.state) == "queued", col(entity.next_try_at) <= clock.now(), *conditions)
     due, oldest = session.execute(sa.select(sa.func.count(), sa.func.min(col(entity.next_try_at))).where(waiting)).one()
     return QueueHealth(
         name=name,
-        queued=counts.get("queued", 0),
+        queued=counts["queued"],
         due=int(due),
-        held=counts.get("held", 0),
-        dead=counts.get("dead", 0),
+        held=counts["held"],
+        dead=counts["dead"],
         oldest_due_at=oldest,
     )

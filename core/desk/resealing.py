@@ -25,12 +25,8 @@ def reseal(session: ScopedSession, entity: Any, *, after: UUID | None) -> tuple[
         query = query.where(col(entity.id) > after)
     rows = session.execute(query.order_by(col(entity.id)).limit(BATCH)).all()
     for row in rows:
-        session.execute(
-            sa.update(entity)
-            .where(col(entity.id) == row.id, col(entity.sealed) == row.sealed)
-            .values(sealed=seal.reseal(row.sealed))
-            .execution_options(synchronize_session=False)
-        )
+        is_same = col(entity.sealed) == row.sealed
+        session.change(entity, col(entity.id) == row.id, is_same, sealed=seal.reseal(row.sealed))
     return len(rows), rows[-1].id if len(rows) == BATCH else None
 
 

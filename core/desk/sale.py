@@ -36,6 +36,7 @@ from core.services.selling.loan_books.records import BookLine
 from core.states.policies import PolicyAction
 from core.store.access import AnySelect, ScopedSession
 from core.store.rollups.daily_rollup import ONCE
+from core.store.rows import build_row
 from core.store.schema.tables import (
     Adjustment,
     Certificate,
@@ -121,10 +122,9 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         raise NotFound("There is no such purchase in this mode")
     sale, policy, customer = row.Purchase, row.Policy, row.Customer
     back = _refunded(session, sale)
-    return SaleDetail(
-        id=sale.id,
-        created_at=sale.created_at,
-        total_minor=sale.total_minor,
+    return build_row(
+        SaleDetail,
+        sale,
         premium_shares=_parts(sale, back, row.ProductVersion, row.company_name, row.business_name),
         refunded_minor=back.total_minor,
         product=row.product,
@@ -133,7 +133,6 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         distributor=row.business_name,
         premium_frequency=sale.premium_frequency or ONCE,
         payment=[word for word in (sale.payment_option, sale.payment_channel) if word],
-        request_source=sale.request_source,
         policy_id=policy.id,
         policy_number=policy.policy_number,
         stage=policies.get_stage(policy),
@@ -351,19 +350,14 @@ def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
     """Return the detail view of a policy; NotFound when it does not exist in this mode."""
     policy, state = policies.get_row(session, policy_id), policies.get_state(session, policy_id)
     sent = {name: hide_links(value) for name, value in policy.payload.items()}
-    return PolicyDetail(
-        id=policy.id,
-        distributor_id=policy.distributor_id,
-        is_live=policy.is_live,
+    return build_row(
+        PolicyDetail,
+        policy,
         state=state,
         sale=get_sale(session, policy.purchase_id),
         is_for_beneficiary=policy.buyer_id != policy.customer_id,
         date_of_birth=policy.dob,
         registration=policy.plate_key,
-        sum_insured_minor=policy.sum_insured_minor,
-        activation_at=policy.activation_at,
-        certificate_code=policy.certificate_code,
-        possible_duplicate_of=policy.possible_duplicate_of,
         insurer_payload=sent,
         submission=resending.get_submission(session, policy_id, activated=policy.activated),
         terms=_terms(session, policy),
@@ -382,10 +376,9 @@ def _terms(session: ScopedSession, policy: Policy) -> list[TermLine]:
     query = sa.select(col(Certificate.start_at), col(Certificate.code)).where(col(Certificate.policy_id) == policy.id)
     codes = {row.start_at: row.code for row in session.execute(query)}
     return [
-        TermLine(
-            start_at=term.start_at,
-            expiration_at=term.expiration_at,
-            total_minor=term.total_minor,
+        build_row(
+            TermLine,
+            term,
             is_renewal=term.renewal_id is not None,
             certificate_code=codes.get(term.start_at),
         )
@@ -396,13 +389,11 @@ def _terms(session: ScopedSession, policy: Policy) -> list[TermLine]:
 def _refunds(session: ScopedSession, policy_id: UUID) -> list[RefundLine]:
     query = sa.select(Refund).where(col(Refund.policy_id) == policy_id).order_by(col(Refund.created_at))
     return [
-        RefundLine(
-            created_at=row.created_at,
+        build_row(
+            RefundLine,
+            row,
             parts=Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor),
             of_renewal=row.renewal_id is not None,
-            method=row.method,
-            reason=row.reason,
-            explained=row.explained,
         )
         for row in session.execute(query).scalars()
     ]

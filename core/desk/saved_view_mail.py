@@ -34,6 +34,7 @@ from core.services.people import saved_views, staff
 from core.services.people.staff import Person
 from core.settings import settings
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import SavedView, ViewWatch
 
 Every = Literal["day", "week", "month"]
@@ -148,8 +149,7 @@ def build(row: ViewWatch) -> Watch:
         (name for name, (figure, is_above) in FIGURES.items() if (figure, is_above) == (row.figure, row.is_above)), None
     )
     bound = None if row.bound is None else money.to_naira(row.bound) if row.figure == "sum" else Decimal(row.bound)
-    kept = ("id", "view_id", "is_live", "every", "sent_on", "is_crossed", "checked_at", "last_error")
-    return Watch(**{name: getattr(row, name) for name in kept}, warn=warn, bound=bound)
+    return build_row(Watch, row, warn=warn, bound=bound)
 
 
 def list_all(session: ScopedSession) -> Sequence[ViewWatch]:
@@ -235,10 +235,8 @@ def compute(session: ScopedSession, kind: Listing[Any], selection: Filter) -> Fi
     """Count and add up the rows that an export of this selection has."""
     value = sa.literal(0) if kind.summed is None else kind.summed
     rows = kind.rows([value.label("value")], selection, load_choices(session)).order_by(None).subquery()
-    number, minor = session.execute(
-        sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(rows.c.value), 0)).select_from(rows)
-    ).one()
-    return Figures(int(number), None if kind.summed is None else int(minor))
+    number, minor = session.count_and_sum(rows.c.value)
+    return Figures(number, None if kind.summed is None else minor)
 
 
 def send(session: ScopedSession, watch_id: UUID, found: Figures | str) -> int:

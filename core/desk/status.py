@@ -21,6 +21,7 @@ from core.services.audit import log as audit
 from core.settings import VERSION, get_commit, settings
 from core.store.access import Scope, ScopedSession, store, writing
 from core.store.operations import local_files
+from core.store.rows import build_row
 from core.store.schema import versions
 from core.store.schema.tables import AuditEntry, Heartbeat, OneTimeTicket
 
@@ -79,10 +80,7 @@ def forget(session: ScopedSession, name: str) -> None:
 def list_beats(session: ScopedSession) -> list[Beat]:
     """List the workers, the one heard of last first."""
     query = sa.select(Heartbeat).order_by(col(Heartbeat.seen_at).desc(), col(Heartbeat.name))
-    return [
-        Beat(name=row.name, release=row.release, started_at=row.started_at, seen_at=row.seen_at)
-        for row in session.execute(query).scalars()
-    ]
+    return [build_row(Beat, row) for row in session.execute(query).scalars()]
 
 
 # What is raised here when the store does not answer at all.
@@ -204,18 +202,22 @@ def get_status(session: ScopedSession) -> Status:
 def _list_queues(session: ScopedSession) -> list[QueueStatus]:
     now = clock.now()
     return [
-        QueueStatus(
-            name=queue.name,
+        build_row(
+            QueueStatus,
+            queue,
             depth=queue.queued + queue.held,
-            due=queue.due,
-            dead=queue.dead,
-            refused=queue.refused,
             configured=queue.is_configured,
-            by_hand=queue.by_hand,
             oldest_seconds=int((now - (queue.oldest_due_at or now)).total_seconds()),
         )
         for queue in list_queues(session)
     ]
+
+
+def measure_store(session: ScopedSession) -> int:
+    """Return the size of the database in bytes."""
+    sqlite = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+    statement = sqlite if store().is_sqlite else "SELECT pg_database_size(current_database())"
+    return int(session.connection().exec_driver_sql(statement).scalar_one())
 
 
 def free_bytes() -> int:

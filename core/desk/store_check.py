@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlmodel import SQLModel, col
+from sqlmodel import col
 
 from core import clock, money
 from core.desk import claim_payment_proofs
@@ -27,18 +27,17 @@ from core.states import claims as claim_states
 from core.states.claims import DECIDED, ClaimStatus
 from core.states.policies import SubmissionState
 from core.store.access import AnySelect, ScopedSession, wal_is_safe
+from core.store.expressions import sum_of
 from core.store.operations import blob_storage
 from core.store.rollups import daily_rollup
 from core.store.schema import tables, versions
 from core.store.schema.tables import (
-    AuditEntry,
     Certificate,
     Claim,
     ClaimEvent,
     ClaimPayment,
     ClaimReserve,
     Customer,
-    Distributor,
     KeptAnswer,
     Policy,
     ProductVersion,
@@ -323,47 +322,6 @@ INVARIANTS = (
 
 
 _BATCH_SIZE = 500
-_COUNTED_TABLES: dict[str, type[SQLModel]] = {
-    "distributors": Distributor,
-    "customers": Customer,
-    "purchases": Purchase,
-    "policies": Policy,
-    "renewals": Renewal,
-    "refunds": Refund,
-    "claims": Claim,
-    "files": UploadedFile,
-    "audit entries": AuditEntry,
-}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CheckReport:
-    """Result of an audit: database, schema version, row counts and all faults found."""
-
-    database: str
-    version: str | None
-    counts: dict[str, int]
-    faults: list[str]
-
-    @property
-    def is_sound(self) -> bool:
-        """True when no fault was found."""
-        return not self.faults
-
-    def __str__(self) -> str:
-        counted = ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
-        verdict = "Everything holds." if self.is_sound else f"{len(self.faults):,} faults."
-        return f"{self.database}, version {self.version}: {counted}. {verdict}"
-
-
-def check_store(session: ScopedSession) -> CheckReport:
-    """Audit the whole store; needs the system's scope and one snapshot."""
-    return CheckReport(
-        database=_describe_database(session),
-        version=versions.version_of(session.connection()),
-        counts={name: _count(session, entity) for name, entity in _COUNTED_TABLES.items()},
-        faults=list_faults(session),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,22 +377,10 @@ def _sum_rows(session: ScopedSession, table: str) -> str:
     """Return the rows of a table in words, with their sum where they have one."""
     known = tables.metadata().tables[table]
     amount = next((known.c[name] for name in ("amount_minor", "net_minor", "change_minor") if name in known.c), None)
-    total = sa.func.count() if amount is None else sa.func.coalesce(sa.func.sum(amount), 0)
+    total = sa.func.count() if amount is None else sum_of(amount)
     rows, minor = session.execute(sa.select(sa.func.count(), total).select_from(known)).one()
     words = f"the {rows:,} rows of {table}"
     return words if amount is None else f"{words}, {money.format_naira(int(minor))}"
-
-
-def _count(session: ScopedSession, entity: type[SQLModel]) -> int:
-    return int(session.execute(sa.select(sa.func.count()).select_from(entity)).scalar_one())
-
-
-def _describe_database(session: ScopedSession) -> str:
-    """Return the name and version of the database, and for SQLite its journal mode (docs/reliability.md)."""
-    if session.connection().dialect.name == "sqlite":
-        safe = "write-ahead log" if wal_is_safe() else "rollback journal, as this release can corrupt a write-ahead log"
-        return f"SQLite {_sqlite_version(session)}, {safe}"
-    return f"PostgreSQL {session.connection().exec_driver_sql('SHOW server_version').scalar_one()}"
 
 
 def _sqlite_version(session: ScopedSession) -> str:

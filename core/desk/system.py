@@ -122,12 +122,8 @@ def list_settings() -> list[Setting]:
     """List every setting by its environment variable, secrets hidden."""
     current = settings()
     return [
-        Setting(
-            f"COVERDESK_{name.upper()}",
-            _format_setting(getattr(current, name)),
-            getattr(current, name) == field.default,
-        )
-        for name, field in Settings.model_fields.items()
+        Setting(f"COVERDESK_{name.upper()}", _format_setting(value), value == Settings.model_fields[name].default)
+        for name, value in ((name, getattr(current, name)) for name in Settings.model_fields)
     ]
 
 
@@ -138,13 +134,12 @@ def _store(session: ScopedSession) -> StoreFacts:
         return connection.exec_driver_sql(statement).scalar_one()
 
     is_sqlite = here.is_sqlite
-    size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size" if is_sqlite else _POSTGRES_SIZE_SQL
     journal = str(query_value("PRAGMA journal_mode")) if is_sqlite else None
     return StoreFacts(
         kind="SQLite" if is_sqlite else "PostgreSQL",
         version=str(query_value("SELECT sqlite_version()" if is_sqlite else "SHOW server_version")),
         address=here.url.render_as_string(hide_password=True),
-        size_bytes=int(query_value(size)),
+        size_bytes=status.measure_store(session),
         journal=journal,
         journal_is_safe=journal != "wal" or wal_is_safe(),
         migration=versions.version_of(connection),
@@ -153,19 +148,14 @@ def _store(session: ScopedSession) -> StoreFacts:
     )
 
 
-_POSTGRES_SIZE_SQL = "SELECT pg_database_size(current_database())"
-
-
 def _files(session: ScopedSession) -> FilesFacts:
-    count, size = session.execute(
-        sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(col(UploadedFile.size)), 0))
-    ).one()
+    count, size = session.count_and_sum(col(UploadedFile.size))
     folder = settings().files_folder
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     return FilesFacts(
         folder=str(folder),
-        count=int(count),
-        size_bytes=int(size),
+        count=count,
+        size_bytes=size,
         writable=os.access(existing, os.W_OK | os.X_OK),
         free_bytes=status.free_bytes(),
     )

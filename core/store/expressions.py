@@ -1,4 +1,4 @@
-"""SQL expressions that SQLite and PostgreSQL spell differently: Lagos days, LIKE, printed values."""
+"""SQL expressions that SQLite and PostgreSQL spell differently: Lagos days, LIKE, printed values; and sums."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -163,6 +163,11 @@ class matches(_Spelled):  # noqa: N801
     # SQLite's own LIKE folds ASCII; our lower(), which knows all letters, would be called for every row.
     sqlite = r"({0} LIKE {1} ESCAPE '\')"
     postgresql = r"({0} ILIKE {1} ESCAPE '\')"
+
+
+def sum_of(column: Any) -> Any:
+    """Return the sum of a column, 0 where there is no row."""
+    return sa.func.coalesce(sa.func.sum(column), 0)
 
 
 def select_differences(kept: Any, counted: Any, *names: str) -> list[sa.Select[*tuple[Any, ...]]]:

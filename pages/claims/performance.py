@@ -69,10 +69,7 @@ def chart_over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequen
 def chart_turnaround(took: Sequence[TurnaroundBucket]) -> Chart:
     """Chart the number of paid claims by days taken: in calendar time, and in our own time."""
     labels = [each.days.label for each in took]
-    series = [
-        ("By the calendar", [each.calendar for each in took]),
-        ("Our own time", [each.net for each in took]),
-    ]
+    series = [("By the calendar", [each.calendar for each in took]), ("Our own time", [each.net for each in took])]
     parts = ", ".join(f"{each.days.label} days {each.calendar:,} ({each.net:,})" for each in took)
     return _beside("Days", labels, series, f"Paid claims by days, in brackets our own time: {parts}.")
 
@@ -138,7 +135,6 @@ def _beside(place: str, labels: Sequence[str], series: Sequence[tuple[str, list[
 
 
 def _labelled(name: str, numbers: Sequence[int], colour: str, **more: Any) -> dict[str, Any]:
-    """Return bars with their numbers above them."""
     texts = [words.count(number) for number in numbers]
     look: dict[str, Any] = {
         "text": texts,
@@ -161,7 +157,6 @@ def _upright(drawn: Sequence[Mapping[str, Any]], labels: Sequence[str], **layout
 
 
 def _break(label: str, longest: int = 10) -> str:
-    """Return a long label of several words in two lines."""
     return label.replace(" ", "<br>", 1) if len(label) > longest else label
 
 
@@ -218,19 +213,16 @@ def draw_ageing(aged: Sequence[AgeBucket]) -> None:
         days = {"from": found.first, "to": found.last}
         return {"view": "open", **{name: str(day) for name, day in days.items() if day}}
 
-    number, chart = sum(each.number for each in aged), chart_ageing(aged)
-    with st.container(border=True, height="stretch"):
-        charts.draw_head(
-            "Open claims by age",
-            chart,
-            file_name="open-claims-by-age",
-            about=f"**{words.count(number)}** open now, by days in Lagos since lodging. Click a bar to see its claims.",
-            explanation=OPEN_NOW.definition,
-        )
-        if number:
-            _clickable("ageing", chart, claims_of)
-        else:
-            st.info("No claim is open.", icon=":material/inbox:")
+    number = sum(each.number for each in aged)
+    _draw_card(
+        "Open claims by age",
+        f"**{words.count(number)}** open now, by days in Lagos since lodging. Click a bar to see its claims.",
+        chart_ageing(aged),
+        otherwise="" if number else "No claim is open.",
+        icon="inbox",
+        explanation=OPEN_NOW.definition,
+        draw_chart=lambda chart: _clickable("ageing", chart, claims_of),
+    )
 
 
 def draw_over_time(summary: ClaimSummary) -> None:
@@ -246,8 +238,8 @@ def draw_over_time(summary: ClaimSummary) -> None:
 def draw_turnaround(took: Sequence[TurnaroundBucket]) -> None:
     """Draw how long paid claims took."""
     about = "Claims paid in the period, by days; our own time leaves out waiting for the claimant."
-    chart, is_empty = chart_turnaround(took), not any(each.calendar for each in took)
-    _draw_card("From lodged to paid", about, chart, otherwise="No claim was paid" if is_empty else "")
+    otherwise = "" if any(each.calendar for each in took) else "No claim was paid in this period."
+    _draw_card("From lodged to paid", about, chart_turnaround(took), otherwise=otherwise)
 
 
 def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
@@ -257,27 +249,29 @@ def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
         days = {"decided_from": str(window.start), "decided_to": str(window.last)}
         return {"view": "all", "status": ClaimStatus.DECLINED, "reason": reason, **days}
 
-    chart = chart_reasons(rows)
-    with st.container(border=True, height="stretch"):
-        about = "Declined in the period. Click a bar to see its claims."
-        charts.draw_head("Declines by reason", chart, file_name="declines-by-reason", about=about)
-        if rows:
-            _clickable(f"reasons {window}", chart, claims_of)
-        else:
-            st.info("No claim was declined in this period.", icon=":material/thumb_up:")
+    _draw_card(
+        "Declines by reason",
+        "Declined in the period. Click a bar to see its claims.",
+        chart_reasons(rows),
+        otherwise="" if rows else "No claim was declined in this period.",
+        icon="thumb_up",
+        draw_chart=lambda chart: _clickable(f"reasons {window}", chart, claims_of),
+    )
 
 
 def draw_types(rows: Sequence[TypeDecisions]) -> None:
     """Draw approvals and declines by type."""
     about = "Approvals given in the period that still stand, and declines."
-    otherwise = "" if rows else "No claim was approved or declined"
+    otherwise = "" if rows else "No claim was approved or declined in this period."
     _draw_card("Approvals and declines by type", about, chart_types(rows), otherwise=otherwise)
 
 
 def draw_officers(rows: Sequence[OfficerWorkload]) -> None:
     """Draw each officer's decisions in the period and current open claims."""
     with st.container(border=True):
-        _title("By officer", "Decided in the period by whom it is assigned to; open and overdue as of now.")
+        with st.container(gap=None, width="content"):
+            st.markdown("**By officer**")
+            st.caption("Decided in the period by whom it is assigned to; open and overdue as of now.")
         if not rows:
             st.info("Nobody has a claim, and none was decided in this period.", icon=":material/group:")
             return
@@ -288,18 +282,24 @@ def _days(milliseconds: int | None) -> str | None:
     return None if milliseconds is None else f"{milliseconds / 86_400_000:,.1f}"
 
 
-def _title(title: str, about: str) -> None:
-    with st.container(gap=None, width="content"):
-        st.markdown(f"**{title}**")
-        st.caption(about)
-
-
-def _draw_card(title: str, about: str, chart: Chart, *, otherwise: str) -> None:
+def _draw_card(
+    title: str,
+    about: str,
+    chart: Chart,
+    *,
+    otherwise: str,
+    icon: str = "hourglass_empty",
+    explanation: str | None = None,
+    draw_chart: Callable[[Chart], object] | None = None,
+) -> None:
     """Draw a chart in its card; `otherwise` says that there is nothing to draw."""
     with st.container(border=True, height="stretch"):
-        charts.draw_head(title, chart, file_name=title.lower().replace(" ", "-"), about=about)
+        file_name = title.lower().replace(" ", "-")
+        charts.draw_head(title, chart, file_name=file_name, about=about, explanation=explanation)
         if otherwise:
-            st.info(f"{otherwise} in this period.", icon=":material/hourglass_empty:")
+            st.info(otherwise, icon=f":material/{icon}:")
+        elif draw_chart:
+            draw_chart(chart)
         else:
             charts.draw(chart, key=f"claims {title}")
 

@@ -34,11 +34,7 @@ CLAIMS = tables.of(
     opens="claims/claim.py",
     narrow=("claimant", "status", "left", "claimed"),
     changed={
-        "left": {
-            "of": lambda row: days_left(row.clock),
-            "colour": lambda row: colour_of(row.clock),
-            "is_right": False,
-        },
+        "left": {"of": lambda row: days_left(row.clock), "colour": lambda row: colour_of(row.clock), "is_right": False},
         "signals": {"of": lambda row: f"{len(row.fraud_flags)} ⚑" if row.fraud_flags else None},
     },
 )
@@ -374,10 +370,7 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="list_head"):
         st.markdown(f"**{words.count(len(picked))}** chosen", width="content")
         st.button(
-            "Assign to me",
-            icon=":material/person_add:",
-            on_click=_assign,
-            args=(person, person.id, "you", picked),
+            "Assign to me", icon=":material/person_add:", on_click=_assign, args=(person, person.id, "you", picked)
         )
         with st.popover("Assign to a colleague", icon=":material/group_add:"):
             names: dict[UUID | None, str] = {
@@ -391,12 +384,7 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
             st.button(
                 label, type="primary", disabled=not to, on_click=_assign, args=(person, to, name, picked), key="give"
             )
-        st.button(
-            "Unassign",
-            icon=":material/person_remove:",
-            on_click=_assign,
-            args=(person, None, "nobody", picked),
-        )
+        st.button("Unassign", icon=":material/person_remove:", on_click=_assign, args=(person, None, "nobody", picked))
         st.button(
             "Settle",
             icon=":material/task_alt:",
@@ -406,7 +394,7 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
         )
         with st.popover("Ask the claimants", icon=":material/contact_support:"):
             st.text_area("What to ask, or which document to send", key=_QUESTION, height=90, max_chars=2000)
-            label = f"Ask for {words.count(len(picked))} {CLAIMS.noun[len(picked) != 1]}"
+            label = f"Ask for {words.counted(len(picked), *CLAIMS.noun)}"
             st.button(label, type="primary", on_click=_ask, args=(person, picked), key="ask_claimants")
         st.button("Choose none", type="tertiary", on_click=_let_go)
 
@@ -419,9 +407,9 @@ def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenC
     if result is None:
         return
     _let_go()
-    number = f"{words.count(result.assigned_count)} {CLAIMS.noun[result.assigned_count != 1]}"
-    done = f"{number} assigned to {words.plain(name)}." if result.assigned_count else ""
-    st.session_state[_NOTICE] = BatchNotice(done, result.conflicts)
+    number = words.counted(result.done_count, *CLAIMS.noun)
+    done = f"{number} assigned to {words.plain(name)}." if result.done_count else ""
+    st.session_state[_NOTICE] = BatchNotice(done, result.refusals)
 
 
 def _settle(person: Person, picked: Sequence[ChosenClaim]) -> None:
@@ -442,7 +430,7 @@ def _tell(result: BatchResult | None, verb: str) -> bool:
     if result is None:
         return False
     _let_go()
-    number = f"{words.count(result.done_count)} {CLAIMS.noun[result.done_count != 1]}"
+    number = words.counted(result.done_count, *CLAIMS.noun)
     done = f"{number} {'is' if result.done_count == 1 else 'are'} {verb}." if result.done_count else ""
     st.session_state[_NOTICE] = BatchNotice(done, result.refusals, "Not done")
     return True

@@ -1,8 +1,10 @@
 """Shared by the screens of finance: who may, what the bank says, the choice of a month, and what two screens draw."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from functools import partial
+from zlib import crc32
 
 import streamlit as st
 
@@ -18,6 +20,7 @@ from core.ui.kit.actions import Action, Day, Text
 
 ROLE = "finance"
 action = partial(Action, roles=(ROLE,))
+NOT_IN_FILE = "– not in the file –"
 _NAMED = 3
 
 
@@ -40,6 +43,50 @@ def bank_return(reference: str | None) -> tuple[Day, Text, Text]:
         Text("bank_reference", "The bank's reference of the return", value=reference, longest=60),
         Text("reason", "What the bank says", longest=500),
     )
+
+
+def downloads(address: str, *formats: str, title: str = "") -> None:
+    """Draw the links to the files of a paper side by side, each by its format."""
+    with st.container(horizontal=True, gap="xsmall"):
+        for each in formats:
+            st.link_button(f"{title} {each.upper()}".strip(), f"{address}.{each}", icon=":material/download:")
+
+
+def count_states(states: Collection[str]) -> str:
+    """Return how many stand in which state: "Sent 12 · Paid 3"."""
+    return " · ".join(f"{words.badge(state)} {words.count(number)}" for state, number in Counter(states).items())
+
+
+def choose_columns(
+    place: str, heading: Sequence[str], labels: Mapping[str, str], guessed: Mapping[str, str], *, side_by_side: int
+) -> Mapping[str, str]:
+    """Draw which column of a file means what, as it was guessed first, and return it; empty is not in the file."""
+    # What was chosen for one heading says nothing of another.
+    place = f"{place}.{crc32('|'.join(heading).encode())}"
+    names = [NOT_IN_FILE, *heading]
+    with st.grid(side_by_side, min_column_width=190, gap="small"):
+        chosen = {
+            meaning: st.selectbox(
+                label, names, index=names.index(guessed.get(meaning, NOT_IN_FILE)), key=f"{place}.{meaning}"
+            )
+            for meaning, label in labels.items()
+        }
+    return {meaning: "" if name == NOT_IN_FILE else str(name) for meaning, name in chosen.items()}
+
+
+def choose_one(name: str, label: str, options: Mapping[str, str]) -> str | None:
+    """Draw values side by side, of which one may be chosen, and return that of the address."""
+    chosen: str | None = url_state.one_of(name, options)
+    st.session_state[name] = chosen
+    st.pills(
+        label,
+        list(options),
+        key=name,
+        format_func=options.__getitem__,
+        label_visibility="collapsed",
+        on_change=lambda: url_state.change({name: [st.session_state[name]] if st.session_state[name] else []}),
+    )
+    return chosen
 
 
 def lacks_withholding(month: date) -> bool:

@@ -12,7 +12,7 @@ from core.ui.frame import frame
 from core.ui.lists import columns, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE
+from pages.finance._shared import ROLE, downloads
 
 # What has waited for more than two months is to be asked about, and beyond three is late whatever the terms are.
 _COLOURS: Final = ("", "", "orange", "red")
@@ -62,7 +62,5 @@ def draw() -> None:
     draw_aged("Receivable, or carried", RECEIVABLE, [row for row in found if row.total_minor <= 0])
     if not found:
         return
-    with st.container(horizontal=True, gap="xsmall"):
-        for format_ in ("xlsx", "csv"):
-            st.link_button(f"Ageing {format_.upper()}", f"/ageing.{format_}", icon=":material/download:")
+    downloads("/ageing", "xlsx", "csv", title="Ageing")
     st.caption("Amounts on statements that were not sent yet are not due. Negative amounts reduce what is owed.")

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from core import clock, ids
+from core import ids
 from core.errors import InvalidInput, NotFound
 from core.services.finance import parties
 from core.services.finance.bordereaux import bordereaux
@@ -15,6 +15,7 @@ from core.services.finance.bordereaux.columns import OF
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.spreadsheets import MONEY, SIGNED_MONEY
+from core.services.lists.windows import Window
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
 from core.store.access import reading, store
@@ -24,7 +25,7 @@ from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, choose_month, overdue_beside
+from pages.finance._shared import ROLE, action, choose_month, count_states, downloads, overdue_beside
 
 
 def _due(row: BordereauSummary) -> str:
@@ -95,7 +96,7 @@ def sending_all(month: date, rows: Sequence[BordereauRow]) -> Action:
 def month_buttons(month: date) -> None:
     with reading(frame.scope()) as session:
         due, unsent = bordereaux.list_due(session, month), bordereaux.list_unsent(session, month)
-    if due and clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now():
+    if due and Window.of_month(month).is_over:
         issuing_all(month, len(due)).button(f"Issue {len(due)} of {month:%B %Y}", type="primary")
     if unsent:
         look = "secondary" if due else "primary"
@@ -128,8 +129,7 @@ def draw() -> None:
 
 def draw_head(rows: Sequence[BordereauSummary]) -> None:
     """Draw how many bordereaux stand in which state, and what each kind comes to."""
-    counts = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
-    said = " · ".join(f"{words.badge(state)} {words.count(number)}" for state, number in counts.items())
+    said = count_states([row.state for row in rows])
     sums = {
         name: sum(row.main_minor or 0 for row in rows if row.kind_label == name)
         for name in dict.fromkeys(row.kind_label for row in rows)
@@ -195,7 +195,7 @@ def draft(kind: str, given: str, text: str) -> None:
         st.caption(
             f"{due:%B %Y} comes first: months are reported one after the other." if due else "Nothing to report."
         )
-    elif clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
+    elif not Window.of_month(month).is_over:
         st.caption("The month is not over yet: it is issued when it is over.")
     else:
         actions.button("Issue it", issuing_one(provider_id, kind, month), type="primary")
@@ -256,9 +256,7 @@ def whole(row: BordereauRow) -> None:
     with st.grid(2, min_column_width=320, gap="small"):
         control(row)
         people(row)
-    with st.container(horizontal=True, gap="xsmall"):
-        for format_ in ("xlsx", "csv"):
-            st.link_button(format_.upper(), f"/bordereaux/{row.id}.{format_}", icon=":material/download:")
+    downloads(f"/bordereaux/{row.id}", "xlsx", "csv")
     st.code(f"SHA-256 {row.sha256}", language=None)
     rows_of(row)
     st.caption(f"Bordereau {row.id}")

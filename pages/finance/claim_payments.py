@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
-from zlib import crc32
 
 import streamlit as st
 
@@ -24,7 +23,7 @@ from core.ui.kit.actions import Action, Choice, Day, Field, Naira, Several, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action
+from pages.finance._shared import ROLE, action, choose_columns
 
 MOST = 50
 
@@ -52,7 +51,7 @@ TO_PAY: Table[HandOver] = Table(
         "approved": columns.text("Approved by", lambda row: row.approved_name, 130),
         "waits": columns.text(
             "Waits",
-            lambda row: _count_days((clock.now() - row.at).days),
+            lambda row: words.counted((clock.now() - row.at).days, "day", "days"),
             says="Since a supervisor handed it to finance.",
         ),
         "note": columns.text("Note", lambda row: row.note, 200, usual=False),
@@ -73,11 +72,10 @@ def together(found: Sequence[HandOver]) -> None:
     waiting: dict[str, list[HandOver]] = {}
     for row in found:
         waiting.setdefault(row.provider, []).append(row)
-    several = {name: rows for name, rows in sorted(waiting.items()) if len(rows) > 1}
-    for name, rows in several.items():
-        paying_together(rows).button(
-            f"One transfer for {len(rows)} claims of {words.plain(name)}", key=f"together {name}"
-        )
+    for name, rows in sorted(waiting.items()):
+        if len(rows) > 1:
+            label = f"One transfer for {len(rows)} claims of {words.plain(name)}"
+            paying_together(rows).button(label, key=f"together {name}")
 
 
 def follow(found: Sequence[HandOver]) -> None:
@@ -111,10 +109,6 @@ def draw() -> None:
         paid = payment_files.list_files(session)
     if found or paid:
         draw_file(paid)
-
-
-def _count_days(days: int) -> str:
-    return f"{words.count(days)} {'day' if days == 1 else 'days'}"
 
 
 def describe_account(row: HandOver) -> str:
@@ -191,7 +185,6 @@ def paying_together(rows: Sequence[HandOver]) -> Action:
 
 
 PLACE = "payment file"
-_NOT_IN_FILE = "– not in the file –"
 _LABELS = {
     "claim": "Claim",
     "amount": "Amount",
@@ -230,7 +223,8 @@ def _build_form() -> bytes:
 def _preview(name: str, content: bytes) -> None:
     try:
         file = payment_files.read(name, content)
-        columns = _map(file.heading)
+        guessed = table_files.guess(file.heading, MEANINGS)
+        columns = choose_columns(PLACE, file.heading, _LABELS, guessed, side_by_side=3)
         with reading(frame.scope()) as session:
             lines = payment_files.preview(session, name, content, columns, by=frame.require(ROLE))
     except CoverdeskError as error:
@@ -247,7 +241,7 @@ def _preview(name: str, content: bytes) -> None:
         )
     seen = {line.claim.id: line.claim.version for line in lines if line.claim}
     st.button(
-        f"Pay {words.count(len(lines))} {'claim' if len(lines) == 1 else 'claims'}, {words.naira(total)}",
+        f"Pay {words.counted(len(lines), 'claim', 'claims')}, {words.naira(total)}",
         type="primary",
         key=f"{PLACE}.pay",
         disabled=bool(refused),
@@ -255,21 +249,6 @@ def _preview(name: str, content: bytes) -> None:
         args=(_place(name, content),),
     )
     actions.complain(_place(name, content))
-
-
-def _map(heading: Sequence[str]) -> Mapping[str, str]:
-    known = table_files.guess(heading, MEANINGS)
-    # What was chosen for one heading says nothing of another.
-    place = f"{PLACE}.{crc32('|'.join(heading).encode())}"
-    with st.grid(3, min_column_width=190, gap="small"):
-        return {meaning: _pick(f"{place}.{meaning}", meaning, heading, known.get(meaning, "")) for meaning in MEANINGS}
-
-
-def _pick(place: str, meaning: str, heading: Sequence[str], held: str) -> str:
-    names = [_NOT_IN_FILE, *heading]
-    index = names.index(held) if held in names else 0
-    chosen = st.selectbox(_LABELS[meaning], names, index=index, key=place)
-    return "" if chosen == _NOT_IN_FILE else str(chosen)
 
 
 def _row(line: PaymentLine) -> Mapping[str, str]:

@@ -11,6 +11,7 @@ from core.desk import closing
 from core.desk.closing import Check, Stage
 from core.services.finance import journal
 from core.services.finance.statements import reading as statement_reading
+from core.services.lists.windows import Window
 from core.services.people.staff import Person
 from core.states.finance import MonthState
 from core.store.access import ScopedSession, reading, store
@@ -106,7 +107,7 @@ def rows_of(key: str, month: date) -> tuple[str, dict[str, Any]] | None:
     if path is None:
         return None
     if path == "finance/movements.py":
-        query = {"from": f"{month}", "to": f"{clock.add_days(clock.add_months(month, 1), -1)}"}
+        query = {"from": f"{month}", "to": f"{Window.of_month(month).last}"}
         return path, query | ({"kind": "adjustment"} if key == "adjustments" else {})
     return path, {"month": f"{month:%Y-%m}"} if path.startswith("finance/") else {}
 
@@ -244,7 +245,7 @@ def draw() -> None:
         stages = closing.list_stages(session, month)
     track(stages, month)
     actions.run()
-    if clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
+    if not Window.of_month(month).is_over:
         st.info("The month is not over yet: it can be closed afterwards.", icon=":material/event_upcoming:")
         return
     with st.container(horizontal=True, gap="xsmall"):

@@ -336,11 +336,6 @@ def progress(row: CreditNoteRow) -> None:
             facts.line("Returned", f"{words.day(row.returned_on)}: {row.note}")
 
 
-def arithmetic(row: CreditNoteRow) -> None:
-    st.subheader("How it was computed", anchor=False)
-    facts.table_of(row.explained)
-
-
 def draw_credit_note() -> None:
     person = frame.require(ROLE)
     tables.back_link("credit_notes", "finance/credit_notes.py", "Back to the credit notes")
@@ -365,7 +360,8 @@ def draw_credit_note() -> None:
         shares(row)
         progress(row)
     if row.explained:
-        arithmetic(row)
+        st.subheader("How it was computed", anchor=False)
+        facts.table_of(row.explained)
     with st.container(horizontal=True, gap="xsmall"):
         for copy in credit_note_reading.COPIES:
             st.link_button(

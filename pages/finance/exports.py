@@ -9,6 +9,7 @@ from uuid import UUID
 
 import streamlit as st
 
+from core import ids
 from core.desk import export_runs, exported_lists
 from core.desk.export_runs import Receipt, ReceiptFilter
 from core.services.claims.review import officers as claim_officers
@@ -77,8 +78,6 @@ def describe_arrangement(kind: Listing[Any], address: Mapping[str, list[str]]) -
     form = {"Form": "As shown"} if address.get(exports.FORM) == ["people"] else {}
     return form | ({"Columns": ", ".join(columns)} if columns else {}) | ({"Order": label} if label else {})
 
-
-# One export receipt: what was exported, the checksums of the file, and running it again.
 
 _SHORT = 12
 
@@ -156,18 +155,11 @@ def _receipt_row(receipt: Receipt, names: Choices, officers: Mapping[UUID, str])
 def _officers(receipt: Receipt) -> list[UUID]:
     kind = exported_lists.get_kind(receipt.kind)
     staff = [parameter.name for parameter in kind.parameters if parameter.names == "staff"]
-    return [key for name in staff for value in receipt.filters.get(name, ()) if (key := _read_id(value))]
-
-
-def _read_id(value: str) -> UUID | None:
-    try:
-        return UUID(value)
-    except ValueError:
-        return None
+    return [key for name in staff for value in receipt.filters.get(name, ()) if (key := ids.find(value))]
 
 
 def _describe_value(parameter: Parameter, value: str, names: Choices, officers: Mapping[UUID, str]) -> str:
-    key = _read_id(value) if parameter.names else None
+    key = ids.find(value) if parameter.names else None
     if key is not None:
         known = officers if parameter.names == "staff" else names.names[parameter.names]  # type: ignore[index]
         return known.get(key, value)
@@ -214,27 +206,23 @@ def run_again(row: ReceiptRow, person: Person) -> None:
     if not person.has_role(*row.kind.roles):
         st.info(f"Running it again needs the role {' or '.join(row.kind.roles)}.", icon=":material/block:")
         return
-    way = _way(row)
-    way.draw("Run again", says="The same filters and mode as one new file, with a receipt of its own.", primary=True)
-    if way.last is None:
-        return
-    if newer := export_panel.get_finished(way.last.id):
-        draw_comparison(row.receipt, newer)
-        link_receipt(newer.id, "Open the new receipt")
-    else:
-        export_panel.watch(way.last, row.kind)
-
-
-def _way(row: ReceiptRow) -> Way:
     receipt = row.receipt
     mode = {} if receipt.is_live else {"mode": "test"}
-    return Way(
+    way = Way(
         kind=row.kind,
         format=get_format(receipt.format),
         query=urlencode({**receipt.filters, **mode}, doseq=True),
         rows=max(receipt.rows, 1),
         again=receipt.id,
     )
+    way.draw("Run again", says="The same filters and mode as one new file, with a receipt of its own.", primary=True)
+    if way.last is None:
+        return
+    if newer := export_panel.get_finished(way.last.id):
+        draw_comparison(receipt, newer)
+        link_receipt(newer.id, "Open the new receipt")
+    else:
+        export_panel.watch(way.last, row.kind)
 
 
 def draw_comparison(before: Receipt, after: Receipt) -> None:
@@ -245,9 +233,7 @@ def draw_comparison(before: Receipt, after: Receipt) -> None:
         st.success(same, icon=":material/check_circle:")
         return
     changes = [
-        _describe_change(
-            found.rows, "fewer", f"{words.count(abs(found.rows))} {'row' if abs(found.rows) == 1 else 'rows'}"
-        ),
+        _describe_change(found.rows, "fewer", words.counted(abs(found.rows), "row", "rows")),
         _describe_change(found.sum_minor, "less", words.plain(words.naira(abs(found.sum_minor)))),
     ]
     told = " and ".join(change for change in changes if change)

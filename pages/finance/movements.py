@@ -210,12 +210,6 @@ _STATES = {"open": "Proposed", "confirmed": "Approved", "refused": "Declined", "
 _SAID = {"open": "Proposed", "confirmed": "Confirmed", "refused": "Refused", "withdrawn": "Taken back"}
 
 
-def draw_proposals(proposals: Sequence[Proposal], person: Person) -> None:
-    """Draw each proposal, newest last; nobody sees a button that the service would refuse."""
-    for proposal in proposals:
-        draw_proposal(proposal, person)
-
-
 def draw_proposal(proposal: Proposal, person: Person) -> None:
     with st.container(border=True, gap="xsmall"):
         colour = words.colour(_STATES[proposal.state])
@@ -238,6 +232,7 @@ def draw_proposal(proposal: Proposal, person: Person) -> None:
 
 
 def proposal_buttons(proposal: Proposal, person: Person) -> None:
+    """Draw what the person may do with a proposal: nobody sees a button that the service would refuse."""
     with st.container(horizontal=True, gap="xsmall"):
         if proposal.proposed_by == person.id:
             actions.button("Take it back", taking_back(proposal.id), key=f"take.{proposal.id}")
@@ -292,5 +287,6 @@ def draw_movement() -> None:
         proposals = adjustments.list_of_movement(session, row.id)
     if proposals:
         st.subheader("Adjustments", anchor=False)
-        draw_proposals(proposals, person)
+        for proposal in proposals:
+            draw_proposal(proposal, person)
     st.caption(f"Movement {row.id} · policy {row.policy_id}")

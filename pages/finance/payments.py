@@ -23,7 +23,16 @@ from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, bank_answer, bank_return, choose_month, show_resting
+from pages.finance._shared import (
+    ROLE,
+    action,
+    bank_answer,
+    bank_return,
+    choose_month,
+    choose_one,
+    downloads,
+    show_resting,
+)
 
 MOST = 200
 
@@ -156,7 +165,7 @@ def totals(found: list[Balance]) -> str:
 
 
 def payments(person: Person) -> None:
-    state = choose_state()
+    state = choose_one("state", "State", {state.value: state.value for state in PaymentState})
     with st.skeleton(height=300), reading(frame.scope()) as session:
         total, minor = payment_reading.count_payments(session, state=state)
         order = PAYMENTS.order_among(payment_reading.ORDERS)
@@ -169,21 +178,6 @@ def payments(person: Person) -> None:
     number = tables.page_of(PAYMENTS, total) if total else None
     if number is not None:
         tables.draw(PAYMENTS, rows, number=number, total=total)
-
-
-def choose_state() -> PaymentState | None:
-    """Draw the states of payments, and return the one in the address."""
-    states = {state.value: state.value for state in PaymentState}
-    state = url_state.one_of("state", states)
-    st.session_state["state"] = state
-    st.pills(
-        "State",
-        list(states),
-        key="state",
-        label_visibility="collapsed",
-        on_change=lambda: url_state.change({"state": [st.session_state["state"]] if st.session_state["state"] else []}),
-    )
-    return PaymentState(state) if state else None
 
 
 def confirm_button(others: Sequence[PaymentRow], person: Person) -> None:
@@ -260,10 +254,7 @@ def taxes() -> None:
             continue
         tables.draw_short(replace(TAXES, name=f"{TAXES.name}_{kind}"), lines)
         st.markdown(f"**{words.naira(sum(line.tax_minor for line in lines))}** · {words.plain(lines[0].source)}")
-        with st.container(horizontal=True, gap="xsmall"):
-            for format_ in ("xlsx", "csv"):
-                url = f"/taxes/{kind}/{month:%Y-%m}.{format_}"
-                st.link_button(f"{tax.KINDS[kind]} {format_.upper()}", url, icon=":material/download:")
+        downloads(f"/taxes/{kind}/{month:%Y-%m}", "xlsx", "csv", title=tax.KINDS[kind])
     st.caption(
         "From the statements that are not void. Premium is exempt; a schedule may be filed once all are approved."
     )

@@ -1,7 +1,6 @@
 """One payout: its payments, its bank file, and what may be done with it now."""
 
 from collections.abc import Mapping, Sequence
-from zlib import crc32
 
 import streamlit as st
 
@@ -11,7 +10,6 @@ from core.services.finance.payments import bank_answers, payouts
 from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.payments.payouts import BatchRow, PaymentRow
 from core.services.finance.reconciling import table_files
-from core.services.finance.reconciling.table_files import TableFile
 from core.services.people.staff import Person
 from core.states.finance import BatchState
 from core.store.access import reading
@@ -20,11 +18,10 @@ from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, show_resting
+from pages.finance._shared import ROLE, action, choose_columns, show_resting
 from pages.finance.payments import PAYMENTS
 
 PLACE = "bank answer"
-NOT_IN_FILE = "– not in the file –"
 COLUMNS = {
     "amount": "Amount",
     "narration": "Our narration",
@@ -36,28 +33,18 @@ COLUMNS = {
 }
 
 
-def approving(row: BatchRow) -> Action:
-    """Return the dialog that approves somebody else's payout."""
+def approving(row: BatchRow, *, anew: bool = False) -> Action:
+    """Return the dialog that approves somebody else's payout, or again where its approval lapsed."""
+    prepared = f"{'as they were ' if anew else ''}prepared by {words.plain(row.preparer)}"
+    file = "Its bank file can be opened again by that." if anew else "The bank file is made now, and its hash is kept."
+    approve = payouts.approve_anew if anew else payouts.approve
+    again = " again" if anew else ""
     return action(
-        title=f"Approve {row.number}",
+        title=f"Approve {row.number}{again}",
         icon="task_alt",
-        says=f"**{words.naira(row.net_minor)}** in {row.payments} payments, prepared by {words.plain(row.preparer)}."
-        " The bank file is made now, and its hash is kept.",
-        confirm="Approve the payout",
-        work=lambda session, _, by: payouts.approve(session, row.id, by=by),
-        done=f"{row.number} is approved: send its file.",
-    )
-
-
-def approving_anew(row: BatchRow) -> Action:
-    """Return the dialog that approves a payout again whose approval lapsed."""
-    return action(
-        title=f"Approve {row.number} again",
-        icon="task_alt",
-        says=f"**{words.naira(row.net_minor)}** in {row.payments} payments, as they were prepared by"
-        f" {words.plain(row.preparer)}. Its bank file can be opened again by that.",
-        confirm="Approve the payout again",
-        work=lambda session, _, by: payouts.approve_anew(session, row.id, by=by),
+        says=f"**{words.naira(row.net_minor)}** in {row.payments} payments, {prepared}. {file}",
+        confirm=f"Approve the payout{again}",
+        work=lambda session, _, by: approve(session, row.id, by=by),
         done=f"{row.number} is approved: send its file.",
     )
 
@@ -92,7 +79,7 @@ OF_BATCH: Table[PaymentRow] = tables.sortable(
 
 def buttons(row: BatchRow, person: Person, *, is_lapsed: bool) -> None:
     if is_lapsed and row.prepared_by != person.id:
-        approving_anew(row).button("Approve again", type="primary", disabled=not person.may_approve)
+        approving(row, anew=True).button("Approve again", type="primary", disabled=not person.may_approve)
     if row.state != BatchState.PREPARED:
         return
     if row.prepared_by != person.id:
@@ -129,7 +116,8 @@ def preview(row: BatchRow, name: str, content: bytes) -> None:
     """Draw the rows as they are understood, and the button that notes those that can be."""
     try:
         file = bank_answers.read(name, content)
-        columns = choose_columns(file)
+        guessed = table_files.guess(file.heading, bank_answers.MEANINGS, [cells for _, cells in file.rows[:200]])
+        columns = choose_columns(PLACE, file.heading, COLUMNS, guessed, side_by_side=4)
         with reading(frame.scope()) as session:
             lines = bank_answers.match(session, file, columns, row)
     except CoverdeskError as error:
@@ -144,23 +132,6 @@ def preview(row: BatchRow, name: str, content: bytes) -> None:
         st.caption("No row of this file answers a payment that waits for the bank.")
         return
     noting(good, name).button(label_of(good), key=f"{PLACE}.note", type="primary", icon="task_alt")
-
-
-def choose_columns(file: TableFile) -> Mapping[str, str]:
-    """Draw which column means what, guessed by headings and content, and return it."""
-    some = [cells for _, cells in file.rows[:200]]
-    guessed = table_files.guess(file.heading, bank_answers.MEANINGS, some)
-    # What was chosen for one heading says nothing of another.
-    place = f"{PLACE}.{crc32('|'.join(file.heading).encode())}"
-    names = [NOT_IN_FILE, *file.heading]
-    with st.grid(4, min_column_width=190, gap="small"):
-        chosen = {
-            meaning: st.selectbox(
-                label, names, index=names.index(guessed.get(meaning, NOT_IN_FILE)), key=f"{place}.{meaning}"
-            )
-            for meaning, label in COLUMNS.items()
-        }
-    return {meaning: "" if name == NOT_IN_FILE else str(name) for meaning, name in chosen.items()}
 
 
 def cells_of(line: AnswerLine) -> Mapping[str, str]:

@@ -22,11 +22,10 @@ from core.ui.kit.actions import Action
 from core.ui.lists import columns, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, choose_month
+from pages.finance._shared import NOT_IN_FILE, ROLE, action, choose_month
 
 PLACE = "reconcile"
 _OPEN = f"{PLACE}.open"
-_NOT_IN_FILE = "– not in the file –"
 _MEANINGS = {
     "policy_number": "Policy number",
     "reference": "Bank reference",
@@ -41,7 +40,7 @@ _AMOUNTS = {"net": "Net of both commissions", "gross": "Gross premium"}
 def draw_form(months: Sequence[date]) -> None:
     """Draw the form; the result opens when the file was compared."""
     with reading(frame.scope()) as session:
-        insurers = {str(party.id): name for party, name in parties.list_parties(session) if party.account == "provider"}
+        insurers = {str(key): name for key, name in parties.list_insurers(session)}
     options = {**insurers, "": "Our bank"}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         # The check list of a month leads here for a party, by its name.
@@ -65,7 +64,7 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
     """Draw the mapping of the columns, as it was used last for this party or as their names suggest."""
     kind = "insurer" if provider_id else "bank"
     try:
-        file = reconciliations.read_heading(name, content)
+        file = table_files.read(name, content)
     except CoverdeskError as error:
         st.error(words.plain(str(error)), icon=":material/error:")
         return
@@ -150,10 +149,10 @@ def _describe(kind: str, given: Entry | str) -> dict[str, str]:
 
 
 def _pick(meaning: str, heading: Sequence[str], held: str, *, needed: bool) -> str:
-    names = [*([] if needed else [_NOT_IN_FILE]), *heading]
+    names = [*([] if needed else [NOT_IN_FILE]), *heading]
     index = names.index(held) if held in names else None if needed else 0
     chosen = st.selectbox(_MEANINGS[meaning], names, index=index, key=f"{PLACE}.{meaning}")
-    return "" if chosen in (None, _NOT_IN_FILE) else str(chosen)
+    return "" if chosen in (None, NOT_IN_FILE) else str(chosen)
 
 
 def reconciling(typed: dict[str, Any], content: bytes, provider_id: UUID | None) -> Action:

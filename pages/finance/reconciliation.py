@@ -20,7 +20,7 @@ from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Choice, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action
+from pages.finance._shared import ROLE, action, choose_one
 
 TICKED: Final = "differences.ticked"
 # What is done with several, with the labels of the buttons and what their dialogs say.
@@ -188,26 +188,10 @@ def buttons(rows: Sequence[DifferenceRow], person: Person, *, is_ticked: bool) -
         st.caption(f"{count_of(large)} above {words.naira(differences.WRITE_OFF_LIMIT)}: an admin writes them off.")
 
 
-def choose_result(results: Sequence[tuple[str, int, int]]) -> str | None:
-    names = {result: f"{result.capitalize()}: {number}" for result, number, _ in results}
-    chosen: str | None = url_state.one_of("result", names)
-    st.session_state["result"] = chosen
-    st.pills(
-        "Result",
-        list(names),
-        key="result",
-        format_func=names.__getitem__,
-        label_visibility="collapsed",
-        on_change=lambda: url_state.change(
-            {"result": [st.session_state["result"]] if st.session_state["result"] else []}
-        ),
-    )
-    return chosen
-
-
 def list_of(row: ReconciliationRow, results: Sequence[tuple[str, int, int]], person: Person) -> None:
     """Draw the differences of a result, a page with ticks, and above it what may be done with them."""
-    chosen = choose_result(results)
+    names = {result: f"{result.capitalize()}: {number}" for result, number, _ in results}
+    chosen = choose_one("result", "Result", names)
     total = sum(number for result, number, _ in results if chosen in (None, result))
     minor = sum(minor for result, _, minor in results if chosen in (None, result))
     with reading(frame.scope()) as session:

@@ -20,6 +20,7 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.reading import DRAFT, StatementRow, StatementSummary
+from core.services.lists.windows import Window
 from core.services.people.staff import Person
 from core.states.finance import StatementState, StatementTransition
 from core.store.access import reading, store
@@ -33,6 +34,8 @@ from pages.finance._shared import (
     action,
     bank_answer,
     choose_month,
+    count_states,
+    downloads,
     lacks_withholding,
     show_resting,
     warn_of_withholding,
@@ -110,8 +113,7 @@ def _add_up(rows: Sequence[StatementRow], account: str) -> str:
 
 def counted(rows: list[StatementSummary]) -> None:
     """Draw how many accounts stand in which state, and their balances behind the sentence."""
-    number = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
-    said = " · ".join(f"{words.badge(state)} {words.count(count)}" for state, count in number.items())
+    said = count_states([row.state for row in rows])
     stated = [row for row in rows if row.closing_minor is not None]
     closing = f" · closing {words.naira(sum(row.closing_minor or 0 for row in stated))}" if stated else ""
     sums = partial(draw_sums, stated) if stated else None
@@ -156,7 +158,7 @@ def draw() -> None:
         rows = statement_reading.list_month(session, month)
         movable = {to: statements.list_movable(session, month, to, by=person) for to in MOVES_OF_MANY}
         for_another = statements.count_for_another(session, month, by=person)
-    is_over = clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
+    is_over = Window.of_month(month).is_over
     with beside:
         month_buttons(month, sum(row.state == DRAFT for row in rows) if is_over else 0, movable, person)
     actions.run()
@@ -237,14 +239,6 @@ def history(row: StatementRow) -> None:
             facts.line(step.name, f"{step.person}, {words.moment(step.at)}{note}")
         for label, value in row.paper.facts.get("said", {}).items():
             facts.line(label, str(value))
-
-
-def files(row: StatementRow) -> None:
-    """Draw the links to the three files, and the hash of the CSV."""
-    with st.container(horizontal=True, gap="xsmall"):
-        for format_ in ("pdf", "xlsx", "csv"):
-            st.link_button(format_.upper(), f"/statements/{row.id}.{format_}", icon=":material/download:")
-    st.code(f"SHA-256 {row.paper.sha256}", language=None)
 
 
 def lines(statement_id: UUID, paper: Paper) -> None:
@@ -339,7 +333,7 @@ def draft(account: str, given: str, month: date) -> None:
         "finance/movements.py",
         label="Its movements of the month",
         icon=":material/swap_vert:",
-        query_params={account: given, "from": str(month), "to": str(clock.add_days(clock.add_months(month, 1), -1))},
+        query_params={account: given, "from": str(month), "to": str(Window.of_month(month).last)},
     )
     preparing(party, month).button("Prepare it", type="primary")
 
@@ -396,7 +390,8 @@ def whole(row: StatementRow, person: Person) -> None:
     with st.grid(2, min_column_width=320, gap="small"):
         account(paper)
         history(row)
-    files(row)
+    downloads(f"/statements/{row.id}", "pdf", "xlsx", "csv")
+    st.code(f"SHA-256 {paper.sha256}", language=None)
     payments(row)
     lines(row.id, paper)
     st.caption(f"Statement {row.id}")

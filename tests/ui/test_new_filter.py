@@ -21,6 +21,7 @@ from core.api.http.queries import FilterQuery
 from core.api.http.reads import ReadRoute
 from core.commands import export
 from core.desk import export_runs
+from core.desk.export_runs import ReceiptFilter
 from core.money import format_naira
 from core.services.catalogue.keys import Caller
 from core.services.lists.filters.declaration import of
@@ -117,7 +118,7 @@ def test_it_is_an_option_of_the_command_whose_receipt_tells_it(sold: Store, kind
     with target.open(newline="") as file:
         assert {UUID(row["id"]) for row in csv.DictReader(file)} == found.keys()
     with sold.reading(Scope.system()) as session:
-        (receipt,) = export_runs.list_latest(session, 5)
+        (receipt,) = export_runs.list_receipts(session, ReceiptFilter()).items
         (row,) = receipt_rows(session, [receipt])
     assert (receipt.rows, receipt.sum_minor) == (len(found), sum(found.values()))
     assert row.filters == {"Instalment": "monthly, weekly"}

@@ -1,5 +1,6 @@
 """The records of a person, column by column: what an erasure puts in the place of each, and what it leaves."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,9 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock, seal
+from core.covers import fields, registry
+from core.covers.request import Request
+from core.covers.request_parts import normalise_registration
 from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, keep_figures
 from core.store.access import ScopedSession
@@ -35,6 +39,7 @@ from core.store.schema.tables import (
     PaymentPayee,
     Policy,
     PolicyEndorsement,
+    Product,
     Refund,
     RenewalCall,
     StatementLine,
@@ -81,10 +86,41 @@ IDENTITY: Final[Mapping[str, frozenset[str]]] = {
     "complaint": frozenset({"name", "contact"}),
 }
 
+# Only grow, and their texts name nobody who is sold to: words of the business, of what it sells, and of its staff.
+CLOSED: Final = frozenset(
+    {
+        *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
+        *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
+        *("tax_rate", "reconciliation", "difference", "month_step", "statement_step", "role_grant", "commission_share"),
+        *("claim_payment_file", "approval", "approval_lapse", "credit_note", "loan_book", "party_payment"),
+        "staff_detail",
+    }
+)
+# Policy numbers, states, hashes and who of the staff did it stay; a person's number may occur in a hash by chance.
+_CODE: Final = re.compile(
+    r"(^|_)(number|key|hash|sha256|code|seal|sealed|mark|fingerprint|kind|state|status|id|actor|changed_by|sent_by)$"
+)
+
+
+def list_searched_columns(table: sa.Table) -> list[sa.Column[Any]]:
+    """Return the columns in which an erasure looks for a person's values: data, and texts that are no codes."""
+    identity = IDENTITY.get(table.name, frozenset())
+    return [column for column in table.c if _is_text(column) and not (column.primary_key or column.name in identity)]
+
+
+def _is_text(column: sa.Column[Any]) -> bool:
+    kind = column.type.impl if isinstance(column.type, sa.TypeDecorator) else column.type
+    if isinstance(kind, sa.String):
+        return not (column.table.name in CLOSED or _CODE.search(column.name))
+    return isinstance(kind, sa.JSON)
+
 
 @dataclass(frozen=True, slots=True)
 class PersonRows:
-    """The records of one or several people; `movements` are the ids of purchases, renewals, refunds, adjustments."""
+    """The records of one or several people; `movements` are the ids of purchases, renewals, refunds, adjustments.
+
+    `numbers` are those of what the policies insure.
+    """
 
     customers: Sequence[Customer]
     policies: Sequence[Policy]
@@ -92,6 +128,7 @@ class PersonRows:
     purchases: Sequence[UUID]
     movements: Sequence[UUID]
     endorsements: Sequence[PolicyEndorsement] = ()
+    numbers: Sequence[str] = ()
 
     def ids(self, link: str) -> list[UUID]:
         """Return the ids that a column of this name may hold."""
@@ -102,12 +139,37 @@ class PersonRows:
         """Return the subjects of these records in the audit log."""
         kinds = {"customer": self.customers, "policy": self.policies, "claim": self.claims}
         rows = [f"{kind} {row.id}" for kind, found in kinds.items() for row in found]
-        money = [
-            f"{kind} {id_}"
-            for id_ in self.movements
-            for kind in ("purchase", "renewal", "refund", "adjustment", "credit_note")
-        ]
+        movements = ("purchase", "renewal", "refund", "adjustment", "credit_note")
+        money = [f"{kind} {id_}" for id_ in self.movements for kind in movements]
         return [*rows, *money, *(f"file {code}" for code in files)]
+
+
+def list_numbers(session: ScopedSession, policies: Sequence[Policy]) -> Iterator[str]:
+    """Yield the numbers of what the policies insure, in clear, as they were written and as they are compared."""
+    models: dict[UUID, type[Request]] = {}
+    for some in in_chunks({policy.product_id for policy in policies}):
+        query = sa.select(col(Product.id), col(Product.prefix), col(Product.route_name)).where(
+            col(Product.id).in_(some)
+        )
+        models |= {id_: registry.get_request(prefix, route) or Request for id_, prefix, route in session.execute(query)}
+    for policy in policies:
+        model, opened = models[policy.product_id], seal.unseal(policy.sealed)
+        for name in fields.list_numbers(model):
+            if number := opened.get(f"submitted.{name}") or policy.submitted.get(name):
+                yield from (number, normalise_registration(number))
+
+
+def find_shared_numbers(session: ScopedSession, people: PersonRows) -> set[str]:
+    """Return the numbers of things that somebody else has insured as well: a car or a device that was sold on."""
+    mine = [row.id for row in people.customers]
+    keys = {key: number for number in people.numbers for key in (number, seal.keyed_hash("risk", number))}
+    columns = (col(Policy.risk_hash), col(Policy.plate_key), col(Policy.device_serial_number))
+    shared: set[str] = set()
+    for some in in_chunks(keys):
+        theirs = sa.or_(*(column.in_(some) for column in columns))
+        rows = session.execute(sa.select(*columns).where(col(Policy.customer_id).not_in(mine), theirs))
+        shared |= {normalise_registration(keys[key]) for row in rows for key in row if key in keys}
+    return {number for number in people.numbers if normalise_registration(number) in shared}
 
 
 def erase_rows(session: ScopedSession, people: PersonRows) -> Counter[str]:
@@ -132,10 +194,7 @@ def erase_rows(session: ScopedSession, people: PersonRows) -> Counter[str]:
 def _erase_book_rows(session: ScopedSession, people: PersonRows) -> int:
     """Empty the rows of loan books that the person's policies were sold from; line, outcome and premium stay."""
     gone: dict[str, Any] = {"cells": [], "facts": {}, "sealed": None, "account": None, "reason": None}
-    chunks = in_chunks(people.ids("policy_id"))
-    return sum(
-        run(session, sa.update(LoanBookRow).where(col(LoanBookRow.policy_id).in_(some)).values(gone)) for some in chunks
-    )
+    return run_in(session, sa.update(LoanBookRow).values(gone), col(LoanBookRow.policy_id), people.ids("policy_id"))
 
 
 def pseudonym(id_: UUID) -> tuple[str, str]:
@@ -178,18 +237,10 @@ def _erased_policy(row: Policy) -> dict[str, Any]:
 
 
 def _erased_claim(row: Claim) -> dict[str, Any]:
-    name, email = pseudonym(row.customer_id)
-    first, last = name.split()
-    gone = (
-        *("claim_owner_phone_number", "incident_date", "claim_invoice_url", "offer_form_url", "sealed", "account_key"),
-        "payment_reference",
-    )
+    gone = ("incident_date", "claim_invoice_url", "offer_form_url", "sealed", "account_key", "payment_reference")
     return {
         **dict.fromkeys(gone),
-        "claim_owner_first_name": first,
-        "claim_owner_last_name": last,
-        "claim_owner_name_key": name.lower(),
-        "claim_owner_email": email,
+        **_erased_claimant(row.customer_id),
         "claim_description": ERASED,
         "decline_reason": ERASED if row.decline_reason != "None" else "None",
         **{meta: keep_figures(held) for meta in META_COLUMNS if (held := getattr(row, meta)) is not None},
@@ -202,36 +253,30 @@ def _erase_claimants(session: ScopedSession, people: PersonRows) -> int:
     """Claims of others that the person lodged keep their policy's data, and lose the claimant's."""
     number = 0
     for customer in people.customers:
-        name, email = pseudonym(customer.id)
-        first, last = name.split()
-        values = {
-            "claim_owner_first_name": first,
-            "claim_owner_last_name": last,
-            "claim_owner_name_key": name.lower(),
-            "claim_owner_email": email,
-            "claim_owner_phone_number": None,
-        }
         theirs = sa.func.lower(col(Claim.claim_owner_email)) == customer.email.lower()
-        number += run(session, sa.update(Claim).where(theirs).values(values))
+        number += run(session, sa.update(Claim).where(theirs).values(_erased_claimant(customer.id)))
     return number
+
+
+def _erased_claimant(customer_id: UUID) -> dict[str, Any]:
+    name, email = pseudonym(customer_id)
+    first, last = name.split()
+    return {
+        "claim_owner_first_name": first,
+        "claim_owner_last_name": last,
+        "claim_owner_name_key": name.lower(),
+        "claim_owner_email": email,
+        "claim_owner_phone_number": None,
+    }
 
 
 def _erase_payees(session: ScopedSession, people: PersonRows) -> int:
     """Erase the payees' names and accounts; the payments stay."""
     texts = {"name": ERASED, "bank_name": None, "reason": ERASED}
     gone = texts | {"hint": None, "sealed": None, "account_key": None}
-    links = (
-        (col(PaymentPayee.claim_id), [claim.id for claim in people.claims]),
-        (
-            col(PaymentPayee.credit_note_id),
-            people.movements,
-        ),
-    )
-    return sum(
-        run(session, sa.update(PaymentPayee).where(link.in_(some)).values(gone))
-        for link, found in links
-        for some in in_chunks(found)
-    )
+    update = sa.update(PaymentPayee).values(gone)
+    of_claims = run_in(session, update, col(PaymentPayee.claim_id), people.ids("claim_id"))
+    return of_claims + run_in(session, update, col(PaymentPayee.credit_note_id), people.movements)
 
 
 def _erase_endorsements(session: ScopedSession, people: PersonRows) -> None:
@@ -244,35 +289,24 @@ def _erase_endorsements(session: ScopedSession, people: PersonRows) -> None:
 def _erase_texts(
     session: ScopedSession, entity: type[SQLModel], link: Any, ids: Collection[UUID], names: Sequence[str]
 ) -> int:
-    number = 0
-    for some in in_chunks(ids):
-        for name in names:
-            column = col(getattr(entity, name))
-            number += run(
-                session,
-                sa.update(entity).where(link.in_(some), column.is_not(None), column != ERASED).values({name: ERASED}),
-            )
-    return number
+    columns = {name: col(getattr(entity, name)) for name in names}
+    updates = (
+        sa.update(entity).where(column.is_not(None), column != ERASED).values({name: ERASED})
+        for name, column in columns.items()
+    )
+    return sum(run_in(session, update, link, ids) for update in updates)
 
 
 def _erase_requests(session: ScopedSession, people: PersonRows) -> int:
     """Erase the person from their requests, which stay in the register."""
     ids = {str(row.id) for row in people.customers}
     keys = [subject_key(row.email) for row in people.customers]
-    query = sa.select(DataRequest)
     number = 0
-    for row in session.execute(query).scalars():
-        if row.subject_key not in keys and not ids & set(row.customers):
-            continue
-        texts = ("outcome", "extension_reason")
-        values = {
-            "name": ERASED,
-            "email": None,
-            "phone": None,
-            "details": ERASED,
-            **{name: ERASED for name in texts if getattr(row, name)},
-        }
-        number += _update(session, DataRequest, row.id, values)
+    for row in session.execute(sa.select(DataRequest)).scalars():
+        if row.subject_key in keys or ids & set(row.customers):
+            texts = ("name", "details", *(name for name in ("outcome", "extension_reason") if getattr(row, name)))
+            values = {"email": None, "phone": None, **dict.fromkeys(texts, ERASED)}
+            number += _update(session, DataRequest, row.id, values)
     return number
 
 
@@ -289,6 +323,16 @@ def run(session: ScopedSession, statement: Any) -> int:
     """Run a statement past the rows that the session has, and return how many rows it changed."""
     done: Any = session.execute(statement.execution_options(synchronize_session=False))
     return int(done.rowcount)
+
+
+def run_in(session: ScopedSession, statement: Any, column: Any, ids: Collection[Any]) -> int:
+    """Like `run`, for the rows whose column has one of any number of ids."""
+    return sum(run(session, statement.where(column.in_(some))) for some in in_chunks(ids))
+
+
+def load_in(session: ScopedSession, query: Any, column: Any, ids: Collection[Any]) -> list[Any]:
+    """Return what a query of one entity or column finds where a column has one of any number of ids."""
+    return [row for some in in_chunks(ids) for row in session.execute(query.where(column.in_(some))).scalars()]
 
 
 def in_chunks(ids: Collection[Any]) -> Iterator[list[Any]]:

@@ -19,15 +19,17 @@ from core import clock, ids, money, reference
 from core.covers import request
 from core.covers.fields import fault
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
 from core.money import Split
 from core.services.audit import log as audit
-from core.services.finance import parties
+from core.services.finance import movements, parties
 from core.services.finance.credit_notes.givers import number_of
 from core.services.people import transfers
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
+from core.store.expressions import sum_of
+from core.store.rows import build_row
 from core.store.schema.tables import (
     Adjustment,
     AdjustmentProposal,
@@ -106,7 +108,7 @@ def propose(session: ScopedSession, movement_id: UUID, typed: Mapping[str, Any],
     movement.
     """
     _require_finance(by)
-    corrected = _get_movement(session, movement_id)
+    corrected = movements.get_record(session, movement_id)
     given: AdjustmentInput = request.validate(AdjustmentInput, typed)
     parts = _parse_parts(given)
     with _keep_refusal(by, "adjustment proposal", corrected.id, parts):
@@ -133,7 +135,7 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
     NotAllowed for who proposed it, for who has a password that somebody else has just reset, and above one's limit.
     """
     proposal = _open(session, proposal_id, by)
-    corrected, parts = _get_movement(session, proposal.corrects_id), _parts_of(proposal)
+    corrected, parts = movements.get_record(session, proposal.corrects_id), _parts_of(proposal)
     with _keep_refusal(by, "adjustment confirmation", corrected.id, parts):
         PROPOSALS.require_second(session, proposal, by)
         _refuse_unbounded(session, corrected, parts)
@@ -193,23 +195,10 @@ def _list(session: ScopedSession, *conditions: Any) -> list[Proposal]:
         .where(*conditions)
         .order_by(col(AdjustmentProposal.proposed_at), col(AdjustmentProposal.id))
     )
-    return [_build(row, made_by, decided_by) for row, made_by, decided_by in session.execute(query)]
-
-
-def _build(row: AdjustmentProposal, proposer: str, decider: str | None) -> Proposal:
-    return Proposal(
-        id=row.id,
-        corrects_id=row.corrects_id,
-        parts=_parts_of(row),
-        reason=row.reason,
-        state=row.state,
-        proposed_by=row.proposed_by,
-        proposer=proposer,
-        proposed_at=row.proposed_at,
-        decider=decider,
-        decided_at=row.decided_at,
-        refusal=row.refusal,
-    )
+    return [
+        build_row(Proposal, row, parts=_parts_of(row), proposer=made_by, decider=decided_by)
+        for row, made_by, decided_by in session.execute(query)
+    ]
 
 
 def _parse_parts(given: AdjustmentInput) -> Split:
@@ -268,7 +257,7 @@ def _refuse_beyond_term(session: ScopedSession, corrected: Movement, parts: Spli
     A sale and its refund are each within their own bounds; together they could leave a commission on no premium.
     """
     renewal = col(Movement.renewal_id)
-    sums = [sa.func.coalesce(sa.func.sum(col(getattr(Movement, name))), 0) for name in _AMOUNTS]
+    sums = [sum_of(col(getattr(Movement, name))) for name in _AMOUNTS]
     query = sa.select(*sums).where(
         col(Movement.policy_id) == corrected.policy_id,
         renewal.is_(None) if corrected.renewal_id is None else renewal == corrected.renewal_id,
@@ -308,7 +297,7 @@ def _refuse_commissions(corrected: Movement, all_: Split) -> None:
 
 def _sum_made(session: ScopedSession, movement_id: UUID) -> tuple[int, ...]:
     """Sum premium and both commissions of the confirmed corrections of a movement, in kobo."""
-    sums = [sa.func.coalesce(sa.func.sum(col(getattr(Adjustment, name))), 0) for name in _AMOUNTS]
+    sums = [sum_of(col(getattr(Adjustment, name))) for name in _AMOUNTS]
     row = session.execute(sa.select(*sums).where(col(Adjustment.corrects_id) == movement_id)).one()
     return tuple(int(minor) for minor in row)
 
@@ -344,7 +333,7 @@ def _refuse_above_limit(session: ScopedSession, corrected: Movement, parts: Spli
 
 def _sum_sizes(session: ScopedSession, *conditions: Any) -> int:
     """Return the largest of premium and both commissions that confirmed corrections come to, without signs, in kobo."""
-    sums = [sa.func.coalesce(sa.func.sum(sa.func.abs(col(getattr(Adjustment, name)))), 0) for name in _AMOUNTS]
+    sums = [sum_of(sa.func.abs(col(getattr(Adjustment, name)))) for name in _AMOUNTS]
     return max(int(minor) for minor in session.execute(sa.select(*sums).where(*conditions)).one())
 
 
@@ -356,15 +345,6 @@ def _keep_refusal(by: Person, action: str, movement_id: UUID, parts: Split) -> A
 def _require_finance(by: Person) -> None:
     if not by.has_role(*ROLES):
         raise NotAllowed("Only finance corrects movements")
-
-
-def _get_movement(session: ScopedSession, movement_id: UUID) -> Movement:
-    found: Movement | None = session.execute(
-        sa.select(Movement).where(col(Movement.id) == movement_id)
-    ).scalar_one_or_none()
-    if found is None:
-        raise NotFound("There is no such movement")
-    return found
 
 
 def _open(session: ScopedSession, proposal_id: UUID, by: Person) -> AdjustmentProposal:

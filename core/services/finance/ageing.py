@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import clock, money
 from core.services.finance.credit_notes import givers
 from core.services.finance.payments import balances
-from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, Column, csv_field
+from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, Column, csv_field, csv_line
 from core.states.finance import UNPAID
 from core.store.access import ScopedSession
 from core.store.schema.tables import CreditNote, Provider
@@ -62,11 +62,11 @@ def total(rows: Iterable[Aged]) -> tuple[int, ...]:
 
 def csv_chunks(rows: Sequence[Aged]) -> Iterator[bytes]:
     """Yield the ages as CSV, with a line for the sums."""
-    yield (",".join(column.name for column in COLUMNS) + "\r\n").encode()
+    yield csv_line(*(column.name for column in COLUMNS))
     whole = Aged(party="Total", kind="", minors=total(rows))
     for row in (*rows, whole):
         amounts = [money.to_wire(minor) for minor in (*row.minors, row.total_minor)]
-        yield (",".join([csv_field(row.party), row.kind, *amounts]) + "\r\n").encode()
+        yield csv_line(csv_field(row.party), row.kind, *amounts)
 
 
 def _of_parties(session: ScopedSession) -> Iterator[Aged]:
@@ -74,8 +74,7 @@ def _of_parties(session: ScopedSession) -> Iterator[Aged]:
         minors = [0] * len(BUCKETS)
         for due in balance.dues:
             minors[bucket_of(_days_since(clock.add_months(due.month, 1)))] += due.net_minor
-        kind = "distributor" if balance.party.account == "distributor" else "insurer"
-        yield Aged(party=balance.name, kind=kind, minors=tuple(minors))
+        yield Aged(party=balance.name, kind=balance.party.subject, minors=tuple(minors))
 
 
 def _of_customers(session: ScopedSession) -> Iterator[Aged]:
@@ -89,10 +88,9 @@ def _of_customers(session: ScopedSession) -> Iterator[Aged]:
     found: dict[str, list[int]] = {}
     others = givers.list_given_by_distributors(session, col(CreditNote.state).in_(UNPAID))
     for name, note_id, created_at, minor in session.execute(query):
-        if note_id in others:
-            continue
-        days = _days_since(clock.to_lagos_day(created_at))
-        found.setdefault(name, [0] * len(BUCKETS))[bucket_of(days)] += minor
+        if note_id not in others:
+            days = _days_since(clock.to_lagos_day(created_at))
+            found.setdefault(name, [0] * len(BUCKETS))[bucket_of(days)] += minor
     for name, minors in sorted(found.items(), key=lambda each: each[0].lower()):
         yield Aged(party=f"Customers of {name}", kind="refunds", minors=tuple(minors))
 

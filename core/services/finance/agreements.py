@@ -24,6 +24,7 @@ from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.states.finance import StatementState
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.finance import COLLECTS as HOLDERS
 from core.store.schema.tables import (
     Agreement,
@@ -108,7 +109,7 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
         session,
         actor=by.actor,
         action="agreement added",
-        subject=audit.subject_of("distributor" if party.account == "distributor" else "insurer", party.id),
+        subject=audit.subject_of(party.subject, party.id),
         before=_facts(before) if before else None,
         after=_facts(row),
     )
@@ -230,14 +231,12 @@ def list_history(session: ScopedSession, party: Party) -> list[tuple[Agreement, 
 def list_expiring(session: ScopedSession) -> list[tuple[UUID, str, date, int]]:
     """List the distributors whose licence ends within 60 days or is over: id, name, last day and days left."""
     today, found = clock.today(), []
-    for distributor_id, name in session.execute(
-        sa.select(col(Distributor.id), col(Distributor.business_name)).where(col(Distributor.active))
-    ):
-        terms = get_in_force(session, Party("distributor", distributor_id), today)
-        if terms and terms.licence_expires_on:
-            left = (terms.licence_expires_on - today).days
-            if left <= max(WARNED_DAYS):
-                found.append((distributor_id, name, terms.licence_expires_on, left))
+    held = load_in_force(session, today)
+    active = sa.select(col(Distributor.id), col(Distributor.business_name)).where(col(Distributor.active))
+    for distributor_id, name in session.execute(active):
+        terms = held.get(Party("distributor", distributor_id))
+        if terms and terms.licence_expires_on and (terms.licence_expires_on - today).days <= max(WARNED_DAYS):
+            found.append((distributor_id, name, terms.licence_expires_on, (terms.licence_expires_on - today).days))
     return sorted(found, key=lambda each: (each[3], each[1]))
 
 
@@ -343,9 +342,8 @@ def list_accounts(session: ScopedSession, party: Party) -> list[Account]:
         .where(party.owns(BankAccount))
         .order_by(col(BankAccount.proposed_at).desc(), col(BankAccount.id).desc())
     )
-    names = ("id", "bank_name", "account_name", "hint", "state", "proposed_by", "proposed_at", "usable_from")
     return [
-        Account(**{name: getattr(row, name) for name in names}, proposer=made_by, decider=decided_by)
+        build_row(Account, row, proposer=made_by, decider=decided_by)
         for row, made_by, decided_by in session.execute(query)
     ]
 
@@ -381,9 +379,8 @@ def _decide(session: ScopedSession, row: BankAccount, state: str, by: Person, **
 
 
 def _subject_of(row: BankAccount) -> str:
-    party_id = row.distributor_id or row.provider_id
-    assert party_id is not None  # noqa: S101 - the store checks it
-    return audit.subject_of("distributor" if row.distributor_id else "insurer", party_id)
+    party = parties.party_of(row)
+    return audit.subject_of(party.subject, party.id)
 
 
 def _note(session: ScopedSession, row: BankAccount, action: str, by: Person) -> None:

@@ -92,7 +92,7 @@ def state_month(
         return 0
     number = 0
     with in_time(month, STATED_ON):
-        found = _load_month(session, Window(month, clock.add_months(month, 1)))
+        found = _load_month(session, Window.of_month(month))
         for party, name in parties.list_parties(session):
             if party not in before and party not in found.rows:
                 continue
@@ -107,11 +107,8 @@ def state_month(
 
 def _load_closings(session: ScopedSession, month: date) -> dict[Party, tuple[date, int]]:
     """Return month and closing balance of each party's statement of a month, or else of the month before."""
-    query = sa.select(Statement).where(
-        col(Statement.month).in_((month, clock.add_months(month, -1))),
-        col(Statement.state) != StatementState.VOID,
-        col(Statement.reverses_id).is_(None),
-    )
+    months = (month, clock.add_months(month, -1))
+    query = sa.select(Statement).where(col(Statement.month).in_(months), *statement_reading.IS_VALID)
     rows = session.execute(query.order_by(col(Statement.month))).scalars()
     return {parties.party_of(row): (row.month, row.closing_minor) for row in rows}
 
@@ -207,14 +204,13 @@ def _pay(session: ScopedSession, due: Sequence[Balance], accounts: Mapping[Party
     batch.sha256 = hashlib.sha256(payouts.build_bank_file(payouts.number_of(batch), lines)).hexdigest()
     session.insert(batch)
     payouts.audit_batch(session, batch, "payout prepared", by=office.maker)
-    proposed = payouts.name_proposers(session, {row.bank_account_id for row, _, _ in made if row.bank_account_id})
+    proposed = payouts.name_proposers(session, [row for row, _, _ in made])
     payouts.audit_batch(session, batch, "payout approved", by=office.checker, sha256=batch.sha256, **proposed)
     for place, (row, parts, _) in enumerate(made, 1):
         _confirm(session, row, parts, place, office)
     payouts.record_approval(session, batch, office.checker)
     settled = [part.statement_id for _, parts, _ in made for part in parts]
-    change = sa.update(Statement).where(col(Statement.id).in_(settled)).values(state=StatementState.PAID)
-    session.execute(change.execution_options(synchronize_session=False))
+    session.change(Statement, col(Statement.id).in_(settled), state=StatementState.PAID)
 
 
 def _build_batch(session: ScopedSession, due: Sequence[Balance], office: Office) -> PayoutBatch:
@@ -247,7 +243,7 @@ def _confirm(session: ScopedSession, row: Payment, parts: Sequence[Due], place: 
 
 def report_month(session: ScopedSession, month: date, by: Person) -> None:
     """Write the bordereaux of a month as each insurer has acknowledged them."""
-    window = Window(month, clock.add_months(month, 1))
+    window = Window.of_month(month)
     with in_time(month, STATED_ON):
         issued = bordereaux.load_last_months(session)
         terms = agreements.load_in_force(session, window.last)
@@ -255,7 +251,8 @@ def report_month(session: ScopedSession, month: date, by: Person) -> None:
         for party, name in parties.list_parties(session):
             for kind in bordereaux.KINDS if party.account == "provider" else ():
                 rows = (premium if kind == "premium" else claims).get(party.id, ())
-                if _is_due(issued.get((party.id, kind)), month, rows):
+                last = issued.get((party.id, kind))
+                if last == clock.add_months(month, -1) if last else rows:
                     facts = bordereaux.build_facts(name, terms.get(party), kind, window)
                     built = _build_rows(kind, rows, facts["about"])
                     _report(session, party.id, kind, month, built, facts=facts, by=by)
@@ -265,10 +262,6 @@ def _build_rows(kind: str, rows: Sequence[Any], about: Mapping[str, str]) -> lis
     if kind == "premium":
         return [premium_rows.build(row, about) for row in rows]
     return [replace(row, texts={**about, **row.texts}) for row in rows]
-
-
-def _is_due(last: date | None, month: date, rows: Sequence[Any]) -> bool:
-    return last == clock.add_months(month, -1) if last else bool(rows)
 
 
 def _report(
@@ -319,7 +312,11 @@ _MAKER, _CHECKER = "finance@coverdesk.example", "second.finance@coverdesk.exampl
 
 def list_closed(session: ScopedSession, at: datetime) -> list[date]:
     """List the months that were over at an instant, the oldest first."""
-    return [month for month in reversed(statement_reading.list_months(session)) if _is_over(month, at)]
+    return [
+        month
+        for month in reversed(statement_reading.list_months(session))
+        if clock.lagos_midnight(clock.add_months(month, 1)) <= at
+    ]
 
 
 def write_terms(session: ScopedSession, first: date) -> None:
@@ -374,7 +371,3 @@ def write_month(session: ScopedSession, month: date) -> int:
             pay_month(session, month, office)
         report_month(session, month, office.maker)
     return number
-
-
-def _is_over(month: date, at: datetime) -> bool:
-    return clock.lagos_midnight(clock.add_months(month, 1)) <= at

@@ -14,18 +14,19 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, money, reference
+from core import money, reference
 from core.errors import NotFound, StateForbids
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import paid_lines
 from core.services.finance.statements import reading as statement_reading
-from core.services.lists.spreadsheets import csv_field
+from core.services.lists.spreadsheets import csv_field, csv_line
 from core.services.lists.windows import Window
-from core.states.finance import SHUT, MonthState, StatementState
+from core.states.finance import SHUT, MonthState
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
-from core.store.schema.tables import MonthStep, Movement, Staff, Statement
+from core.store.rows import build_row
+from core.store.schema.tables import MonthStep, Movement, Staff
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,11 +52,7 @@ def list_steps(session: ScopedSession, month: date | None = None) -> Sequence[St
         .where(*([col(MonthStep.month) == month] if month else []))
         .order_by(col(MonthStep.month), col(MonthStep.position))
     )
-    names = ("month", "position", "by", "at", "note", "sha256", "facts")
-    return [
-        Step(**{name: getattr(row, name) for name in names}, state=MonthState(row.state), person=person)
-        for row, person in session.execute(query)
-    ]
+    return [build_row(Step, row, state=MonthState(row.state), person=person) for row, person in session.execute(query)]
 
 
 def state_of(session: ScopedSession, month: date) -> MonthState:
@@ -96,48 +93,43 @@ class Entry(NamedTuple):
 
 def list_entries(session: ScopedSession, month: date) -> list[Entry]:
     """List the journal of a month by day: movements by kind and party, payments, and the taxes of its statements."""
-    window, names = Window(month, clock.add_months(month, 1)), dict(parties.list_parties(session))
-    entries = [
-        *_movements(session, window, names),
-        *_payments(session, window, names),
-        *_taxes(session, window),
-    ]
+    window, names = Window.of_month(month), dict(parties.list_parties(session))
+    entries = [*_movements(session, window, names), *_payments(session, window, names), *_taxes(session, window)]
     return sorted((entry for entry in entries if entry.amount_minor), key=lambda each: (each.on, each.reference))
 
 
 def csv_chunks(entries: Iterable[Entry]) -> Iterator[bytes]:
     """Yield the journal as CSV: each line with its number, and the code of its account."""
-    yield f"{HEADING}\r\n".encode()
+    yield csv_line(HEADING)
     for number, entry in _numbered(entries):
         code, (debit, credit) = reference.get_account_code(entry.account), _sides(entry)
         cells = (str(entry.on), number, code, entry.account, csv_field(entry.party), debit or "0.00", credit or "0.00")
-        yield (",".join((*cells, csv_field(entry.reference))) + "\r\n").encode()
+        yield csv_line(*cells, csv_field(entry.reference))
 
 
 def _csv_without_codes(entries: Iterable[Entry]) -> Iterator[bytes]:
-    yield f"{_HEADING_WITHOUT_CODES}\r\n".encode()
+    yield csv_line(_HEADING_WITHOUT_CODES)
     for entry in entries:
         debit, credit = _sides(entry)
         cells = (str(entry.on), entry.account, csv_field(entry.party), debit or "0.00", credit or "0.00")
-        yield (",".join((*cells, csv_field(entry.reference))) + "\r\n").encode()
+        yield csv_line(*cells, csv_field(entry.reference))
 
 
 def _quickbooks_chunks(entries: Iterable[Entry]) -> Iterator[bytes]:
     """Yield the rows of QuickBooks Online's import of journal entries, which knows accounts by their names."""
-    yield f"{_OF_QUICKBOOKS}\r\n".encode()
+    yield csv_line(_OF_QUICKBOOKS)
     for number, entry in _numbered(entries):
         cells = (number, f"{entry.on:%d/%m/%Y}", entry.account, *_sides(entry))
-        yield (",".join((*cells, csv_field(entry.reference), csv_field(entry.party))) + "\r\n").encode()
+        yield csv_line(*cells, csv_field(entry.reference), csv_field(entry.party))
 
 
 def _sage_chunks(entries: Iterable[Entry]) -> Iterator[bytes]:
     """Yield the rows of Sage 50's import of audit trail transactions: journal debits and credits without tax (T9)."""
-    yield f"{_OF_SAGE}\r\n".encode()
+    yield csv_line(_OF_SAGE)
     for number, entry in _numbered(entries):
         kind, amount = ("JD" if entry.amount_minor > 0 else "JC"), money.to_wire(abs(entry.amount_minor))
         code, details = reference.get_account_code(entry.account), csv_field(entry.reference[:_SAGE_DETAILS])
-        cells = (kind, "", code, "0", f"{entry.on:%d/%m/%Y}", number, details, amount, "T9", "0.00")
-        yield (",".join(cells) + "\r\n").encode()
+        yield csv_line(kind, "", code, "0", f"{entry.on:%d/%m/%Y}", number, details, amount, "T9", "0.00")
 
 
 _Printed = Callable[[Iterable[Entry]], Iterator[bytes]]
@@ -188,26 +180,14 @@ def _movements(session: ScopedSession, window: Window, names: dict[Party, str]) 
     )
     holders = _holders(session, window)
     for row in session.execute(query.group_by(*keys).order_by(*keys)):
-        on, kind, seller, insurer, number, *minors = row
-        yield from _of_group(
-            _day(on),
-            f"{kind} x {number}",
-            names[Party("distributor", seller)],
-            names[Party("provider", insurer)],
-            tuple(int(minor) for minor in minors),
-            is_held=seller in holders,
-        )
-
-
-def _of_group(
-    on: date, what: str, seller: str, insurer: str, minors: Sequence[int], *, is_held: bool
-) -> Iterator[Entry]:
-    premium, share, commission, income = minors
-    about = f"{on} {what}, {seller}, {insurer}"
-    yield Entry(on, RECEIVABLE if is_held else WALLET, seller, premium, about)
-    yield Entry(on, INSURER, insurer, -share, about)
-    yield Entry(on, DISTRIBUTOR, seller, -commission, about)
-    yield Entry(on, INCOME, "", -income, about)
+        stored, kind, seller_id, insurer_id, number, *minors = row
+        on, (premium, share, commission, income) = _day(stored), map(int, minors)
+        seller, insurer = names[Party("distributor", seller_id)], names[Party("provider", insurer_id)]
+        about = f"{on} {kind} x {number}, {seller}, {insurer}"
+        yield Entry(on, RECEIVABLE if seller_id in holders else WALLET, seller, premium, about)
+        yield Entry(on, INSURER, insurer, -share, about)
+        yield Entry(on, DISTRIBUTOR, seller, -commission, about)
+        yield Entry(on, INCOME, "", -income, about)
 
 
 def _holders(session: ScopedSession, window: Window) -> set[UUID]:
@@ -228,13 +208,7 @@ def _payments(session: ScopedSession, window: Window, names: dict[Party, str]) -
 
 
 def _taxes(session: ScopedSession, window: Window) -> Iterator[Entry]:
-    query = sa.select(Statement).where(
-        col(Statement.account) == "distributor",
-        col(Statement.month) == window.start,
-        col(Statement.state) != StatementState.VOID,
-        col(Statement.reverses_id).is_(None),
-    )
-    for row in session.execute(query.order_by(col(Statement.distributor_id))).scalars():
+    for row in statement_reading.list_of_distributors(session, window.start):
         party = str(row.facts.get("party", ""))
         about = f"{window.last} taxes of {statement_reading.number_of(row)}, {party}"
         yield Entry(window.last, VAT, "", row.vat_minor, about)

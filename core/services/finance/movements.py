@@ -32,15 +32,22 @@ from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DAY, ID, INSTANT, WORD
 from core.services.lists.windows import Span, Window
-from core.services.sales import totals
 from core.services.sales.filter import SalesFilter
-from core.services.sales.totals import ZERO_TOTALS, Key, SalesTotals
+from core.services.sales.totals import ZERO_TOTALS, SalesTotals, group_totals
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.finance import MOVEMENT_KINDS
 from core.store.schema.sales import UNUSUAL
 from core.store.schema.tables import Movement, Policy
 
 _FRESH_DAYS, _LATE_DAYS = 7, 14
+# A policy that its insurer has neither taken nor declined.
+UNANSWERED = (
+    col(Policy.activated).is_(False),
+    col(Policy.cancelled_at).is_(None),
+    col(Policy.declined_at).is_(None),
+    col(Policy.deleted_at).is_(None),
+)
 
 
 class Unplaced(NamedTuple):
@@ -80,21 +87,13 @@ def compute_unplaced(session: ScopedSession, criteria: SalesFilter, *conditions:
         *criteria.anytime().conditions(Policy),
         # As the index of unusual policies says it, so that it is used.
         sa.text(UNUSUAL),
-        col(Policy.activated).is_(False),
-        col(Policy.cancelled_at).is_(None),
-        col(Policy.declined_at).is_(None),
-        col(Policy.deleted_at).is_(None),
+        *UNANSWERED,
         *conditions,
     )
     return Unplaced(*(int(value or 0) for value in session.execute(query).one()))
 
 
-KIND_NAMES = {
-    "purchase": "Purchase",
-    "renewal": "Renewal",
-    "refund": "Refund",
-    "adjustment": "Adjustment",
-}
+KIND_NAMES = {kind: kind.capitalize() for kind in MOVEMENT_KINDS}
 
 
 class MovementFilter(SalesFilter, on=(Movement,)):
@@ -126,7 +125,7 @@ class MovementFilter(SalesFilter, on=(Movement,)):
 
 _MOMENT = col(Movement.created_at)
 _COUNTS = {"purchase": "sold", "renewal": "renewed", "refund": "refunds", "adjustment": "adjustments"}
-_VERBS = {"purchase": "sold", "renewal": "renewed", "refund": "refunded", "adjustment": "adjusted"}
+VERBS = {"purchase": "sold", "renewal": "renewed", "refund": "refunded", "adjustment": "adjusted"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -169,10 +168,10 @@ def build_conditions(criteria: MovementFilter) -> list[Condition]:
 
 def compute_totals(session: ScopedSession, criteria: MovementFilter) -> SalesTotals:
     """Return the counts and sums of a selection by kind; kinds that are not chosen are zero."""
-    verbs = [_VERBS[kind] for kind in criteria.kinds]
+    verbs = [VERBS[kind] for kind in criteria.kinds]
     measures = [_COUNTS[kind] for kind in criteria.kinds]
     measures += [f"{verb}{part}_minor" for verb in verbs for part in ("", "_mca", "_distributor")]
-    return _group(session, criteria.of_every_kind, measures).get((), ZERO_TOTALS)
+    return group_totals(session, criteria.of_every_kind, measures=measures).get((), ZERO_TOTALS)
 
 
 def count(totals: SalesTotals) -> int:
@@ -205,10 +204,16 @@ def list_rows(
 
 def get_movement(session: ScopedSession, movement_id: UUID, names: Choices) -> MovementRow:
     """Return one movement; NotFound for one that does not exist in the session's scope."""
-    found = session.execute(sa.select(Movement).where(col(Movement.id) == movement_id)).scalar_one_or_none()
+    return _build_rows(session, [get_record(session, movement_id)], names)[0]
+
+
+def get_record(session: ScopedSession, movement_id: UUID) -> Movement:
+    """Return the record of a movement; NotFound for one that does not exist in the session's scope."""
+    query = sa.select(Movement).where(col(Movement.id) == movement_id)
+    found: Movement | None = session.execute(query).scalar_one_or_none()
     if found is None:
         raise NotFound("There is no such movement")
-    return _build_rows(session, [found], names)[0]
+    return found
 
 
 def _build_rows(session: ScopedSession, found: Sequence[Movement], names: Choices) -> list[MovementRow]:
@@ -218,13 +223,9 @@ def _build_rows(session: ScopedSession, found: Sequence[Movement], names: Choice
 
 def _build_row(row: Movement, policy: Any, names: Choices) -> MovementRow:
     distributor, provider, product, category = names.get_names_of_sale(row.product_id, row.distributor_id)
-    return MovementRow(
-        id=row.id,
-        kind=row.kind,
-        created_at=row.created_at,
-        policy_id=row.policy_id,
-        purchase_id=row.purchase_id,
-        renewal_id=row.renewal_id,
+    return build_row(
+        MovementRow,
+        row,
         policy_number=policy.policy_number,
         customer=f"{policy.first_name} {policy.last_name}",
         email=policy.email,
@@ -232,10 +233,6 @@ def _build_row(row: Movement, policy: Any, names: Choices) -> MovementRow:
         provider=provider,
         product=product,
         category=category,
-        total_minor=row.total_minor,
-        provider_share_minor=row.provider_share_minor,
-        mca_profit_minor=row.mca_profit_minor,
-        distributor_profit_minor=row.distributor_profit_minor,
     )
 
 
@@ -243,12 +240,6 @@ def _load_policies(session: ScopedSession, policy_ids: Sequence[UUID]) -> dict[U
     columns = (Policy.id, Policy.policy_number, Policy.first_name, Policy.last_name, Policy.email)
     query = sa.select(*(col(column) for column in columns)).where(col(Policy.id).in_(set(policy_ids)))
     return {row.id: row for row in session.execute(query)}
-
-
-def _group(
-    session: ScopedSession, criteria: SalesFilter, measures: Sequence[str], *keys: Key
-) -> dict[tuple[Any, ...], SalesTotals]:
-    return totals.group_totals(session, criteria, *keys, measures=measures)
 
 
 def _locate(
@@ -266,7 +257,7 @@ def _locate(
     found: Span = criteria.created
     offset, last = paging.offset, paging.offset + paging.limit - 1
     for key in ("month", "day"):
-        grouped = _group(session, replace(criteria, created=found), counts, key)
+        grouped = group_totals(session, replace(criteria, created=found), key, measures=counts)
         stretches = sorted(((day, count(sums)) for (day,), sums in grouped.items()), reverse=is_newest_first)
         hit = _find(stretches, offset, last)
         if hit is None:

@@ -61,7 +61,7 @@ def get_name(session: ScopedSession, party: Party) -> str:
     column = Distributor.business_name if party.account == "distributor" else Provider.company_name
     found = session.execute(sa.select(col(column)).where(col(entity.id) == party.id)).scalar_one_or_none()
     if found is None:
-        raise NotFound(f"There is no such {'distributor' if party.account == 'distributor' else 'insurer'}")
+        raise NotFound(f"There is no such {party.subject}")
     return str(found)
 
 
@@ -84,33 +84,34 @@ def list_own_staff(session: ScopedSession, party: Party) -> list[str]:
 
 def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     """Statements and payments of a party that somebody approved, sent or confirmed whose own the party is."""
+    amounts = ((Statement, col(Statement.closing_minor)), (Payment, col(Payment.net_minor)))
     for party, name in list_parties(session):
         for person in four_eyes.list_staff(session, load_people(session, party)):
-            amounts = {"statements": col(Statement.closing_minor), "payments": col(Payment.net_minor)}
-            entities: tuple[tuple[Any, str], ...] = ((Statement, "statements"), (Payment, "payments"))
-            for entity, noun in entities:
+            noted = sa.select(col(PartyPayment.payment_id)).where(col(PartyPayment.paid_by) == person.id)
+            for entity, amount in amounts:
                 stamps = [column for column in sa.inspect(entity).columns if column.name in _DECIDED_BY]
-                noted = [col(Payment.id).in_(_select_noted(person.id))] if entity is Payment else []
-                mine = sa.or_(*(column == person.id for column in stamps), *noted)
-                query = sa.select(sa.func.count(), sa.func.sum(sa.func.abs(amounts[noun])))
-                number, minor = session.execute(query.where(party.owns(entity), mine)).one()
+                mine = [column == person.id for column in stamps]
+                if entity is Payment:
+                    mine.append(col(Payment.id).in_(noted))
+                number, minor = session.count_and_sum(sa.func.abs(amount), party.owns(entity), sa.or_(*mine))
                 if number:
                     yield (
-                        f"{number:,} {noun} of {name}, {money.format_naira(int(minor))}, were decided on by"
-                        f" {person.name}, whose own they are"
+                        f"{number:,} {entity.__name__.lower()}s of {name}, {money.format_naira(minor)}, were decided on"
+                        f" by {person.name}, whose own they are"
                     )
-
-
-def _select_noted(person_id: UUID) -> sa.Select[UUID]:
-    return sa.select(col(PartyPayment.payment_id)).where(col(PartyPayment.paid_by) == person_id)
 
 
 def list_parties(session: ScopedSession) -> list[tuple[Party, str]]:
     """List every distributor and insurer with its name, distributors first, by name."""
     sellers = session.execute(sa.select(col(Distributor.id), col(Distributor.business_name)))
     insurers = session.execute(sa.select(col(Provider.id), col(Provider.company_name)))
-    found: list[tuple[Party, str]] = [
-        *((Party("distributor", row[0]), row[1]) for row in sorted(sellers, key=lambda row: row[1].lower())),
-        *((Party("provider", row[0]), row[1]) for row in sorted(insurers, key=lambda row: row[1].lower())),
+    found = [
+        *((Party("distributor", key), name) for key, name in sellers),
+        *((Party("provider", key), name) for key, name in insurers),
     ]
-    return found
+    return sorted(found, key=lambda each: (each[0].account, each[1].lower()))
+
+
+def list_insurers(session: ScopedSession) -> list[tuple[UUID, str]]:
+    """List every insurer, its id and name, by name."""
+    return [(party.id, name) for party, name in list_parties(session) if party.account == "provider"]

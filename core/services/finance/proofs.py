@@ -1,6 +1,5 @@
 """Money checks of `coverdesk check`: movements and roll-ups, statements, journal, bordereaux and reconciliations."""
 
-import hashlib
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -14,15 +13,15 @@ from sqlmodel import col
 
 from core import clock, money, reference, seal
 from core.services.audit import log as audit
-from core.services.finance import adjustments, journal, parties
+from core.services.finance import adjustments, journal, movements, parties
 from core.services.finance.bordereaux import bordereaux, columns
-from core.services.finance.journal import Step
 from core.services.finance.payments import paid_lines
 from core.services.finance.reconciling import differences
 from core.services.finance.statements import reading as statement_reading
+from core.services.lists.spreadsheets import hash_chunks
 from core.states.finance import SHUT, DifferenceState, StatementState
 from core.store.access import AnySelect, ScopedSession
-from core.store.expressions import lagos_day
+from core.store.expressions import lagos_day, sum_of
 from core.store.schema.tables import (
     Adjustment,
     AuditEntry,
@@ -70,7 +69,8 @@ def find_statement_faults(session: ScopedSession) -> Iterator[str]:
     """Statements that are not their lines, not their hash, or not in the chain of their party."""
     yield from _statement_line_faults(session)
     yield from _find_own_shares(session)
-    query = sa.select(Statement).order_by(col(Statement.account), _owner(), col(Statement.number))
+    owner = sa.func.coalesce(col(Statement.distributor_id), col(Statement.provider_id))
+    query = sa.select(Statement).order_by(col(Statement.account), owner, col(Statement.number))
     for _, found in groupby(session.execute(query).scalars().all(), key=parties.party_of):
         rows = list(found)
         yield from _chain_faults(rows)
@@ -102,14 +102,7 @@ def _find_own_shares(session: ScopedSession) -> Iterator[str]:
 
 def digest_of(session: ScopedSession, row: Statement) -> str:
     """Return the SHA-256 of a statement's CSV as its lines are now."""
-    digest = hashlib.sha256()
-    for chunk in statement_reading.csv_of(session, row):
-        digest.update(chunk)
-    return digest.hexdigest()
-
-
-def _owner() -> Any:
-    return sa.func.coalesce(col(Statement.distributor_id), col(Statement.provider_id))
+    return hash_chunks(statement_reading.csv_of(session, row))
 
 
 def _counts(row: Statement) -> bool:
@@ -146,12 +139,12 @@ def _statement_faults(session: ScopedSession, row: Statement) -> Iterator[str]:
     adjusted = col(StatementLine.kind) == "adjustment"
     sums: Iterable[Any] = (
         sa.func.count(),
-        _sum(col(StatementLine.net_minor)),
-        _sum(sa.case((back, commission), else_=0)),
-        _sum(sa.case((adjusted, commission), else_=0)),
-        _sum(sa.case((sa.or_(back, adjusted), 0), else_=commission)),
-        _sum(col(StatementLine.vat_minor)),
-        _sum(col(StatementLine.withheld_minor)),
+        sum_of(col(StatementLine.net_minor)),
+        sum_of(sa.case((back, commission), else_=0)),
+        sum_of(sa.case((adjusted, commission), else_=0)),
+        sum_of(sa.case((sa.or_(back, adjusted), 0), else_=commission)),
+        sum_of(col(StatementLine.vat_minor)),
+        sum_of(col(StatementLine.withheld_minor)),
     )
     found = session.execute(sa.select(*sums).where(col(StatementLine.statement_id) == row.id)).one()
     net = row.closing_minor - row.opening_minor + row.paid_minor
@@ -202,24 +195,15 @@ def _left_out_of_statements(session: ScopedSession, rows: Sequence[Statement]) -
         col(StatementLine.account) == party.account,
         col(StatementLine.released_by).is_(None),
     )
-    before = clock.lagos_midnight(newest.month)
-    missing = session.execute(
-        sa.select(sa.func.count())
-        .select_from(Movement)
-        .where(party.owns(Movement), col(Movement.is_live), col(Movement.created_at) < before, ~stated)
-    ).scalar_one()
-    if paid_lines.find_left_out(session, party, newest.month):
+    before = col(Movement.created_at) < clock.lagos_midnight(newest.month)
+    missing = session.count_rows(Movement, party.owns(Movement), col(Movement.is_live), before, ~stated)
+    if paid_lines.list_unstated(session, party, clock.add_days(newest.month, -1)):
         yield f"payments before the month of {_statement_named(newest)} are on no statement"
     if missing:
         yield f"{missing:,} movements before the month of {_statement_named(newest)} are on no statement"
 
 
-def _sum(value: Any) -> Any:
-    return sa.func.coalesce(sa.func.sum(value), 0)
-
-
 _AMOUNTS = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
-_VERBS = {"purchase": "sold", "renewal": "renewed", "refund": "refunded", "adjustment": "adjusted"}
 _SOURCES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "purchase": (Purchase, (col(Purchase.deleted_at).is_(None),)),
     "renewal": (Renewal, (col(Renewal.deleted_at).is_(None), col(Renewal.status))),
@@ -233,13 +217,12 @@ def find_movement_faults(session: ScopedSession) -> Iterator[str]:
     shares = (
         col(Movement.provider_share_minor) + col(Movement.mca_profit_minor) + col(Movement.distributor_profit_minor)
     )
-    uneven = sa.select(sa.func.count()).select_from(Movement).where(col(Movement.total_minor) != shares)
-    if wrong := session.execute(uneven).scalar_one():
+    if wrong := session.count_rows(Movement, col(Movement.total_minor) != shares):
         yield f"{wrong:,} movements whose shares do not make their premium"
     for kind, (entity, conditions) in _SOURCES.items():
         sign = -1 if kind == "refund" else 1
-        listed = session.execute(_sums(Movement, 1).where(col(Movement.kind) == kind)).one()
-        stored = session.execute(_sums(entity, sign).where(*conditions)).one()
+        listed = session.execute(sa.select(*_of(Movement)).where(col(Movement.kind) == kind)).one()
+        stored = session.execute(sa.select(*_of(entity, sign)).where(*conditions)).one()
         if tuple(listed) != tuple(stored):
             yield f"the movements of kind {kind} do not have the number and sums of their rows"
 
@@ -358,7 +341,7 @@ def find_rollup_faults(session: ScopedSession) -> Iterator[str]:
     """Days on which the movements of a distributor and mode do not sum to the daybook."""
     moment = lagos_day(col(Movement.created_at))
     keys = (col(Movement.is_live), col(Movement.distributor_id), moment)
-    written = sa.select(*keys, *_of(Movement, 1)).select_from(Movement).group_by(*keys)
+    written = sa.select(*keys, *_of(Movement)).group_by(*keys)
     book = (col(DaybookLine.is_live), col(DaybookLine.distributor_id), col(DaybookLine.day))
     sums = [_net(part) for part in ("", "_mca", "_distributor")]
     number = sum(
@@ -371,57 +354,44 @@ def find_rollup_faults(session: ScopedSession) -> Iterator[str]:
     yield from (f"the movements of {day} do not have the sums of the daybook" for day in sorted(days))
 
 
-def _sums(entity: Any, sign: int) -> Any:
-    return sa.select(*_of(entity, sign)).select_from(entity)
-
-
-def _of(entity: Any, sign: int) -> list[Any]:
+def _of(entity: Any, sign: int = 1) -> list[Any]:
     amounts = [sign * col(getattr(entity, name)) for name in _AMOUNTS]
     return [sa.func.count(), *map(_whole, amounts)]
 
 
 def _whole(value: Any) -> Any:
-    return sa.cast(sa.func.coalesce(sa.func.sum(value), 0), sa.BigInteger)
+    return sa.cast(sum_of(value), sa.BigInteger)
 
 
 def _net(part: str) -> Any:
     """Build the net sum of one share from a roll-up line, with the signs of movements."""
-    amounts = {verb: col(getattr(DaybookLine, f"{verb}{part}_minor")) for verb in _VERBS.values()}
+    amounts = {verb: col(getattr(DaybookLine, f"{verb}{part}_minor")) for verb in movements.VERBS.values()}
     return amounts["sold"] + amounts["renewed"] - amounts["refunded"] + amounts["adjusted"]
 
 
 def find_month_faults(session: ScopedSession) -> Iterator[str]:
     """Closed months whose journal changed, or does not balance on a day."""
-    last: dict[object, Step] = {}
-    closed: dict[object, Step] = {}
-    for step in journal.list_steps(session):
-        last[step.month] = step
-        if step.sha256:
-            closed[step.month] = step
-    for month, step in last.items():
-        if step.state not in SHUT:
+    steps = journal.list_steps(session)
+    digests = {step.month: step.sha256 for step in steps if step.sha256}
+    for month, state in {step.month: step.state for step in steps}.items():
+        if state not in SHUT:
             continue
-        if journal.hash_of(session, step.month, sha256=closed[month].sha256) != closed[month].sha256:
-            yield f"the journal of {step.month:%B %Y}, a closed month, is not what it was"
+        if journal.hash_of(session, month, sha256=digests[month]) != digests[month]:
+            yield f"the journal of {month:%B %Y}, a closed month, is not what it was"
         days: Counter[object] = Counter()
-        for entry in journal.list_entries(session, step.month):
+        for entry in journal.list_entries(session, month):
             days[entry.on] += entry.amount_minor
         yield from (f"debit and credit differ in the journal of {day}" for day, sum_ in days.items() if sum_)
 
 
 def find_file_faults(session: ScopedSession) -> Iterator[str]:
     """Files whose number and sum are not those of the payments made from them, and payments of no file."""
-    number, total = sa.func.count(col(ClaimPayment.id)), sa.func.sum(col(ClaimPayment.amount_minor))
+    number, total = sa.func.count(col(ClaimPayment.id)), sum_of(col(ClaimPayment.amount_minor))
     query = (
         sa.select(col(ClaimPaymentFile.id))
         .outerjoin(ClaimPayment, col(ClaimPayment.file_id) == col(ClaimPaymentFile.id))
         .group_by(col(ClaimPaymentFile.id))
-        .having(
-            sa.or_(
-                number != col(ClaimPaymentFile.payments),
-                sa.func.coalesce(total, 0) != col(ClaimPaymentFile.amount_minor),
-            )
-        )
+        .having(sa.or_(number != col(ClaimPaymentFile.payments), total != col(ClaimPaymentFile.amount_minor)))
     )
     for file_id in session.execute(query).scalars():
         yield f"the payments made from file {file_id} are not those that it was kept with"
@@ -435,7 +405,7 @@ def find_file_faults(session: ScopedSession) -> Iterator[str]:
 
 def find_reconciliation_faults(session: ScopedSession) -> Iterator[str]:
     """Reconciliations whose differences do not make both sides equal, or with a tolerance above every role's."""
-    total = sa.func.coalesce(sa.func.sum(col(Difference.difference_minor)), 0)
+    total = sum_of(col(Difference.difference_minor))
     both = col(Reconciliation.ours_minor) - col(Reconciliation.theirs_minor) - col(Reconciliation.tolerated_minor)
     query = (
         sa.select(col(Reconciliation.id), col(Reconciliation.month))
@@ -479,9 +449,8 @@ def _bordereau_named(row: Bordereau) -> str:
 
 
 def _bordereau_faults(session: ScopedSession, row: Bordereau) -> Iterator[str]:
-    sums = (sa.func.count(), sa.func.coalesce(sa.func.sum(col(BordereauLine.amount_minor)), 0))
-    rows, minor = session.execute(sa.select(*sums).where(col(BordereauLine.bordereau_id) == row.id)).one()
-    if (int(rows), int(minor)) != (row.rows, row.totals.get(columns.MAIN[row.kind])):
+    found = session.count_and_sum(col(BordereauLine.amount_minor), col(BordereauLine.bordereau_id) == row.id)
+    if found != (row.rows, row.totals.get(columns.MAIN[row.kind])):
         yield f"{_bordereau_named(row)} does not have the number and sum of its rows"
     digest = bordereaux.hash_of(session, row)
     if digest != row.sha256 and not is_redacted(session, REDACTED_KIND, row.id, row.sha256, digest):
@@ -509,15 +478,12 @@ def _left_out_of_bordereaux(session: ScopedSession, newest: Bordereau) -> Iterat
     reported = sa.exists().where(
         col(BordereauLine.subject_id) == col(Movement.id), col(BordereauLine.kind) == "premium"
     )
-    query = (
-        sa.select(sa.func.count())
-        .select_from(Movement)
-        .where(
-            col(Movement.provider_id) == newest.provider_id,
-            col(Movement.is_live),
-            col(Movement.created_at) < clock.lagos_midnight(newest.month),
-            ~reported,
-        )
+    missing = session.count_rows(
+        Movement,
+        col(Movement.provider_id) == newest.provider_id,
+        col(Movement.is_live),
+        col(Movement.created_at) < clock.lagos_midnight(newest.month),
+        ~reported,
     )
-    if missing := session.execute(query).scalar_one():
+    if missing:
         yield f"{missing:,} movements before the month of {_bordereau_named(newest)} are in no bordereau"

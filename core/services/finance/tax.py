@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core import money
 from core.services.finance.statements import reading as statement_reading
-from core.services.lists.spreadsheets import MONEY, SIGNED_MONEY, TEXT, WORD, Column, csv_field
+from core.services.lists.spreadsheets import MONEY, SIGNED_MONEY, TEXT, WORD, Column, csv_field, csv_line
 from core.states.finance import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Agreement, Statement, TaxRate
@@ -100,10 +100,8 @@ class Spread:
 
 
 KINDS: Final = {"withholding": "Withholding tax", "vat": "VAT"}
-_TAX: Final = {
-    "withholding": ("withheld_minor", "withheld_bp", "Withholding tax"),
-    "vat": ("vat_minor", "vat_bp", "VAT"),
-}
+# Where a statement has the amount and the rate.
+_KEPT: Final = {"withholding": ("withheld_minor", "withheld_bp"), "vat": ("vat_minor", "vat_bp")}
 COLUMNS: Final = (
     Column("payee", TEXT, 30),
     Column("tax_number", WORD, 18),
@@ -132,28 +130,19 @@ class TaxLine(NamedTuple):
 
 def list_lines(session: ScopedSession, kind: str, month: date) -> list[TaxLine]:
     """List the payees of a month by name; those without any of this tax are left out."""
-    query = sa.select(Statement).where(
-        col(Statement.account) == "distributor",
-        col(Statement.month) == month,
-        col(Statement.state) != StatementState.VOID,
-        col(Statement.reverses_id).is_(None),
-    )
-    lines = [_line(kind, row) for row in session.execute(query).scalars()]
+    lines = [_line(kind, row) for row in statement_reading.list_of_distributors(session, month)]
     return sorted((line for line in lines if line.tax_minor), key=lambda line: (line.payee.lower(), line.statement))
 
 
 def csv_chunks(lines: list[TaxLine]) -> Iterator[bytes]:
     """Yield the CSV of a schedule with its total."""
-    yield (",".join(column.name for column in COLUMNS) + "\r\n").encode()
+    yield csv_line(*(column.name for column in COLUMNS))
     for line in lines:
-        fields = (
-            *(csv_field(line.payee), csv_field(line.tax_number), line.statement, line.state),
-            *(money.to_wire(line.base_minor), money.to_wire(line.rate_bp), money.to_wire(line.tax_minor)),
-            csv_field(line.source),
-        )
-        yield (",".join(fields) + "\r\n").encode()
+        amounts = map(money.to_wire, (line.base_minor, line.rate_bp, line.tax_minor))
+        words = (csv_field(line.payee), csv_field(line.tax_number), line.statement, line.state)
+        yield csv_line(*words, *amounts, csv_field(line.source))
     base, tax = (sum(getattr(line, name) for line in lines) for name in ("base_minor", "tax_minor"))
-    yield f"total,,,,{money.to_wire(base)},,{money.to_wire(tax)},\r\n".encode()
+    yield csv_line("total", "", "", "", money.to_wire(base), "", money.to_wire(tax), "")
 
 
 def facts_of(kind: str, month: date, lines: list[TaxLine]) -> list[tuple[str, Any]]:
@@ -168,8 +157,9 @@ def facts_of(kind: str, month: date, lines: list[TaxLine]) -> list[tuple[str, An
 
 
 def _line(kind: str, row: Statement) -> TaxLine:
-    amount, rate, label = _TAX[kind]
+    amount, rate = _KEPT[kind]
     particulars = row.facts.get("said", {})
+    stated = str(particulars.get(KINDS[kind], ""))
     return TaxLine(
         statement_id=row.id,
         payee=str(row.facts.get("party", "")),
@@ -177,9 +167,9 @@ def _line(kind: str, row: Statement) -> TaxLine:
         statement=statement_reading.number_of(row),
         state=row.state,
         base_minor=row.earned_minor + row.clawback_minor + row.adjusted_minor,
-        rate_bp=_rate(row, rate, str(particulars.get(label, ""))),
+        rate_bp=_rate(row, rate, stated),
         tax_minor=getattr(row, amount),
-        source=re.sub(r"^[\d.]+ %\. ", "", str(particulars.get(label, ""))),
+        source=re.sub(r"^[\d.]+ %\. ", "", stated),
     )
 
 

@@ -1,10 +1,11 @@
 """Cells of spreadsheets: how SQL prints a value, how a workbook holds it, and text that would run as a formula."""
 
 import csv
+import hashlib
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -72,6 +73,19 @@ def csv_field(text: str | None) -> str:
         return text
     escaped = escape_formula(text)
     return '"' + escaped.replace('"', '""') + '"' if any(sign in escaped for sign in ',"\r\n') else escaped
+
+
+def csv_line(*fields: str) -> bytes:
+    """Return fields, escaped where they have to be, as a line of a CSV file."""
+    return (",".join(fields) + "\r\n").encode()
+
+
+def hash_chunks(chunks: Iterable[bytes]) -> str:
+    """Return the SHA-256 of a file that comes in chunks."""
+    digest = hashlib.sha256()
+    for chunk in chunks:
+        digest.update(chunk)
+    return digest.hexdigest()
 
 
 Cell = str | int | float | bool | date | datetime

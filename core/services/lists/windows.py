@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from core import clock
+from core.store.access import ScopedSession
 
 # No sale lies outside these days; they replace an open side.
 EARLIEST, LATEST = date(2000, 1, 1), date(2200, 1, 1)
@@ -57,6 +58,11 @@ class Window:
         return cls(first, last + timedelta(days=1))
 
     @classmethod
+    def of_month(cls, month: date) -> "Window":
+        """Return the window of the month that begins on a day."""
+        return cls(month, clock.add_months(month, 1))
+
+    @classmethod
     def from_span(cls, span: Span) -> "Window | None":
         """Return the window that a span covers exactly, None unless it starts and ends at Lagos midnights."""
         start = clock.to_lagos_day(span.start) if span.start else EARLIEST
@@ -70,6 +76,11 @@ class Window:
     def last(self) -> date:
         """The last day included."""
         return self.end - timedelta(days=1)
+
+    @property
+    def is_over(self) -> bool:
+        """True once its last day has ended."""
+        return clock.lagos_midnight(self.end) <= clock.now()
 
     @property
     def length(self) -> int:
@@ -97,6 +108,12 @@ class Window:
     def days(self) -> Iterator[date]:
         """Iterate over every day of the window."""
         return (self.start + timedelta(days=n) for n in range(self.length))
+
+
+def find_first_month(session: ScopedSession, moment: Any, *conditions: Any) -> date | None:
+    """Return the month of the earliest instant of a column; None where no row meets the conditions."""
+    first = session.execute(sa.select(sa.func.min(moment)).where(*conditions)).scalar()
+    return clock.to_lagos_day(first).replace(day=1) if first else None
 
 
 def open_days(first: date | None, last: date | None) -> Span:

@@ -16,6 +16,7 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers import fields, registry
+from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.files import printing
@@ -114,9 +115,9 @@ if TYPE_CHECKING:
 
 def list_certificate_lines(endpoint: tuple[str, str], submitted: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield label and value of everything insured, in reading order, as the request of its endpoint declares them."""
-    model = registry.get_request(*endpoint)
+    model = registry.get_request(*endpoint) or Request
     lines: dict[str, list[str]] = {}
-    for name, mark in fields.list_insured(model) if model else ():
+    for name, mark in fields.list_insured(model):
         if mark.line and submitted.get(name):
             lines.setdefault(mark.line, []).append(_say(mark, model.model_fields[name], submitted[name]))
     yield from ((label, " ".join(texts)) for label, texts in lines.items())

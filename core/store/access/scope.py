@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -15,8 +15,10 @@ from sqlalchemy.sql.util import find_tables
 from sqlalchemy.sql.visitors import InternalTraversal
 from sqlmodel import Session, SQLModel
 
+from core.errors import NotFound
 from core.store.access.compiled_write import CompiledWrite, CopyWrite, RecordsetWrite
 from core.store.access.statements import end_reading, execute, flush
+from core.store.expressions import sum_of
 from core.store.schema import tables
 from core.store.schema.columns import Owned, entity_of, table_of, values_to_insert
 
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 
 AnySelect = sa.Select[*tuple[Any, ...]]
 AnyRow = sa.Row[*tuple[Any, ...]]
+Entity = TypeVar("Entity", bound=SQLModel)
 _AT = "at_"
 # Where a session keeps the engine that counts beside its transaction.
 COUNTER_ENGINE = "counts beside"
@@ -198,6 +201,29 @@ class ScopedSession(Session):
             written = (*_key_columns(entity), *names)
             changes = [{name: values[name] for name in written} for values in map(_values, rows)]
             _update_recordset(entity, names).run(connection, changes)
+
+    def change(self, entity: type[SQLModel], *conditions: Any, **values: Any) -> None:
+        """Update columns of the rows that meet the conditions; what the session has loaded of them stays as it was."""
+        self.execute(sa.update(entity).where(*conditions).values(**values).execution_options(synchronize_session=False))
+
+    def lock(self, entity: type[Entity], row_id: UUID, noun: str) -> Entity:
+        """Return a row and hold it until the transaction ends; NotFound, which calls it by `noun`, where none is."""
+        table: Any = entity
+        query = sa.select(entity).where(table.id == row_id).with_for_update()
+        found: Entity | None = self.execute(query).scalar_one_or_none()
+        if found is None:
+            raise NotFound(f"There is no such {noun}")
+        return found
+
+    def count_rows(self, entity: type[SQLModel], *conditions: Any) -> int:
+        """Return the number of rows that meet the conditions."""
+        query = sa.select(sa.func.count()).select_from(entity).where(*conditions)
+        return int(self.execute(query).scalar_one())
+
+    def count_and_sum(self, amount: Any, *conditions: Any) -> tuple[int, int]:
+        """Return the number of rows that meet the conditions, and the sum of a column of theirs."""
+        rows, total = self.execute(sa.select(sa.func.count(), sum_of(amount)).where(*conditions)).one()
+        return int(rows), int(total)
 
     def purge(self, entity: type[SQLModel], *, before: datetime, most: int) -> None:
         """Delete at most this many rows created before an instant, of every distributor; locked rows are skipped."""

@@ -1,6 +1,5 @@
 """Bordereaux: frozen when they are issued, listed with their files, followed to the insurer's answer (contract F5)."""
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -17,16 +16,18 @@ from core.services.finance import agreements, parties
 from core.services.finance.bordereaux import claim_rows, columns, premium_rows
 from core.services.finance.bordereaux.columns import ReportRow
 from core.services.finance.parties import Party
-from core.services.lists.windows import Window
-from core.services.people.staff import Person
+from core.services.finance.statements import reading as statement_reading
+from core.services.lists.spreadsheets import hash_chunks
+from core.services.lists.windows import Window, find_first_month
+from core.services.people.staff import Person, join_names
 from core.states.finance import BORDEREAU_TRANSITIONS, WITH_INSURER, BordereauState
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.statements import BORDEREAU_KINDS
-from core.store.schema.tables import Agreement, Bordereau, BordereauLine, Provider, Staff
+from core.store.schema.tables import Agreement, Bordereau, BordereauLine, Claim, Movement, Provider
 
 KIND_NAMES: Final = {"premium": "Premium", "claims": "Claims"}
 _SERIES: Final = {"premium": "BP", "claims": "BC"}
-_BATCH: Final = 2_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,28 +103,15 @@ def list_of_policy(session: ScopedSession, movement_ids: Sequence[UUID]) -> list
 
 def count_reported(session: ScopedSession, movement_ids: Sequence[UUID]) -> int:
     """Return how many of some movements a premium bordereau reports."""
-    query = (
-        sa.select(sa.func.count())
-        .select_from(BordereauLine)
-        .where(col(BordereauLine.subject_id).in_(movement_ids), col(BordereauLine.kind) == "premium")
-    )
-    return int(session.execute(query).scalar_one())
+    is_one = col(BordereauLine.subject_id).in_(movement_ids)
+    return session.count_rows(BordereauLine, is_one, col(BordereauLine.kind) == "premium")
 
 
 def batches_of(session: ScopedSession, bordereau_id: UUID) -> Iterator[list[list[str]]]:
     """Yield the printed cells of a bordereau in their order, some thousand rows at a time."""
-    after = 0
-    while True:
-        query = (
-            sa.select(col(BordereauLine.position), col(BordereauLine.cells))
-            .where(col(BordereauLine.bordereau_id) == bordereau_id, col(BordereauLine.position) > after)
-            .order_by(col(BordereauLine.position))
-            .limit(_BATCH)
-        )
-        rows = session.execute(query).all()
-        if not rows:
-            return
-        after = rows[-1].position
+    printed = (col(BordereauLine.position), col(BordereauLine.cells))
+    owned = col(BordereauLine.bordereau_id) == bordereau_id
+    for rows in statement_reading.read_lines(session, BordereauLine, printed, owned):
         yield [row.cells for row in rows]
 
 
@@ -147,27 +135,16 @@ def facts_of(row: BordereauRow) -> list[tuple[str, Any]]:
 
 
 def _query() -> AnySelect:
-    people = {name: sa.orm.aliased(Staff) for name in ("issued_by", "sent_by", "answered_by")}
-    query: AnySelect = sa.select(
-        Bordereau, col(Provider.company_name), *(col(person.name).label(name) for name, person in people.items())
-    ).join(Provider, col(Provider.id) == col(Bordereau.provider_id))
-    for name, person in people.items():
-        query = query.outerjoin(person, col(person.id) == col(getattr(Bordereau, name)))
-    return query
+    query: AnySelect = sa.select(Bordereau, col(Provider.company_name).label("party")).join(
+        Provider, col(Provider.id) == col(Bordereau.provider_id)
+    )
+    people = {"issuer": Bordereau.issued_by, "sender": Bordereau.sent_by, "answerer": Bordereau.answered_by}
+    return join_names(query, **people)
 
 
 def _build(found: Any) -> BordereauRow:
     row: Bordereau = found.Bordereau
-    names = ("id", "provider_id", "kind", "month", "state", "rows", "totals", "sha256", "facts", "note")
-    instants = ("issued_at", "sent_at", "answered_at")
-    return BordereauRow(
-        **{name: getattr(row, name) for name in (*names, *instants)},
-        number=number_of(row.kind, row.number),
-        party=found.company_name,
-        issuer=found.issued_by,
-        sender=found.sent_by,
-        answerer=found.answered_by,
-    )
+    return build_row(BordereauRow, row, found, number=number_of(row.kind, row.number))
 
 
 KINDS: Final = BORDEREAU_KINDS
@@ -222,18 +199,14 @@ def issue(session: ScopedSession, provider_id: UUID, kind: str, month: date, *, 
 def move(session: ScopedSession, bordereau_id: UUID, to: str, *, by: Person, note: str = "") -> None:
     """Move a bordereau on: sent, acknowledged or queried; StateForbids for a step that there is not."""
     require_finance(by)
-    query = sa.select(Bordereau).where(col(Bordereau.id) == bordereau_id).with_for_update()
-    row: Bordereau | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such bordereau")
+    row = session.lock(Bordereau, bordereau_id, "bordereau")
     step = BORDEREAU_TRANSITIONS.get(row.state, to)
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
         raise StateForbids("Say what the insurer said, in at least five characters")
-    stamp = "sent" if to == BordereauState.SENT else "answered"
-    values = {"state": to, f"{stamp}_by": by.id, f"{stamp}_at": clock.now(), **({"note": note.strip()} if note else {})}
-    change = sa.update(Bordereau).where(col(Bordereau.id) == row.id).values(**values)
-    session.execute(change.execution_options(synchronize_session=False))
-    audit_bordereau(session, row, ACTIONS[BordereauState(to)], by=by, **({"note": note.strip()} if note else {}))
+    stamp, noted = "sent" if to == BordereauState.SENT else "answered", {"note": note.strip()} if note else {}
+    values = {"state": to, f"{stamp}_by": by.id, f"{stamp}_at": clock.now(), **noted}
+    session.change(Bordereau, col(Bordereau.id) == row.id, **values)
+    audit_bordereau(session, row, ACTIONS[BordereauState(to)], by=by, **noted)
 
 
 def find_due_month(session: ScopedSession, provider_id: UUID, kind: str) -> date | None:
@@ -243,8 +216,8 @@ def find_due_month(session: ScopedSession, provider_id: UUID, kind: str) -> date
     )
     if found := session.execute(last).scalar():
         return clock.add_months(found, 1)
-    first: date | None = _ROWS[kind].first_month(session, provider_id)
-    return first
+    entity: Any = Movement if kind == "premium" else Claim
+    return find_first_month(session, col(entity.created_at), col(entity.provider_id) == provider_id)
 
 
 def load_last_months(session: ScopedSession) -> Mapping[tuple[UUID, str], date]:
@@ -261,8 +234,7 @@ def take_number(session: ScopedSession, provider_id: UUID, kind: str) -> int:
 
 def count_draft(session: ScopedSession, provider_id: UUID, kind: str, month: date) -> tuple[int, int]:
     """Return the rows that a bordereau would have now, and the sum of its main column in kobo."""
-    window = Window(month, clock.add_months(month, 1))
-    rows, minor = _ROWS[kind].count(session, provider_id, window)
+    rows, minor = _ROWS[kind].count(session, provider_id, Window.of_month(month))
     return rows, minor
 
 
@@ -276,7 +248,7 @@ def _read_rows(
     session: ScopedSession, provider_id: UUID, kind: str, month: date
 ) -> tuple[dict[str, Any], Iterator[list[ReportRow]]]:
     """Return what is frozen with a bordereau besides its rows, and these in batches."""
-    window, party = Window(month, clock.add_months(month, 1)), Party("provider", provider_id)
+    window, party = Window.of_month(month), Party("provider", provider_id)
     terms = agreements.get_in_force(session, party, window.last)
     facts = build_facts(parties.get_name(session, party), terms, kind, window)
     return facts, _ROWS[kind].stream(session, provider_id, window, facts["about"])
@@ -290,10 +262,7 @@ def require_finance(by: Person) -> None:
 
 def hash_of(session: ScopedSession, row: Bordereau) -> str:
     """Return the SHA-256 of the CSV of a bordereau."""
-    digest = hashlib.sha256()
-    for chunk in csv_of(session, row):
-        digest.update(chunk)
-    return digest.hexdigest()
+    return hash_chunks(csv_of(session, row))
 
 
 def _require_due(session: ScopedSession, provider_id: UUID, kind: str, month: date) -> None:
@@ -301,7 +270,7 @@ def _require_due(session: ScopedSession, provider_id: UUID, kind: str, month: da
         raise StateForbids("Bordereaux are made of live records only")
     if kind not in KINDS:
         raise NotFound(f"A bordereau is of {' or '.join(KINDS)}")
-    if month.day != 1 or clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
+    if month.day != 1 or not Window.of_month(month).is_over:
         raise StateForbids(f"{month:%B %Y} is not over yet: a bordereau is issued of a whole month")
     due = find_due_month(session, provider_id, kind)
     if due is None:
@@ -396,26 +365,15 @@ def list_month(session: ScopedSession, month: date) -> list[BordereauSummary]:
     """List the bordereaux of a month, and a draft for each that is still to come."""
     issued = {(row.provider_id, row.kind): row for row in list_bordereaux(session, month=month)}
     found = []
-    for provider_id, name in _insurers(session):
+    for provider_id, name in parties.list_insurers(session):
         for kind in KINDS:
-            row, due = issued.get((provider_id, kind)), _due_on(session, provider_id, month)
-            if row is None and not _is_expected(session, provider_id, kind, month):
-                continue
-            rows, minor = (row.rows, row.main_minor) if row else count_draft(session, provider_id, kind, month)
-            found.append(
-                BordereauSummary(
-                    provider_id=provider_id,
-                    party=name,
-                    kind=kind,
-                    month=month,
-                    state=row.state if row else DRAFT,
-                    rows=rows,
-                    main_minor=minor,
-                    due_on=due,
-                    bordereau_id=row.id if row else None,
-                    number=row.number if row else None,
-                )
-            )
+            due_on = _due_on(session, provider_id, month)
+            if row := issued.get((provider_id, kind)):
+                found.append(build_row(BordereauSummary, row, due_on=due_on, bordereau_id=row.id))
+            elif (due := find_due_month(session, provider_id, kind)) and due <= month:
+                rows, minor = count_draft(session, provider_id, kind, month)
+                about: dict[str, Any] = {"provider_id": provider_id, "party": name, "kind": kind, "month": month}
+                found.append(BordereauSummary(**about, state=DRAFT, rows=rows, main_minor=minor, due_on=due_on))
     return found
 
 
@@ -428,7 +386,7 @@ def list_due(session: ScopedSession, month: date) -> list[tuple[UUID, str, str]]
     """List the insurers and kinds whose next bordereau is of this month: id, name and kind."""
     return [
         (provider_id, name, kind)
-        for provider_id, name in _insurers(session)
+        for provider_id, name in parties.list_insurers(session)
         for kind in KINDS
         if find_due_month(session, provider_id, kind) == month
     ]
@@ -441,7 +399,7 @@ def list_overdue(session: ScopedSession) -> list[Overdue]:
         if row.state not in WITH_INSURER:
             unsent[(row.provider_id, row.kind)] = row.month
     found = []
-    for provider_id, name in _insurers(session):
+    for provider_id, name in parties.list_insurers(session):
         for kind in KINDS:
             # Issued ones lie before the next that is to be issued.
             month = unsent.get((provider_id, kind)) or find_due_month(session, provider_id, kind)
@@ -449,15 +407,6 @@ def list_overdue(session: ScopedSession) -> list[Overdue]:
             if month and due and clock.today() > due:
                 found.append(Overdue(name, kind, month, due, (provider_id, kind) in unsent))
     return found
-
-
-def _insurers(session: ScopedSession) -> Sequence[tuple[UUID, str]]:
-    return [(party.id, name) for party, name in parties.list_parties(session) if party.account == "provider"]
-
-
-def _is_expected(session: ScopedSession, provider_id: UUID, kind: str, month: date) -> bool:
-    due = find_due_month(session, provider_id, kind)
-    return due is not None and due <= month
 
 
 def _due_on(session: ScopedSession, provider_id: UUID, month: date) -> date:

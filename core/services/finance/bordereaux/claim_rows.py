@@ -1,7 +1,8 @@
 """The rows of a claims bordereau: every claim open at the end of a month, and those closed in it (contract F5)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -23,20 +24,15 @@ def stream(
     session: ScopedSession, provider_id: UUID, window: Window, about: Mapping[str, str]
 ) -> Iterator[list[ReportRow]]:
     """Yield the rows as they stood at the end of a window, oldest claim first; `about` are the cells of every row."""
-    start, end = clock.lagos_midnight(window.start), clock.lagos_midnight(window.end)
-    ids = _list_ids(session, start, end, col(Claim.provider_id) == provider_id)
-    for place in range(0, len(ids), _AT_ONCE):
-        yield [row for _, row in _batch(session, ids[place : place + _AT_ONCE], about, start, end)]
+    for batch in _batches(session, window, about, col(Claim.provider_id) == provider_id):
+        yield [row for _, row in batch]
 
 
 def load_month(session: ScopedSession, window: Window) -> Mapping[UUID, Sequence[ReportRow]]:
     """Return the rows of a month by their insurer, without the cells that are the same in every row."""
-    start, end = clock.lagos_midnight(window.start), clock.lagos_midnight(window.end)
-    ids = _list_ids(session, start, end)
     found: dict[UUID, list[ReportRow]] = {}
-    for place in range(0, len(ids), _AT_ONCE):
-        for provider_id, row in _batch(session, ids[place : place + _AT_ONCE], {}, start, end):
-            found.setdefault(provider_id, []).append(row)
+    for provider_id, row in chain.from_iterable(_batches(session, window, {})):
+        found.setdefault(provider_id, []).append(row)
     return found
 
 
@@ -46,11 +42,14 @@ def count(session: ScopedSession, provider_id: UUID, window: Window) -> tuple[in
     return len(rows), sum(row.amounts["total_incurred"] for row in rows)
 
 
-def first_month(session: ScopedSession, provider_id: UUID) -> date | None:
-    """Return the month of an insurer's first claim."""
-    query = sa.select(sa.func.min(col(Claim.created_at))).where(col(Claim.provider_id) == provider_id)
-    first = session.execute(query).scalar()
-    return clock.to_lagos_day(first).replace(day=1) if first else None
+def _batches(
+    session: ScopedSession, window: Window, about: Mapping[str, str], *conditions: Any
+) -> Iterator[list[tuple[UUID, ReportRow]]]:
+    """Yield the rows of the claims that meet the conditions, each with its insurer."""
+    start, end = clock.lagos_midnight(window.start), clock.lagos_midnight(window.end)
+    ids = _list_ids(session, start, end, *conditions)
+    for place in range(0, len(ids), _AT_ONCE):
+        yield _batch(session, ids[place : place + _AT_ONCE], about, start, end)
 
 
 def _list_ids(session: ScopedSession, start: datetime, end: datetime, *conditions: Any) -> list[UUID]:
@@ -105,8 +104,7 @@ def _batch(
             "reserve": left,
             "total_incurred": paid + earlier + left,
         }
-        history = events[claim_id]
-        texts = _texts(row, about, history, first.get(claim_id, 0))
+        texts = _texts(row, about, events[claim_id], first.get(claim_id, 0))
         found.append((row.Claim.provider_id, ReportRow(claim_id, texts, amounts)))
     return found
 

@@ -6,7 +6,18 @@ from typing import Final
 from uuid import UUID
 
 from core import money
-from core.services.lists.spreadsheets import DATE, ID, INSTANT, MONEY, SIGNED_MONEY, TEXT, WORD, Column, csv_field
+from core.services.lists.spreadsheets import (
+    DATE,
+    ID,
+    INSTANT,
+    MONEY,
+    SIGNED_MONEY,
+    TEXT,
+    WORD,
+    Column,
+    csv_field,
+    csv_line,
+)
 
 _ABOUT: Final = (
     Column("coverholder", TEXT, 24),
@@ -97,7 +108,7 @@ def csv_chunks(
     """Yield the CSV of a bordereau: heading, rows, and the control line with their number and sums."""
     columns = OF[kind]
     plain = [column.column_type in (MONEY, SIGNED_MONEY, DATE, INSTANT, ID) for column in columns]
-    yield (",".join(column.name for column in columns) + "\r\n").encode()
+    yield csv_line(*(column.name for column in columns))
     for batch in batches:
         lines = [
             ",".join(cell if is_plain else csv_field(cell) for cell, is_plain in zip(cells, plain, strict=True))
@@ -107,4 +118,4 @@ def csv_chunks(
             yield ("\r\n".join(lines) + "\r\n").encode()
     control = [money.to_wire(totals[column.name]) if column.name in totals else "" for column in columns]
     control[0] = f"Control: {rows} rows"
-    yield (",".join(control) + "\r\n").encode()
+    yield csv_line(*control)

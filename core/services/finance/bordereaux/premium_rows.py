@@ -53,16 +53,7 @@ def load_month(session: ScopedSession, window: Window) -> Mapping[UUID, Sequence
 
 def count(session: ScopedSession, provider_id: UUID, window: Window) -> tuple[int, int]:
     """Return how many rows are unreported until the end of a window, and their gross premium in kobo."""
-    sums = (sa.func.count(), sa.func.coalesce(sa.func.sum(col(Movement.total_minor)), 0))
-    rows, minor = session.execute(sa.select(*sums).where(*_unreported(provider_id, window.end))).one()
-    return int(rows), int(minor)
-
-
-def first_month(session: ScopedSession, provider_id: UUID) -> date | None:
-    """Return the month of an insurer's first movement."""
-    query = sa.select(sa.func.min(col(Movement.created_at))).where(col(Movement.provider_id) == provider_id)
-    first = session.execute(query).scalar()
-    return clock.to_lagos_day(first).replace(day=1) if first else None
+    return session.count_and_sum(col(Movement.total_minor), *_unreported(provider_id, window.end))
 
 
 def _unreported(provider_id: UUID, end: date) -> list[sa.ColumnElement[bool]]:

@@ -5,8 +5,7 @@ Each line of the file is matched with the claim that waits for its payment.
 
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final
@@ -25,8 +24,9 @@ from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.table_files import RowFault, TableFile
 from core.services.lists.spreadsheets import csv_field
 from core.services.people.staff import Person
-from core.services.people.transfers import LONGEST_REFERENCE, find_fault, reference_key
+from core.services.people.transfers import LONGEST_REFERENCE, reference_key
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import ClaimPaymentFile, Staff
 
 # What a column can mean, and whether it has to be there.
@@ -75,30 +75,21 @@ def read(name: str, content: bytes) -> TableFile:
 def match(file: TableFile, columns: Mapping[str, str], waiting: Sequence[HandOver]) -> list[PaymentLine]:
     """Return the lines of a file with their claims; InvalidInput names a column that is not mapped rightly."""
     places = table_files.find_columns(file, MEANINGS, columns)
-    named = _by_name(waiting)
-    lines = [
-        _read_line(number, {meaning: cells[place] for meaning, place in places.items()}, named)
-        for number, cells in file.rows
-    ]
-    for key_of, why in (
-        (_claim_key, "names the claim of another row: a claim is paid once"),
-        (lambda line: reference_key(line.reference), "has the reference of another row: each payment has its own"),
-    ):
-        lines = _refuse_repeated(lines, key_of, why)
-    return lines
-
-
-def _claim_key(line: PaymentLine) -> str:
-    return line.claim.id.hex if line.claim else ""
-
-
-def _by_name(waiting: Iterable[HandOver]) -> Mapping[str, Sequence[HandOver]]:
-    """Index payments by the names that a file can give: the reference and the whole id."""
+    # By the names that a file can give: the reference and the whole id.
     named: dict[str, list[HandOver]] = {}
     for each in waiting:
         for name in (each.reference, str(each.id)):
             named.setdefault(name.casefold(), []).append(each)
-    return named
+    lines = [
+        _read_line(number, {meaning: cells[place] for meaning, place in places.items()}, named)
+        for number, cells in file.rows
+    ]
+    lines = table_files.refuse_repeated(
+        lines, lambda line: line.claim and line.claim.id, "names the claim of another row: a claim is paid once"
+    )
+    return table_files.refuse_repeated(
+        lines, lambda line: reference_key(line.reference), table_files.REPEATED_REFERENCE
+    )
 
 
 def _read_line(number: int, texts: Mapping[str, str], named: Mapping[str, Sequence[HandOver]]) -> PaymentLine:
@@ -132,11 +123,7 @@ def _read_amount(text: str) -> int:
 def _read_reference(text: str) -> str:
     if not reference_key(text):
         raise RowFault("has no reference")
-    if len(text) > LONGEST_REFERENCE:
-        raise RowFault("has a reference that is too long")
-    if found := find_fault(text):
-        raise RowFault(f"is refused: its reference {found}")
-    return text
+    return table_files.read_reference(text)
 
 
 def _match_account(line: PaymentLine, account: str) -> PaymentLine:
@@ -144,17 +131,6 @@ def _match_account(line: PaymentLine, account: str) -> PaymentLine:
     digits = re.sub(r"\D", "", account).zfill(4)
     hint = line.claim.payee.hint if line.claim else None
     return line if hint and digits.endswith(hint) else line.refuse("names another account than that of the payee")
-
-
-def _refuse_repeated(lines: Sequence[PaymentLine], key_of: Callable[[PaymentLine], str], why: str) -> list[PaymentLine]:
-    """Refuse every one of several rows with the same key: which of them is meant is not for us to choose."""
-    counts = Counter(map(key_of, lines))
-    return [line.refuse(why) if key_of(line) and counts[key_of(line)] > 1 else line for line in lines]
-
-
-def refuse_any(lines: Sequence[PaymentLine]) -> None:
-    """Raise InvalidInput that names every row that cannot be paid."""
-    table_files.refuse([FieldFault(f"row {line.number}", line.refusal) for line in lines if line.refusal])
 
 
 PAID_ALREADY: Final = "This very file was paid already"
@@ -207,7 +183,7 @@ def pay(
     lines = match(read(file_name, content), columns, claim_paying.list_open(session))
     # Whoever pays the same file at this moment waits here, and is refused.
     file_id = _keep_file(session, file_name, content, lines, by)
-    refuse_any(lines)
+    table_files.refuse([FieldFault(f"row {line.number}", line.refusal) for line in lines if line.refusal])
     claim_paying.lock_claims(session, [line.claim.id for line in lines if line.claim])
     for line in lines:
         _pay_line(session, line, file_id, seen, by)
@@ -301,18 +277,7 @@ def list_files(session: ScopedSession) -> list[PaidFile]:
         .order_by(col(ClaimPaymentFile.paid_at).desc(), col(ClaimPaymentFile.id).desc())
         .limit(_LISTED)
     )
-    return [
-        PaidFile(
-            id=row.id,
-            file_name=row.file_name,
-            sha256=row.sha256,
-            payments=row.payments,
-            amount_minor=row.amount_minor,
-            by=name,
-            at=row.paid_at,
-        )
-        for row, name in session.execute(query)
-    ]
+    return [build_row(PaidFile, row, by=name, at=row.paid_at) for row, name in session.execute(query)]
 
 
 def build_form(session: ScopedSession) -> bytes:

@@ -14,7 +14,7 @@ from core import clock, money, seal
 from core.covers import request
 from core.covers.claims.line import AccountNumber
 from core.covers.request import Request, refuse_unless
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.credit_notes import givers
@@ -29,6 +29,7 @@ from core.services.policies import policies, refunds
 from core.states.finance import CREDIT_NOTE_TRANSITIONS, CreditNoteState
 from core.states.loan_books import RowOutcome
 from core.store.access import ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema.tables import (
     Adjustment,
     Approval,
@@ -117,10 +118,9 @@ def approve(
         elif row.state == _STATE.SECOND_PERSON:
             _refuse_second(row, payee, held, by)
     now, role = clock.now(), "admin" if "admin" in by.roles else ROLE
-    facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or ""}
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
-    alone = row.total_minor + sum_alone(session, row, until=clock.now())
-    facts["alone"] = money.to_wire(alone)
+    alone = row.total_minor + sum_alone(session, row, until=now)
+    facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or "", "alone": money.to_wire(alone)}
     if row.state == _STATE.COMPUTED and (_is_to_another(session, row, payee) or alone > limit_of(by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
         _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", facts=facts, **first)
@@ -147,7 +147,7 @@ def sum_alone(session: ScopedSession, row: CreditNote, *, until: datetime) -> in
     email = session.get_one(Customer, _get_policy(session, row).customer_id).email_key
     customers = sa.select(col(Customer.id)).where(col(Customer.email_key) == email)
     query = (
-        sa.select(sa.func.coalesce(sa.func.sum(col(CreditNote.total_minor)), 0))
+        sa.select(sum_of(col(CreditNote.total_minor)))
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
         .where(
             col(Refund.customer_id).in_(customers),
@@ -403,18 +403,14 @@ def list_allowed(row: Any, by: Person) -> Sequence[str]:
 def _get_for_update(session: ScopedSession, note_id: UUID, by: Person, to: CreditNoteState) -> CreditNote:
     if not by.has_role(ROLE):
         raise NotAllowed("Only finance works on credit notes")
-    query = sa.select(CreditNote).where(col(CreditNote.id) == note_id).with_for_update()
-    row: CreditNote | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such credit note")
+    row = session.lock(CreditNote, note_id, "credit note")
     CREDIT_NOTE_TRANSITIONS.get(row.state, to)
     return row
 
 
 def _refuse_claims(session: ScopedSession, row: CreditNote) -> None:
     """A claim that was lodged after the policy had ended holds the money back, and uses it up once it is paid."""
-    refund = session.get_one(Refund, row.refund_id)
-    policy = session.get_one(Policy, refund.policy_id)
+    refund, policy = session.get_one(Refund, row.refund_id), _get_policy(session, row)
     claims = refunds.list_policy_claims(session, policy.id)
     refunds.refuse_while_open(claims)
     terms = refunds.list_paid_terms(session, policy) if policy.activated else []
@@ -425,8 +421,8 @@ def _refuse_claims(session: ScopedSession, row: CreditNote) -> None:
 
 def _refuse_corrected(session: ScopedSession, row: CreditNote) -> None:
     """StateForbids where the premium of the refund was corrected: it stands on the parties' accounts already."""
-    query = sa.select(sa.func.coalesce(sa.func.sum(col(Adjustment.total_minor)), 0))
-    if minor := int(session.execute(query.where(col(Adjustment.corrects_id) == row.refund_id)).scalar_one()):
+    _, minor = session.count_and_sum(col(Adjustment.total_minor), col(Adjustment.corrects_id) == row.refund_id)
+    if minor:
         raise StateForbids(
             f"Its refund was corrected by {money.format_naira(minor)}: it does not go back to the customer any more as"
             " it is. Two people of finance take the correction back first"
@@ -457,8 +453,7 @@ def _change(
     facts: Mapping[str, str] | None = None,
     **values: Any,
 ) -> None:
-    change = sa.update(CreditNote).where(col(CreditNote.id) == row.id).values(state=state, **values)
-    session.execute(change.execution_options(synchronize_session=False))
+    session.change(CreditNote, col(CreditNote.id) == row.id, state=state, **values)
     after = {"number": number_of(row.number), "amount": money.to_wire(row.total_minor), "state": state, **(facts or {})}
     subject = audit.subject_of("credit_note", row.id)
     audit.write(session, actor=by.actor, action=action, subject=subject, before={"state": row.state}, after=after)

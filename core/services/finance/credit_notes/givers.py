@@ -12,7 +12,7 @@ from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.states.finance import CreditNoteState
+from core.states.finance import UNPAID
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Agreement, CreditNote, Distributor, Refund, Statement
 from core.store.schema.tables import StatementLine as Line
@@ -24,8 +24,6 @@ def number_of(number: int) -> str:
 
 
 HOLDER: Final = "distributor"
-_S = CreditNoteState
-UNPAID: Final = (_S.COMPUTED, _S.SECOND_PERSON, _S.APPROVED, _S.RETURNED)
 # What a line changes of the premium that a distributor owes; nothing where we hold the premium.
 _PREMIUM: Final[Any] = col(Line.net_minor) - col(Line.commission_minor) - col(Line.vat_minor) + col(Line.withheld_minor)
 

@@ -37,8 +37,10 @@ from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
 from core.services.lists.windows import Span
+from core.services.people.staff import join_names
 from core.states.finance import UNPAID, CreditNoteState
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import (
     CreditNote,
     CreditNotePayment,
@@ -80,20 +82,6 @@ _BY_AMOUNT = (
     Order("largest", "Most given back first", (_AMOUNT.desc(), _KEY.desc()), is_descending=True),
     Order("smallest", "Least given back first", (_AMOUNT, _KEY)),
 )
-_COPIED = (
-    *(
-        "id",
-        "is_live",
-        "total_minor",
-        "created_at",
-        "made_by",
-        "state",
-        "first_by",
-        "first_at",
-        "approved_by",
-        "approved_at",
-    ),
-)
 # The last payment of each note, with the return of it if it came back.
 LAST = CreditNotePayment
 BACK, _MADE = orm.aliased(CreditNotePayment), orm.aliased(CreditNotePayment)
@@ -105,7 +93,7 @@ _LAST_ID = (
     .correlate(CreditNote)
     .scalar_subquery()
 )
-_FIRST, _APPROVER, _PAYER, _MAKER = (orm.aliased(Staff) for _ in range(4))
+_MAKER = orm.aliased(Staff)
 _PAYMENT = {
     "payee": col(PaymentPayee.name),
     "payee_bank": col(PaymentPayee.bank_name),
@@ -186,10 +174,7 @@ def count_days(made_at: datetime) -> int:
 
 def count(session: ScopedSession, criteria: CreditNoteFilter) -> tuple[int, int]:
     """Return the number of credit notes of a selection and their sum in kobo."""
-    sums = (sa.func.count(), sa.func.coalesce(sa.func.sum(col(CreditNote.total_minor)), 0))
-    query = sa.select(*sums).select_from(CreditNote).where(*criteria.conditions(CreditNote))
-    number, minor = session.execute(query).one()
-    return int(number), int(minor)
+    return session.count_and_sum(col(CreditNote.total_minor), *criteria.conditions(CreditNote))
 
 
 def list_notes(
@@ -223,9 +208,7 @@ def _query(order: str = "newest") -> AnySelect:
         sa.select(
             *(CreditNote, Refund, col(Policy.policy_number), col(Policy.first_name), col(Policy.last_name)),
             *(col(Provider.company_name).label("provider"), col(Distributor.business_name).label("distributor")),
-            col(Product.name).label("product"),
-            *(col(_FIRST.name).label("first"), col(_APPROVER.name).label("approver"), col(_PAYER.name).label("payer")),
-            col(_MAKER.name).label("maker"),
+            *(col(Product.name).label("product"), col(_MAKER.name).label("maker_name")),
             *(start.label("term_start_at"), end.label("term_end_at")),
             *(column.label(name) for name, column in _PAYMENT.items()),
         )
@@ -235,27 +218,23 @@ def _query(order: str = "newest") -> AnySelect:
         .join(Distributor, col(Distributor.id) == col(CreditNote.distributor_id))
         .join(Product, col(Product.id) == col(Refund.product_id))
         .outerjoin(Renewal, col(Renewal.id) == col(Refund.renewal_id))
-        .outerjoin(_FIRST, col(_FIRST.id) == col(CreditNote.first_by))
-        .outerjoin(_APPROVER, col(_APPROVER.id) == col(CreditNote.approved_by))
         .outerjoin(_MAKER, sa.literal("staff ") + col(_MAKER.email) == col(CreditNote.made_by))
     )
-    return query.outerjoin(_PAYER, col(_PAYER.id) == col(LAST.paid_by)).order_by(*CREDIT_NOTES.orders[order].keys)
+    people = {"first": CreditNote.first_by, "approver": CreditNote.approved_by, "payer": LAST.paid_by}
+    return join_names(query, **people).order_by(*CREDIT_NOTES.orders[order].keys)
 
 
 def _build(row: Any) -> CreditNoteRow:
     note, refund = row.CreditNote, row.Refund
-    return CreditNoteRow(
-        **{name: getattr(note, name) for name in _COPIED},
-        **{name: getattr(row, name) for name in ("provider", "product", "distributor", "first", "approver", "payer")},
-        **{name: getattr(row, name) for name in ("policy_number", "term_start_at", "term_end_at", *_PAYMENT)},
+    return build_row(
+        CreditNoteRow,
+        note,
+        row,
+        refund,
         number=number_of(note.number),
-        maker=row.maker or note.made_by.removeprefix("staff "),
-        policy_id=refund.policy_id,
+        maker=row.maker_name or note.made_by.removeprefix("staff "),
         customer=f"{row.first_name} {row.last_name}",
         parts=Split(refund.total_minor, refund.mca_profit_minor, refund.distributor_profit_minor),
-        method=refund.method,
-        reason=refund.reason,
-        explained=refund.explained,
     )
 
 

@@ -104,7 +104,8 @@ def _part(due: Due, net_minor: int) -> Due:
     return replace(due, net_minor=net_minor, vat_minor=share(due.vat_minor), withheld_minor=share(due.withheld_minor))
 
 
-_PARTS = ("net_minor", "vat_minor", "withheld_minor")
+# Into what a payment of a statement is divided: the amount, and the taxes in it.
+PARTS = ("net_minor", "vat_minor", "withheld_minor")
 
 
 def list_balances(session: ScopedSession) -> list[Balance]:
@@ -144,7 +145,7 @@ def list_dues(session: ScopedSession, *conditions: Any) -> Iterator[tuple[Party,
     settled = (
         sa.select(
             col(PaymentSettlement.statement_id),
-            *(sa.func.sum(col(getattr(PaymentSettlement, n))).label(n) for n in _PARTS),
+            *(sa.func.sum(col(getattr(PaymentSettlement, n))).label(n) for n in PARTS),
         )
         .join(Payment, col(Payment.id) == col(PaymentSettlement.payment_id))
         .where(col(Payment.state) == PaymentState.CONFIRMED)
@@ -153,9 +154,9 @@ def list_dues(session: ScopedSession, *conditions: Any) -> Iterator[tuple[Party,
     )
     owner = sa.func.coalesce(col(Statement.distributor_id), col(Statement.provider_id))
     query = (
-        sa.select(Statement, *(sa.func.coalesce(settled.c[name], 0).label(name) for name in _PARTS))
+        sa.select(Statement, *(sa.func.coalesce(settled.c[name], 0).label(name) for name in PARTS))
         .outerjoin(settled, settled.c.statement_id == col(Statement.id))
-        .where(col(Statement.state) != StatementState.VOID, col(Statement.reverses_id).is_(None), *conditions)
+        .where(*statement_reading.IS_VALID, *conditions)
         .order_by(col(Statement.account), owner, col(Statement.month))
     )
     rows = session.execute(query).all()

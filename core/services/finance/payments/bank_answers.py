@@ -1,8 +1,7 @@
 """The bank's answer on a payout as a file: each row confirms or returns one of its payments (contract F4)."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
@@ -15,7 +14,7 @@ from core.services.finance.payments.payouts import BatchRow, PaymentRow
 from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.table_files import CONFIRMED, RETURNED, RowFault, TableFile
 from core.services.people.staff import Person
-from core.services.people.transfers import LONGEST_REFERENCE, find_fault, reference_key
+from core.services.people.transfers import reference_key
 from core.states.finance import PaymentState
 from core.store.access import ScopedSession
 
@@ -76,8 +75,9 @@ def match(session: ScopedSession, file: TableFile, columns: Mapping[str, str], b
         _read_line(number, {meaning: cells[place] for meaning, place in places.items()}, batch, payments)
         for number, cells in file.rows
     )
-    lines = _refuse_repeated([line for line in read_lines if line], _payment_key, "names the payment of another row")
-    return _refuse_repeated(lines, _reference_key, "has the reference of another row: each payment has its own")
+    lines = [line for line in read_lines if line]
+    lines = table_files.refuse_repeated(lines, _payment_key, "names the payment of another row")
+    return table_files.refuse_repeated(lines, _reference_key, table_files.REPEATED_REFERENCE)
 
 
 def note(session: ScopedSession, line: AnswerLine, *, file_name: str, by: Person) -> None:
@@ -97,12 +97,6 @@ def note(session: ScopedSession, line: AnswerLine, *, file_name: str, by: Person
             transitions.return_payment(session, line.payment.id, typed, by=by, evidence=evidence)
     except InvalidInput as error:
         raise StateForbids("; ".join(f"{fault.field} {fault.message}" for fault in error.faults)) from None
-
-
-def _refuse_repeated(lines: Sequence[AnswerLine], key_of: Callable[[AnswerLine], object], why: str) -> list[AnswerLine]:
-    """Refuse every one of several rows with the same key: which of them is meant is not for us to choose."""
-    counts = Counter(key_of(line) for line in lines)
-    return [replace(line, refusal=why) if key_of(line) and counts[key_of(line)] > 1 else line for line in lines]
 
 
 def _payment_key(line: AnswerLine) -> UUID | None:
@@ -125,7 +119,7 @@ def _read_line(
             line,
             amount_minor=abs(table_files.read_amount(texts["amount"])),
             answer=table_files.read_status(texts["status"]) if texts.get("status") else CONFIRMED,
-            reference=_read_reference(texts.get("reference", "")),
+            reference=table_files.read_reference(texts.get("reference", "")),
             on=table_files.read_day(texts["date"]) if texts.get("date") else clock.today(),
             reason=texts.get("reason", "").strip()[:500],
         )
@@ -136,14 +130,6 @@ def _read_line(
     except RowFault as fault:
         return replace(line, note=str(fault))
     return _judge(replace(line, payment=payment))
-
-
-def _read_reference(text: str) -> str:
-    if len(text) > LONGEST_REFERENCE:
-        raise RowFault("has a reference that is too long")
-    if text and (found := find_fault(text)):
-        raise RowFault(f"is refused: its reference {found}")
-    return text
 
 
 def _find(texts: Mapping[str, str], amount_minor: int, batch: BatchRow, payments: Sequence[PaymentRow]) -> PaymentRow:

@@ -4,7 +4,7 @@ Lists, statements, the journal and reconciliations read the rows here, and nowhe
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -17,6 +17,7 @@ from core import clock
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import PartyPayment, Payment, StatementPayment, Transfer
 
 PAID, BACK = PartyPayment, orm.aliased(PartyPayment)
@@ -119,8 +120,7 @@ def load_unstated(session: ScopedSession, last_on: date) -> Mapping[Party, Seque
 def write(session: ScopedSession, statement_id: UUID, lines: Sequence[PaidLine]) -> None:
     """Write the payments of a statement in their order."""
     for position, line in enumerate(lines, 1):
-        values = {name: getattr(line, name) for name in PaidLine.__dataclass_fields__}
-        session.insert(StatementPayment(statement_id=statement_id, position=position, **values))
+        session.insert(StatementPayment(statement_id=statement_id, position=position, **asdict(line)))
 
 
 def list_printed(session: ScopedSession, statement_id: UUID) -> tuple[PaidLine, ...]:
@@ -130,23 +130,7 @@ def list_printed(session: ScopedSession, statement_id: UUID) -> tuple[PaidLine, 
         .where(col(StatementPayment.statement_id) == statement_id)
         .order_by(col(StatementPayment.position))
     )
-    names = tuple(PaidLine.__dataclass_fields__)
-    return tuple(PaidLine(**{name: getattr(row, name) for name in names}) for row in session.execute(query).scalars())
-
-
-def release(session: ScopedSession, statement_id: UUID, *, reversal_id: UUID) -> None:
-    """Free the payments of a statement that a reversal voids: they are stated again."""
-    change = (
-        sa.update(StatementPayment)
-        .where(col(StatementPayment.statement_id) == statement_id, col(StatementPayment.released_by).is_(None))
-        .values(released_by=reversal_id)
-    )
-    session.execute(change.execution_options(synchronize_session=False))
-
-
-def find_left_out(session: ScopedSession, party: Party, before: date) -> int:
-    """Return how many payments and returns before a month are on no statement."""
-    return len(list_unstated(session, party, clock.add_days(before, -1)))
+    return tuple(build_row(PaidLine, row) for row in session.execute(query).scalars())
 
 
 def _load(session: ScopedSession, last_on: date, *conditions: Any) -> Iterator[tuple[Party, PaidLine]]:
@@ -156,4 +140,4 @@ def _load(session: ScopedSession, last_on: date, *conditions: Any) -> Iterator[t
         col(StatementPayment.released_by).is_(None),
     )
     for row in list_rows(session, *conditions, ~stated, before=clock.add_days(last_on, 1)):
-        yield row.party, PaidLine(**{name: getattr(row, name) for name in PaidLine.__dataclass_fields__})
+        yield row.party, build_row(PaidLine, row)

@@ -1,7 +1,7 @@
 """Payouts: prepared by one person, approved by another, a file for the bank, and their lists (contract F4)."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, Literal, NamedTuple
@@ -24,9 +24,10 @@ from core.services.lists.spreadsheets import csv_field
 from core.services.people import approvals, transfers
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import refuse_same, require_second
-from core.services.people.staff import Person
+from core.services.people.staff import Person, join_names
 from core.states.finance import BatchState, PaymentState
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import BankAccount, Payment, PaymentSettlement, PayoutBatch, Staff, Statement
 
 KIND: Final = "payout"
@@ -106,10 +107,11 @@ def approve(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
         _judge(session, batch, by)
         digest = hashlib.sha256(bank_file(session, batch.id)).hexdigest()
         stamps = {"approved_by": by.id, "approved_at": clock.now()}
-        _update(session, batch, state=BatchState.APPROVED, sha256=digest, **stamps)
-        _move_payments(session, batch, PaymentState.APPROVED, **stamps)
+        session.change(PayoutBatch, col(PayoutBatch.id) == batch.id, state=BatchState.APPROVED, sha256=digest, **stamps)
+        session.change(Payment, col(Payment.batch_id) == batch.id, state=PaymentState.APPROVED, **stamps)
         record_approval(session, batch, by)
-        audit_batch(session, batch, "payout approved", by=by, sha256=digest, **_name_proposers_of(session, batch))
+        proposers = name_proposers(session, _payments(session, batch.id))
+        audit_batch(session, batch, "payout approved", by=by, sha256=digest, **proposers)
 
 
 def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
@@ -122,7 +124,8 @@ def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
             raise StateForbids("The approval stands: there is nothing to approve anew")
         _judge(session, batch, by)
         record_approval(session, batch, by)
-        audit_batch(session, batch, "payout approved anew", by=by, **_name_proposers_of(session, batch))
+        proposers = name_proposers(session, _payments(session, batch.id))
+        audit_batch(session, batch, "payout approved anew", by=by, **proposers)
 
 
 def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
@@ -133,19 +136,15 @@ def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
         _require_unchanged(session, payment)
 
 
-def name_proposers(session: ScopedSession, accounts: Collection[UUID]) -> dict[str, str]:
-    """Return, for the log of an approval, who proposed the bank accounts that a payout is paid to."""
+def name_proposers(session: ScopedSession, payments: Iterable[Payment]) -> dict[str, str]:
+    """Return, for the log of an approval, who proposed the bank accounts that are paid to."""
+    accounts = {each.bank_account_id for each in payments if each.bank_account_id}
     query = (
         sa.select(col(Staff.email))
         .join(BankAccount, col(BankAccount.proposed_by) == col(Staff.id))
         .where(col(BankAccount.id).in_(accounts))
     )
     return {PROPOSED_BY: ", ".join(sorted(set(session.execute(query).scalars())))}
-
-
-def _name_proposers_of(session: ScopedSession, batch: PayoutBatch) -> dict[str, str]:
-    accounts = {each.bank_account_id for each in _payments(session, batch.id) if each.bank_account_id}
-    return name_proposers(session, accounts)
 
 
 def record_approval(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
@@ -176,9 +175,8 @@ def build_subject(session: ScopedSession, batch: PayoutBatch) -> Subject:
 def find_lapse(session: ScopedSession, batch_id: UUID) -> str | None:
     """Say why the approval of an approved payout does not stand; None where it does, or where none was given yet."""
     batch: PayoutBatch = session.get_one(PayoutBatch, batch_id)
-    if batch.state != BatchState.APPROVED:
-        return None
-    return approvals.find_fault(session, build_subject(session, batch))
+    is_approved = batch.state == BatchState.APPROVED
+    return approvals.find_fault(session, build_subject(session, batch)) if is_approved else None
 
 
 def withdraw(session: ScopedSession, batch_id: UUID, *, reason: str, by: Person) -> None:
@@ -187,9 +185,10 @@ def withdraw(session: ScopedSession, batch_id: UUID, *, reason: str, by: Person)
         batch = _get_for_update(session, batch_id, by)
         if len(reason.strip()) < 5:
             raise InvalidInput.for_field("reason", "must say why, in at least five characters")
-        _move_payments(session, batch, PaymentState.WITHDRAWN, note=reason.strip())
-        _update(session, batch, state=BatchState.WITHDRAWN, note=reason.strip())
-        audit_batch(session, batch, "payout given up", by=by, reason=reason.strip())
+        why = reason.strip()
+        session.change(Payment, col(Payment.batch_id) == batch.id, state=PaymentState.WITHDRAWN, note=why)
+        session.change(PayoutBatch, col(PayoutBatch.id) == batch.id, state=BatchState.WITHDRAWN, note=why)
+        audit_batch(session, batch, "payout given up", by=by, reason=why)
 
 
 def bank_file(session: ScopedSession, batch_id: UUID) -> bytes:
@@ -251,10 +250,8 @@ def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tup
 
 def find_superseded(session: ScopedSession, batch_id: UUID) -> str | None:
     """Return why the file of a batch is not sent to a bank any more, in words; None while it may be."""
-    query = sa.select(sa.func.count()).where(
-        col(Payment.batch_id) == batch_id, col(Payment.state) == PaymentState.RETURNED
-    )
-    if not (returned := int(session.execute(query).scalar_one())):
+    is_back = col(Payment.state) == PaymentState.RETURNED
+    if not (returned := session.count_rows(Payment, col(Payment.batch_id) == batch_id, is_back)):
         return None
     lines = "1 payment of it came back" if returned == 1 else f"{returned} payments of it came back"
     return f"This bank file is superseded: {lines}. What is due again is paid by another payout"
@@ -292,24 +289,10 @@ def _get_for_update(
     session: ScopedSession, batch_id: UUID, by: Person, state: BatchState = BatchState.PREPARED
 ) -> PayoutBatch:
     transitions.require_finance(by)
-    batch: PayoutBatch | None = session.execute(
-        sa.select(PayoutBatch).where(col(PayoutBatch.id) == batch_id).with_for_update()
-    ).scalar_one_or_none()
-    if batch is None:
-        raise NotFound("There is no such payout")
+    batch = session.lock(PayoutBatch, batch_id, "payout")
     if batch.state != state:
         raise StateForbids(f"This payout is {batch.state.lower()} already")
     return batch
-
-
-def _update(session: ScopedSession, batch: PayoutBatch, **values: Any) -> None:
-    change = sa.update(PayoutBatch).where(col(PayoutBatch.id) == batch.id).values(**values)
-    session.execute(change.execution_options(synchronize_session=False))
-
-
-def _move_payments(session: ScopedSession, batch: PayoutBatch, state: PaymentState, **values: Any) -> None:
-    change = sa.update(Payment).where(col(Payment.batch_id) == batch.id).values(state=state, **values)
-    session.execute(change.execution_options(synchronize_session=False))
 
 
 def audit_batch(session: ScopedSession, batch: PayoutBatch, action: str, *, by: Person, **more: str) -> None:
@@ -363,7 +346,8 @@ class PaymentRow:
         return DIRECTIONS[self.direction]
 
 
-class Settled(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settled:
     """The part of a payment that settles one statement."""
 
     statement_id: UUID
@@ -411,9 +395,7 @@ def list_payments(
 
 def count_payments(session: ScopedSession, *, state: str | None = None) -> tuple[int, int]:
     """Return the number of payments and their sum in kobo."""
-    sums = (sa.func.count(), sa.func.coalesce(sa.func.sum(col(Payment.net_minor)), 0))
-    rows, minor = session.execute(sa.select(*sums).select_from(Payment).where(*_of_state(state))).one()
-    return int(rows), int(minor)
+    return session.count_and_sum(col(Payment.net_minor), *_of_state(state))
 
 
 def list_of_batch(session: ScopedSession, batch_id: UUID) -> list[PaymentRow]:
@@ -441,10 +423,7 @@ def get_payment(session: ScopedSession, payment_id: UUID) -> tuple[PaymentRow, l
         .order_by(col(Statement.month))
     )
     parts = [
-        Settled(
-            *(stated.id, statement_reading.number_of(stated), stated.month),
-            *(row.net_minor, row.vat_minor, row.withheld_minor),
-        )
+        build_row(Settled, row, stated, number=statement_reading.number_of(stated))
         for row, stated in session.execute(query)
     ]
     return found[0], parts
@@ -452,7 +431,6 @@ def get_payment(session: ScopedSession, payment_id: UUID) -> tuple[PaymentRow, l
 
 def list_batches(session: ScopedSession, *, batch_id: UUID | None = None) -> list[BatchRow]:
     """List payout batches, the newest first, or only one of them."""
-    preparer, approver = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
     answered = (
         sa.select(sa.func.count())
         .where(
@@ -463,22 +441,13 @@ def list_batches(session: ScopedSession, *, batch_id: UUID | None = None) -> lis
         .scalar_subquery()
     )
     query = (
-        sa.select(PayoutBatch, col(preparer.name), col(approver.name), answered)
-        .join(preparer, col(preparer.id) == col(PayoutBatch.prepared_by))
-        .outerjoin(approver, col(approver.id) == col(PayoutBatch.approved_by))
+        sa.select(PayoutBatch, answered.label("answered"))
         .where(*([col(PayoutBatch.id) == batch_id] if batch_id else []))
         .order_by(col(PayoutBatch.number).desc())
     )
-    names = ("id", "state", "payments", "net_minor", "sha256", "note", "prepared_by", "prepared_at", "approved_at")
+    named = join_names(query, preparer=PayoutBatch.prepared_by, approver=PayoutBatch.approved_by)
     return [
-        BatchRow(
-            **{name: getattr(row, name) for name in names},
-            number=number_of(row),
-            preparer=made_by,
-            approver=approved_by,
-            answered=number,
-        )
-        for row, made_by, approved_by, number in session.execute(query)
+        build_row(BatchRow, row.PayoutBatch, row, number=number_of(row.PayoutBatch)) for row in session.execute(named)
     ]
 
 
@@ -508,26 +477,14 @@ def _of_state(state: str | None) -> list[sa.ColumnElement[bool]]:
 
 
 def _query() -> AnySelect:
-    preparer, approver = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
+    shown = (column.label(name) for name, column in paid_lines.SHOWN.items())
     query: AnySelect = (
-        sa.select(
-            *(Payment, Statement, PayoutBatch, BankAccount),
-            *(col(preparer.name).label("preparer"), col(approver.name).label("approver")),
-            *(shown.label(name) for name, shown in paid_lines.SHOWN.items()),
-        )
+        sa.select(Payment, Statement, PayoutBatch, BankAccount, *shown)
         .join(Statement, col(Statement.id) == col(Payment.statement_id))
         .outerjoin(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
         .outerjoin(BankAccount, col(BankAccount.id) == col(Payment.bank_account_id))
-        .join(preparer, col(preparer.id) == col(Payment.prepared_by))
-        .outerjoin(approver, col(approver.id) == col(Payment.approved_by))
     )
-    return paid_lines.join_bank(query)
-
-
-_COPIED = (
-    *("id", "direction", "state", "statement_id", "batch_id", "gross_minor", "vat_minor", "withheld_minor"),
-    *("net_minor", "prepared_by", "prepared_at", "approved_at"),
-)
+    return join_names(paid_lines.join_bank(query), preparer=Payment.prepared_by, approver=Payment.approved_by)
 
 
 def _build(session: ScopedSession, rows: Sequence[Any]) -> list[PaymentRow]:
@@ -537,15 +494,15 @@ def _build(session: ScopedSession, rows: Sequence[Any]) -> list[PaymentRow]:
 
 def _build_row(row: Any, names: dict[Party, str]) -> PaymentRow:
     party, account = parties.party_of(row.Payment), row.BankAccount
-    return PaymentRow(
-        **{name: getattr(row.Payment, name) for name in _COPIED},
-        **{name: getattr(row, name) for name in paid_lines.SHOWN},
+    # What the bank says of it comes before what the payment says.
+    return build_row(
+        PaymentRow,
+        row,
+        row.Payment,
         party=party,
         name=names[party],
         statement=statement_reading.number_of(row.Statement),
         month=row.Statement.month,
         batch=number_of(row.PayoutBatch) if row.PayoutBatch else None,
         bank=f"{account.bank_name}, {account.account_name}, ending in {account.hint}" if account else None,
-        preparer=row.preparer,
-        approver=row.approver,
     )

@@ -19,6 +19,7 @@ from core.services.finance.statements import statements
 from core.services.people import approvals, four_eyes, transfers
 from core.states.finance import IN_FORCE, BatchState, CreditNoteState, PaymentState
 from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema.tables import (
     Adjustment,
     Approval,
@@ -40,8 +41,6 @@ from core.store.schema.tables import (
     Statement,
     Transfer,
 )
-
-_PARTS = ("net_minor", "vat_minor", "withheld_minor")
 
 
 def find_payment_faults(session: ScopedSession) -> Iterator[str]:
@@ -78,7 +77,7 @@ def find_transfer_faults(session: ScopedSession) -> Iterator[str]:
         rows: AnySelect = sa.select(col(kind.transfer_id).label("transfer_id"), col(kind.amount_minor).label("minor"))
         made.append(rows.outerjoin(paid, col(paid.id) == col(kind.reverses)).where(is_own))
     lines = sa.union_all(*made).subquery()
-    number, total = sa.func.count(lines.c.minor), sa.func.coalesce(sa.func.sum(lines.c.minor), 0)
+    number, total = sa.func.count(lines.c.minor), sum_of(lines.c.minor)
     query = (
         sa.select(Transfer, number.label("number"), total.label("total"))
         .outerjoin(lines, lines.c.transfer_id == col(Transfer.id))
@@ -140,12 +139,12 @@ def find_unapproved(session: ScopedSession) -> Iterator[str]:
 
 
 def _settlement_faults(session: ScopedSession) -> Iterator[str]:
-    sums: list[Any] = [sa.func.coalesce(sa.func.sum(col(getattr(PaymentSettlement, name))), 0) for name in _PARTS]
+    parts = {col(getattr(Payment, name)): sum_of(col(getattr(PaymentSettlement, name))) for name in balances.PARTS}
     query = (
         sa.select(col(Payment.id))
         .outerjoin(PaymentSettlement, col(PaymentSettlement.payment_id) == col(Payment.id))
-        .group_by(col(Payment.id), *(col(getattr(Payment, name)) for name in _PARTS))
-        .having(sa.or_(*(total != col(getattr(Payment, name)) for total, name in zip(sums, _PARTS, strict=True))))
+        .group_by(col(Payment.id), *parts)
+        .having(sa.or_(*(total != part for part, total in parts.items())))
     )
     for payment_id in session.execute(query).scalars():
         yield f"payment {payment_id} does not have the sums of what it settles"
@@ -153,10 +152,7 @@ def _settlement_faults(session: ScopedSession) -> Iterator[str]:
 
 def _bank_faults(session: ScopedSession) -> Iterator[str]:
     """Payments whose rows of the bank are not what their state says, with what those come to."""
-    moved, number = (
-        sa.func.coalesce(sa.func.sum(col(PartyPayment.amount_minor)), 0),
-        sa.func.count(col(PartyPayment.id)),
-    )
+    moved, number = sum_of(col(PartyPayment.amount_minor)), sa.func.count(col(PartyPayment.id))
     of_state = sa.case(
         (col(Payment.state) == PaymentState.CONFIRMED, 1),
         (sa.and_(col(Payment.state) == PaymentState.RETURNED, col(Payment.refused_on).is_(None)), 2),
@@ -174,18 +170,14 @@ def _bank_faults(session: ScopedSession) -> Iterator[str]:
 
 
 def _batch_faults(session: ScopedSession, batch: PayoutBatch) -> Iterator[str]:
-    sums = (sa.func.count(), sa.func.coalesce(sa.func.sum(col(Payment.net_minor)), 0))
-    rows, minor = session.execute(sa.select(*sums).where(col(Payment.batch_id) == batch.id)).one()
-    if (int(rows), int(minor)) != (batch.payments, batch.net_minor):
+    mine = col(Payment.batch_id) == batch.id
+    if session.count_and_sum(col(Payment.net_minor), mine) != (batch.payments, batch.net_minor):
         yield f"payout {payouts.number_of(batch)} does not have the number and sum of its payments"
     if batch.state != BatchState.APPROVED:
         return
     if hashlib.sha256(payouts.bank_file(session, batch.id)).hexdigest() != batch.sha256:
         yield f"the bank file of payout {payouts.number_of(batch)} is not what its hash says"
-    open_ = sa.select(sa.func.count()).where(
-        col(Payment.batch_id) == batch.id, col(Payment.state).in_((PaymentState.PREPARED, PaymentState.WITHDRAWN))
-    )
-    if session.execute(open_).scalar_one():
+    if session.count_rows(Payment, mine, col(Payment.state).in_((PaymentState.PREPARED, PaymentState.WITHDRAWN))):
         yield f"payout {payouts.number_of(batch)} is approved, and a payment of it is not"
 
 
@@ -214,18 +206,25 @@ def find_credit_note_faults(session: ScopedSession) -> Iterator[str]:
     yield from _payment_faults(session)
 
 
+def _select_notes(*more: Any) -> AnySelect:
+    """Return a query of credit notes, each with its insurer's name and more columns."""
+    return sa.select(CreditNote, col(Provider.company_name).label("provider"), *more).join(
+        Provider, col(Provider.id) == col(CreditNote.provider_id)
+    )
+
+
+def _name(row: Any) -> str:
+    note: CreditNote = row.CreditNote
+    return f"credit note {number_of(note.number)} of {row.provider}, {money.format_naira(note.total_minor)}"
+
+
 def _payment_faults(session: ScopedSession) -> Iterator[str]:
     """Notes that were paid more than once, or whose state is not that of their payments (contract K2)."""
     mine = col(CreditNotePayment.credit_note_id) == col(CreditNote.id)
-    rows = sa.select(sa.func.coalesce(sa.func.sum(col(CreditNotePayment.amount_minor)), 0)).where(mine)
+    rows = sa.select(sum_of(col(CreditNotePayment.amount_minor))).where(mine)
     paid = rows.correlate(CreditNote).scalar_subquery()
     due_now = sa.case((col(CreditNote.state) == CreditNoteState.PAID, col(CreditNote.total_minor)), else_=0)
-    query: AnySelect = (
-        sa.select(CreditNote, paid.label("paid"), col(Provider.company_name).label("provider"))
-        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
-        .where(paid != due_now)
-    )
-    for note, minor, provider in session.execute(query):
+    for note, provider, minor in session.execute(_select_notes(paid).where(paid != due_now)):
         name = f"credit note {number_of(note.number)} of {provider}"
         due, got = money.format_naira(note.total_minor), money.format_naira(int(minor))
         yield f"{name} is {note.state.lower()}, and of {due} it was paid {got}"
@@ -249,16 +248,11 @@ def find_corrected_faults(session: ScopedSession) -> Iterator[str]:
         col(Adjustment.corrects_id) == col(CreditNote.refund_id)
     )
     corrected = made.correlate(CreditNote).scalar_subquery()
-    query: AnySelect = (
-        sa.select(CreditNote, paid_minor.scalar_subquery().label("paid"), corrected.label("corrected"))
-        .add_columns(col(Provider.company_name).label("provider"))
-        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
-        .where(paid_minor.scalar_subquery() > 0, corrected > 0)
-    )
-    for note, got, back, provider in session.execute(query):
-        both = (
-            f"was paid {money.format_naira(int(got))}, and its refund was corrected by {money.format_naira(int(back))}"
-        )
+    paid_sum = paid_minor.scalar_subquery()
+    query = _select_notes(paid_sum, corrected).where(paid_sum > 0, corrected > 0)
+    for note, provider, *minors in session.execute(query):
+        got, back = (money.format_naira(int(minor)) for minor in minors)
+        both = f"was paid {got}, and its refund was corrected by {back}"
         yield f"credit note {number_of(note.number)} of {provider} {both}"
 
 
@@ -267,15 +261,9 @@ def find_given_back_twice(session: ScopedSession) -> Iterator[str]:
     paid = sa.func.sum(col(CreditNotePayment.amount_minor))
     sums = sa.select(col(CreditNotePayment.credit_note_id)).group_by(col(CreditNotePayment.credit_note_id))
     given = givers.list_given_by_distributors(session, col(CreditNote.id).in_(sums.having(paid > 0)))
-    query: AnySelect = (
-        sa.select(CreditNote, col(Provider.company_name).label("provider"))
-        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
-        .where(col(CreditNote.id).in_(list(given)))
-        .order_by(col(CreditNote.created_at), col(CreditNote.id))
-    )
-    for note, provider in session.execute(query):
-        name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
-        yield f"{name}, was paid, and the distributor has it back as well: {given[note.id]}"
+    query = _select_notes().where(col(CreditNote.id).in_(list(given)))
+    for row in session.execute(query.order_by(col(CreditNote.created_at), col(CreditNote.id))):
+        yield f"{_name(row)}, was paid, and the distributor has it back as well: {given[row.CreditNote.id]}"
 
 
 def find_split_limits(session: ScopedSession) -> Iterator[str]:
@@ -288,21 +276,20 @@ def find_split_limits(session: ScopedSession) -> Iterator[str]:
         col(earlier.first_by).is_(None),
         col(earlier.approved_at) <= col(CreditNote.approved_at),
     )
-    query: AnySelect = (
-        sa.select(CreditNote, col(Staff.name).label("approver"), col(Provider.company_name).label("provider"))
+    query = (
+        _select_notes(col(Staff.name).label("approver"))
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
         .join(Staff, col(Staff.id) == col(CreditNote.approved_by))
-        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
         .where(col(CreditNote.first_by).is_(None), col(CreditNote.approved_at).is_not(None), several)
     )
-    for note, approver, provider in session.execute(query):
+    for row in session.execute(query):
+        note = row.CreditNote
         given = approvals.find_latest(session, deciding.KIND, note.id)
         together = note.total_minor + deciding.sum_alone(session, note, until=note.approved_at)
         limit = (given.limit_minor if given else None) or deciding.LIMIT
         if together > limit and not _is_from_before(session, note, fact="alone"):
-            name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
-            with_it = f"with {money.format_naira(together)} of the customer within 30 days"
-            yield f"{name}, was approved by {approver} alone, {with_it}: {money.format_naira(limit)} is the limit"
+            with_it = f"with {money.format_naira(together)} of the customer within 30 days: {money.format_naira(limit)}"
+            yield f"{_name(row)}, was approved by {row.approver} alone, {with_it} is the limit"
 
 
 def find_other_payees(session: ScopedSession) -> Iterator[str]:
@@ -325,28 +312,26 @@ def find_other_payees(session: ScopedSession) -> Iterator[str]:
         )
         .correlate(PaymentPayee, Policy)
     )
-    query: AnySelect = (
-        sa.select(CreditNote, col(PaymentPayee.name), col(Policy.first_name), col(Policy.last_name))
-        .add_columns(shared.label("is_shared"), col(Policy.id).label("policy_id"))
-        .add_columns(col(Staff.name).label("approver"), col(Provider.company_name).label("provider"))
+    query = (
+        _select_notes(col(PaymentPayee.name).label("payee"), col(Staff.name).label("approver"))
+        .add_columns(col(Policy.first_name), col(Policy.last_name), col(Policy.id).label("policy_id"))
+        .add_columns(shared.label("is_shared"))
         .join(PaymentPayee, col(PaymentPayee.id) == col(CreditNote.payee_id))
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
         .join(Policy, col(Policy.id) == col(Refund.policy_id))
         .join(Staff, col(Staff.id) == col(CreditNote.approved_by))
-        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
         # An erasure takes the names and the account away: then nobody can tell who was paid.
         .where(col(CreditNote.first_by).is_(None), col(PaymentPayee.hint).is_not(None))
     )
-    for note, payee, first, last, is_shared, policy_id, approver, provider in session.execute(query):
-        is_other = not deciding.is_customer(payee, f"{first} {last}")
-        is_renamed = bool(deciding.list_renamed_by(session, policy_id))
-        if not (is_other or is_shared or is_renamed) or _is_from_before(session, note):
+    for row in session.execute(query):
+        is_other = not deciding.is_customer(row.payee, f"{row.first_name} {row.last_name}")
+        is_renamed = bool(deciding.list_renamed_by(session, row.policy_id))
+        if not (is_other or row.is_shared or is_renamed) or _is_from_before(session, row.CreditNote):
             continue
-        name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
         why = "who is not the customer" if is_other else "on an account that was another customer's before"
-        if is_renamed and not (is_other or is_shared):
+        if is_renamed and not (is_other or row.is_shared):
             why = "by which name the customer did not buy"
-        yield f"{name}, was approved by {approver} alone for {payee}, {why}"
+        yield f"{_name(row)}, was approved by {row.approver} alone for {row.payee}, {why}"
 
 
 def _is_from_before(session: ScopedSession, note: CreditNote, *, fact: str = "approvers") -> bool:
@@ -372,17 +357,15 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     noted = sa.select(col(CreditNotePayment.paid_by)).where(col(CreditNotePayment.credit_note_id) == col(CreditNote.id))
     is_payer = col(Staff.id).in_(noted.correlate(CreditNote))
     decided = (col(CreditNote.first_by), col(CreditNote.approved_by))
-    query: AnySelect = (
-        sa.select(CreditNote, col(Staff.name).label("person"), col(Provider.company_name).label("provider"))
+    query = (
+        _select_notes(col(Staff.name).label("person"))
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
         .join(Policy, col(Policy.id) == col(Refund.policy_id))
         .join(Customer, col(Customer.id) == col(Policy.customer_id))
-        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
         .join(Staff, sa.or_(*(column == col(Staff.id) for column in decided), is_payer))
         .outerjoin(StaffDetail, col(StaffDetail.staff_id) == col(Staff.id))
         .where(is_own)
         .distinct()
     )
-    for note, person, provider in session.execute(query):
-        name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
-        yield f"{name}, was decided on by {person}, whose own it is"
+    for row in session.execute(query):
+        yield f"{_name(row)}, was decided on by {row.person}, whose own it is"

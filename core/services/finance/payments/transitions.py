@@ -14,7 +14,7 @@ from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.fields import fault
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Party
@@ -30,6 +30,7 @@ from core.store.schema.tables import PartyPayment, Payment, PaymentSettlement, S
 
 ROLE: Final = "finance"
 OWN_MESSAGE: Final = "You prepared this: somebody else of finance approves it"
+_OWN_ANSWER: Final = "You prepared this payment: somebody else of finance notes what the bank says of it"
 _FIELD: Final = "bank_reference"
 _ACTIONS: Final[Mapping[PaymentState, str]] = {
     PaymentState.APPROVED: "payment approved",
@@ -114,7 +115,7 @@ def build_payment(
 ) -> tuple[Payment, Sequence[Due]]:
     """Return a prepared payment of an amount, and what it settles of each statement."""
     parts = balances.allocate(balance.dues, amount_minor)
-    sums = {name: sum(getattr(part, name) for part in parts) for name in ("net_minor", "vat_minor", "withheld_minor")}
+    sums = {name: sum(getattr(part, name) for part in parts) for name in balances.PARTS}
     newest = balance.newest
     assert newest is not None  # noqa: S101 - allocating refuses an empty balance
     row = Payment(
@@ -134,7 +135,7 @@ def build_payment(
 def settle_parts(session: ScopedSession, row: Payment, parts: Sequence[Due], *, by: Person) -> None:
     """Write what a prepared payment settles, and its audit entry."""
     for part in parts:
-        settled = {name: getattr(part, name) for name in ("net_minor", "vat_minor", "withheld_minor")}
+        settled = {name: getattr(part, name) for name in balances.PARTS}
         session.insert(PaymentSettlement(payment_id=row.id, statement_id=part.statement_id, **settled))
     audit_payment(session, row, "payment prepared", by=by, settles=", ".join(part.number for part in parts))
 
@@ -168,7 +169,7 @@ def confirm(
         row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
         if row.direction != "out" or row.state != PaymentState.APPROVED:
             raise StateForbids("Only an approved payout is confirmed with the bank's reference")
-        _refuse_preparer(row, by)
+        refuse_same(row.prepared_by, by, _OWN_ANSWER)
         given: BankAnswer = request.validate(BankAnswer, typed)
         if row.approved_at and given.value_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
@@ -179,13 +180,8 @@ def confirm(
 
 def note_paid(session: ScopedSession, row: Payment, typed: TypedReference, on: date, *, by: Person) -> None:
     """Write that the bank moved a payment on a day; InvalidInput for a reference that another payment has."""
-    values: dict[str, Any] = {
-        "payment_id": row.id,
-        "amount_minor": row.net_minor,
-        "payee_id": row.bank_account_id,
-        "value_on": on,
-    }
-    transfers.pay(session, PartyPayment, typed, **values, paid_by=by.id, created_at=clock.now())
+    paid: dict[str, Any] = {"payment_id": row.id, "amount_minor": row.net_minor, "payee_id": row.bank_account_id}
+    transfers.pay(session, PartyPayment, typed, **paid, value_on=on, paid_by=by.id, created_at=clock.now())
 
 
 def return_payment(
@@ -202,7 +198,7 @@ def return_payment(
     """
     with keep_refusal("payment", payment_id, "payment return", by):
         row = get_for_update(session, payment_id, PaymentState.RETURNED, by)
-        _refuse_preparer(row, by)
+        refuse_same(row.prepared_by, by, _OWN_ANSWER)
         given: ReturnInput = request.validate(ReturnInput, typed)
         if row.approved_at and given.returned_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("returned_on", "must not be before the day of the approval")
@@ -244,20 +240,10 @@ def refuse_own_payment(session: ScopedSession, row: Payment, by: Person) -> None
     refuse_own(parties.load_people(session, parties.party_of(row)), by)
 
 
-def _refuse_preparer(row: Payment, by: Person) -> None:
-    refuse_same(
-        row.prepared_by, by, "You prepared this payment: somebody else of finance notes what the bank says of it"
-    )
-
-
 def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, by: Person) -> Payment:
     """Return a payment that may become `to`, held until the transaction ends."""
     require_finance(by)
-    row: Payment | None = session.execute(
-        sa.select(Payment).where(col(Payment.id) == payment_id).with_for_update()
-    ).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such payment")
+    row = session.lock(Payment, payment_id, "payment")
     refuse_own_payment(session, row, by)
     PAYMENT_TRANSITIONS.get(row.state, to)
     return row
@@ -278,13 +264,12 @@ def _change(
     facts: Mapping[str, str] | None = None,
     **values: Any,
 ) -> None:
-    change = sa.update(Payment).where(col(Payment.id) == row.id).values(state=state, **values)
-    session.execute(change.execution_options(synchronize_session=False))
-    settle(session, row, by=by)
+    session.change(Payment, col(Payment.id) == row.id, state=state, **values)
+    _settle(session, row, by=by)
     audit_payment(session, row, _ACTIONS[state], by=by, **(facts or {}))
 
 
-def settle(session: ScopedSession, row: Payment, *, by: Person) -> None:
+def _settle(session: ScopedSession, row: Payment, *, by: Person) -> None:
     """Bring the states of the statements that a payment settles in line with the confirmed payments of their party."""
     dues = {due.statement_id: due for due in balances.get_balance(session, parties.party_of(row)).dues}
     mine = sa.select(col(PaymentSettlement.statement_id)).where(col(PaymentSettlement.payment_id) == row.id)
@@ -292,8 +277,7 @@ def settle(session: ScopedSession, row: Payment, *, by: Person) -> None:
         due = dues[statement_id]
         state = state_of(session, statement_id, due.net_minor)
         if due.state != state:
-            change = sa.update(Statement).where(col(Statement.id) == statement_id).values(state=state)
-            session.execute(change.execution_options(synchronize_session=False))
+            session.change(Statement, col(Statement.id) == statement_id, state=state)
             note_settled(session, due, state, by=by)
 
 

@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock, money
 from core.covers import request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.finance.reconciling import matching, reconciliations
 from core.services.people import staff
@@ -22,6 +22,7 @@ from core.services.people.staff import Person
 from core.states.finance import DIFFERENCE_TRANSITIONS, ENDED, DifferenceState
 from core.store import policy_numbers
 from core.store.access import ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema.tables import Adjustment, Difference, FileMapping, Policy, Reconciliation, Staff
 
 Cause = Literal[
@@ -69,7 +70,10 @@ class Explanation(Request):
 
 def explain(session: ScopedSession, difference_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
     """Say why there is a difference; whoever does owns it."""
-    row = _get_for_update(session, difference_id, DifferenceState.EXPLAINED, by)
+    _explain(session, _get_for_update(session, difference_id, DifferenceState.EXPLAINED, by), typed, by)
+
+
+def _explain(session: ScopedSession, row: Difference, typed: Mapping[str, Any], by: Person) -> None:
     given: Explanation = request.validate(Explanation, typed)
     _change(session, row, DifferenceState.EXPLAINED, by, owner_id=by.id, cause=given.cause, note=given.note)
 
@@ -86,8 +90,7 @@ def explain_each(
     for difference_id in difference_ids:
         row = _get_for_update(session, difference_id, DifferenceState.EXPLAINED, by)
         cause = PROPOSED[row.result] if typed.get("cause") == AS_PROPOSED else typed.get("cause")
-        given: Explanation = request.validate(Explanation, {**typed, "cause": cause})
-        _change(session, row, DifferenceState.EXPLAINED, by, owner_id=by.id, cause=given.cause, note=given.note)
+        _explain(session, row, {**typed, "cause": cause}, by)
     return len(difference_ids)
 
 
@@ -99,18 +102,10 @@ def assign(session: ScopedSession, difference_ids: Collection[UUID], owner_id: U
         row = _lock(session, difference_id, by)
         if row.state in ENDED:
             raise StateForbids(f"{row.policy_number or 'A difference without a number'} is {row.state.lower()} already")
-        change = sa.update(Difference).where(col(Difference.id) == row.id)
-        session.execute(
-            change.values(owner_id=owner_id, changed_at=clock.now()).execution_options(synchronize_session=False)
-        )
+        session.change(Difference, col(Difference.id) == row.id, owner_id=owner_id, changed_at=clock.now())
         subject = audit.subject_of("difference", row.id)
-        audit.write(
-            session,
-            actor=by.actor,
-            action="difference assigned",
-            subject=subject,
-            after={"owner": colleagues[owner_id], "difference": money.to_wire(row.difference_minor)},
-        )
+        after = {"owner": colleagues[owner_id], "difference": money.to_wire(row.difference_minor)}
+        audit.write(session, actor=by.actor, action="difference assigned", subject=subject, after=after)
     return len(difference_ids)
 
 
@@ -189,7 +184,7 @@ def _refuse_above_limit(session: ScopedSession, row: Difference) -> None:
     session.execute(sa.select(col(FileMapping.key)).where(party).with_for_update())
     admins = [each.id for each in session.execute(sa.select(Staff)).scalars() if "admin" in each.roles]
     query = (
-        sa.select(sa.func.coalesce(sa.func.sum(sa.func.abs(col(Difference.difference_minor))), 0))
+        sa.select(sum_of(sa.func.abs(col(Difference.difference_minor))))
         .join(Reconciliation, col(Reconciliation.id) == col(Difference.reconciliation_id))
         .where(
             col(Reconciliation.provider_id).is_not_distinct_from(made.provider_id),
@@ -225,10 +220,7 @@ def _get_for_update(session: ScopedSession, difference_id: UUID, to: DifferenceS
 
 def _lock(session: ScopedSession, difference_id: UUID, by: Person) -> Difference:
     reconciliations.require_finance(by)
-    query = sa.select(Difference).where(col(Difference.id) == difference_id).with_for_update()
-    row: Difference | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such difference")
+    row = session.lock(Difference, difference_id, "difference")
     if reconciliations.is_superseded(session, row.reconciliation_id):
         raise StateForbids("A newer file of this party and month was reconciled: settle the differences of that one")
     return row
@@ -243,10 +235,7 @@ def _change(
     facts: Mapping[str, str] | None = None,
     **values: Any,
 ) -> None:
-    change = sa.update(Difference).where(col(Difference.id) == row.id)
-    session.execute(
-        change.values(state=state, changed_at=clock.now(), **values).execution_options(synchronize_session=False)
-    )
+    session.change(Difference, col(Difference.id) == row.id, state=state, changed_at=clock.now(), **values)
     after = {"difference": money.to_wire(row.difference_minor), "state": state, **(facts or {})}
     after |= {name: str(values[name]) for name in ("cause", "note") if name in values}
     subject = audit.subject_of("difference", row.id)

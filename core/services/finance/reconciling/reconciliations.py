@@ -22,15 +22,15 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.reconciling import matching, table_files
 from core.services.finance.reconciling.matching import Entry, Found
-from core.services.finance.reconciling.table_files import TableFile
 from core.services.lists.paging import Paging
-from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, Column, csv_field
+from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, Column, csv_field, csv_line
 from core.services.lists.windows import Window
-from core.services.people.staff import Person
+from core.services.people.staff import Person, join_names
 from core.services.people.transfers import reference_key
 from core.states.finance import UNEXPLAINED, DifferenceState
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Difference, FileMapping, Provider, Reconciliation, Staff
+from core.store.rows import build_row
+from core.store.schema.tables import Difference, FileMapping, Provider, Reconciliation
 
 COLUMNS: Final = (
     *(Column("result", WORD, 16), Column("policy_number", TEXT, 26), Column("transaction", WORD)),
@@ -169,7 +169,7 @@ def get_difference(session: ScopedSession, difference_id: UUID) -> DifferenceRow
 
 def csv_chunks(rows: Sequence[DifferenceRow], *, tolerated_minor: int) -> Iterator[bytes]:
     """Yield the differences as CSV, what the tolerance let pass, and the total: our balance less theirs."""
-    yield (",".join(column.name for column in COLUMNS) + "\r\n").encode()
+    yield csv_line(*(column.name for column in COLUMNS))
     for row in rows:
         amounts = (money.to_wire(minor) for minor in (row.ours_minor, row.theirs_minor, row.difference_minor))
         cells = (
@@ -177,7 +177,7 @@ def csv_chunks(rows: Sequence[DifferenceRow], *, tolerated_minor: int) -> Iterat
             *(csv_field(" ".join(map(str, row.rows))), csv_field(row.detail), row.state),
             *(csv_field(row.cause), csv_field(row.note), str(row.age_days)),
         )
-        yield (",".join(cells) + "\r\n").encode()
+        yield csv_line(*cells)
     if tolerated_minor:
         yield f"within the tolerance,,,,,{money.to_wire(tolerated_minor)},,,,,,\r\n".encode()
     total = money.to_wire(sum(row.difference_minor for row in rows) + tolerated_minor)
@@ -209,60 +209,31 @@ def _newer() -> sa.ColumnElement[bool]:
 
 
 def _query() -> AnySelect:
-    query: AnySelect = (
-        sa.select(
-            Reconciliation,
-            *(col(Provider.company_name), col(Staff.name)),
-            _counted().label("differences"),
-            _counted(col(Difference.state).in_(UNEXPLAINED)).label("unexplained"),
-            _newer().label("is_superseded"),
-        )
-        .outerjoin(Provider, col(Provider.id) == col(Reconciliation.provider_id))
-        .join(Staff, col(Staff.id) == col(Reconciliation.made_by))
-    )
-    return query
-
-
-_COPIED: Final = (
-    *("id", "kind", "provider_id", "month", "file_name", "sha256", "columns", "amount_is", "tolerance_minor"),
-    *("timing_days", "ours_rows", "theirs_rows", "matched_rows", "ours_minor", "theirs_minor", "tolerated_minor"),
-    *("made_at", "passed_rows", "passed_minor"),
-)
+    query: AnySelect = sa.select(
+        Reconciliation,
+        sa.func.coalesce(col(Provider.company_name), "Bank").label("party"),
+        _counted().label("differences"),
+        _counted(col(Difference.state).in_(UNEXPLAINED)).label("unexplained"),
+        _newer().label("is_superseded"),
+    ).outerjoin(Provider, col(Provider.id) == col(Reconciliation.provider_id))
+    return join_names(query, maker=Reconciliation.made_by)
 
 
 def _build_row(found: Any) -> ReconciliationRow:
-    row: Reconciliation = found.Reconciliation
-    return ReconciliationRow(
-        **{name: getattr(row, name) for name in _COPIED},
-        party=found.company_name or "Bank",
-        differences=found.differences,
-        # What was found in a file that a newer one replaces is settled there.
-        unexplained=0 if found.is_superseded else found.unexplained,
-        is_superseded=found.is_superseded,
-        maker=found.name,
-    )
+    # What was found in a file that a newer one replaces is settled there.
+    unexplained = 0 if found.is_superseded else found.unexplained
+    return build_row(ReconciliationRow, found.Reconciliation, found, unexplained=unexplained)
 
 
 def _differences() -> AnySelect:
-    owner, decider = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
-    query: AnySelect = (
-        sa.select(
-            Difference,
-            *(col(Reconciliation.made_at), col(owner.name).label("owner"), col(decider.name).label("decider")),
-            _newer().label("is_superseded"),
-        )
-        .join(Reconciliation, col(Reconciliation.id) == col(Difference.reconciliation_id))
-        .outerjoin(owner, col(owner.id) == col(Difference.owner_id))
-        .outerjoin(decider, col(decider.id) == col(Difference.decided_by))
+    query: AnySelect = sa.select(Difference, col(Reconciliation.made_at), _newer().label("is_superseded")).join(
+        Reconciliation, col(Reconciliation.id) == col(Difference.reconciliation_id)
     )
-    return query
+    return join_names(query, owner=Difference.owner_id, decider=Difference.decided_by)
 
 
 def _build_difference(found: Any) -> DifferenceRow:
-    row: Difference = found.Difference
-    copied = {name: getattr(row, name) for name in DifferenceRow.__dataclass_fields__ if hasattr(row, name)}
-    more = {"owner": found.owner, "decider": found.decider, "is_superseded": found.is_superseded}
-    return DifferenceRow(**copied, **more, made_at=found.made_at)
+    return build_row(DifferenceRow, found.Difference, found)
 
 
 _BANK_KEY = "bank"
@@ -318,7 +289,11 @@ def run(
     for each in found:
         if each.result != matching.MATCHED:
             difference = _difference(row, each)
-            session.insert(_explain_as_before(difference, explained.get(_sign_of(difference))))
+            if before := explained.get(_sign_of(difference)):
+                # What was written off is asked for again, by two people.
+                difference.state, difference.owner_id = DifferenceState.EXPLAINED, before.owner_id
+                difference.cause, difference.note = before.cause, before.note
+            session.insert(difference)
     _remember(session, given, provider_id, tolerance, by)
     _note(session, row, found, by)
     return row.id
@@ -334,11 +309,6 @@ def _bound_tolerance(given: ReconciliationInput, by: Person) -> tuple[int, int]:
         more = "a larger difference is explained, or written off by two people"
         raise InvalidInput.for_field("tolerance", f"must be at most {format_naira(row)} a row{above}: {more}")
     return tolerance, file
-
-
-def read_heading(name: str, content: bytes) -> TableFile:
-    """Read a file for its heading; the same refusals as `run`."""
-    return table_files.read(name, content)
 
 
 def get_mapping(session: ScopedSession, provider_id: UUID | None) -> FileMapping | None:
@@ -363,17 +333,17 @@ def _window(session: ScopedSession, given: ReconciliationInput, provider_id: UUI
         raise InvalidInput.for_field("insurer", "must be given for the file of an insurer, and for no other")
     if provider_id:
         parties.get_name(session, Party("provider", provider_id))
-    month = given.month.replace(day=1)
-    if clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
-        raise StateForbids(f"{month:%B %Y} is not over yet: a whole month is reconciled")
-    return Window(month, clock.add_months(month, 1))
+    window = Window.of_month(given.month.replace(day=1))
+    if not window.is_over:
+        raise StateForbids(f"{window.start:%B %Y} is not over yet: a whole month is reconciled")
+    return window
 
 
 def _refuse_again(session: ScopedSession, given: ReconciliationInput, provider_id: UUID | None, digest: str) -> None:
     query = sa.select(col(Reconciliation.id)).where(
         col(Reconciliation.sha256) == digest,
         col(Reconciliation.month) == given.month.replace(day=1),
-        col(Reconciliation.provider_id) == provider_id if provider_id else col(Reconciliation.provider_id).is_(None),
+        col(Reconciliation.provider_id).is_not_distinct_from(provider_id),
     )
     if session.execute(query).first() is not None:
         raise StateForbids("This very file was reconciled with this month already")
@@ -468,32 +438,22 @@ def _sign_of(row: Difference) -> _Sign:
     return reference_key(row.policy_number), row.kind, row.result, row.difference_minor
 
 
-def _explain_as_before(row: Difference, before: Difference | None) -> Difference:
-    """Keep what was said of the same difference; what was written off is asked for again, by two people."""
-    if before is not None:
-        row.state, row.owner_id = DifferenceState.EXPLAINED, before.owner_id
-        row.cause, row.note = before.cause, before.note
-    return row
-
-
 def _remember(
     session: ScopedSession, given: ReconciliationInput, provider_id: UUID | None, tolerance: int, by: Person
 ) -> None:
-    held = session.get(FileMapping, _key(provider_id)) or FileMapping(
-        key=_key(provider_id),
-        kind=given.kind,
-        provider_id=provider_id,
-        columns={},
-        amount_is="",
-        tolerance_minor=0,
-        timing_days=0,
-        changed_by=by.id,
-        changed_at=clock.now(),
+    session.merge(
+        FileMapping(
+            key=_key(provider_id),
+            kind=given.kind,
+            provider_id=provider_id,
+            columns=dict(given.columns),
+            amount_is=given.amount_is,
+            tolerance_minor=tolerance,
+            timing_days=given.timing_days,
+            changed_by=by.id,
+            changed_at=clock.now(),
+        )
     )
-    held.columns, held.amount_is = dict(given.columns), given.amount_is
-    held.tolerance_minor, held.timing_days = tolerance, given.timing_days
-    held.changed_by, held.changed_at = by.id, clock.now()
-    session.add(held)
 
 
 def _note(session: ScopedSession, row: Reconciliation, found: Sequence[Found], by: Person) -> None:

@@ -4,18 +4,20 @@ import csv
 import io
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from core import money
 from core.errors import FieldFault, InvalidInput, TooLarge
 from core.services.finance.reconciling.matching import Entry
-from core.services.people.transfers import reference_key
+from core.services.people.transfers import LONGEST_REFERENCE, find_fault, reference_key
 from core.store import policy_numbers
 
+Line = TypeVar("Line")
 MAX_ROWS: Final = 100_000
 MAX_BYTES: Final = 30 * 1024 * 1024
 _MAX_SHEET_BYTES: Final = 300_000_000
@@ -208,6 +210,7 @@ _STATUSES: Final = {
     **dict.fromkeys(("unpaid", "not paid", "bounced"), RETURNED),
     **dict.fromkeys((PENDING, "processing", "queued", "in progress", "submitted"), PENDING),
 }
+REPEATED_REFERENCE: Final = "has the reference of another row: each payment has its own"
 _SUM: Final = re.compile(r"control: .*|(grand |sub)?-?totals?:?|sum:?", re.IGNORECASE)
 _DAYS: Final = (
     (re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ].*)?"), (1, 2, 3)),
@@ -353,6 +356,29 @@ def read_status(text: str) -> str:
     if found is None:
         raise RowFault("has a status that says neither paid nor returned")
     return found
+
+
+def read_reference(text: str) -> str:
+    """Return the reference of a payment; RowFault where the text cannot be one. None is no fault."""
+    if len(text) > LONGEST_REFERENCE:
+        raise RowFault("has a reference that is too long")
+    if text and (found := find_fault(text)):
+        raise RowFault(f"is refused: its reference {found}")
+    return text
+
+
+def refuse_repeated(lines: Sequence[Line], key_of: Callable[[Line], object], why: str) -> list[Line]:
+    """Refuse every one of several lines with the same key: which of them is meant is not for us to choose.
+
+    A line is a dataclass with a `refusal`, of which the first stays; one without a key is not compared.
+    """
+    counts = Counter(map(key_of, lines))
+
+    def judge(line: Any) -> Any:
+        is_repeated = key_of(line) and counts[key_of(line)] > 1
+        return replace(line, refusal=line.refusal or why) if is_repeated else line
+
+    return [judge(line) for line in lines]
 
 
 def _narration(text: str) -> str:

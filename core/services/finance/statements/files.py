@@ -132,17 +132,18 @@ def csv_chunks(paper: Paper, batches: Iterable[Iterable[Any]]) -> Iterator[bytes
 
 
 def _balance(what: str, minor: int) -> str:
-    fields = [""] * len(COLUMNS)
-    fields[3], fields[17] = what, money.to_wire(minor)
-    return ",".join(fields) + "\r\n"
+    return _sparse({"transaction": what, "net": money.to_wire(minor)})
 
 
 def _payment(line: PaidLine) -> str:
-    fields = [""] * len(COLUMNS)
-    fields[2], fields[3] = str(line.value_on), "payment" if line.entry == "paid" else "payment returned"
-    fields[4], fields[17] = csv_field(line.reference), money.to_wire(-line.amount_minor)
-    fields[18] = str(line.payment_id)
-    return ",".join(fields) + "\r\n"
+    what = "payment" if line.entry == "paid" else "payment returned"
+    known = {"created_on": str(line.value_on), "transaction": what, "policy_number": csv_field(line.reference)}
+    return _sparse({**known, "net": money.to_wire(-line.amount_minor), "movement_id": str(line.payment_id)})
+
+
+def _sparse(known: Mapping[str, str]) -> str:
+    """Return a line that has only some of the columns."""
+    return ",".join(known.get(column.name, "") for column in COLUMNS) + "\r\n"
 
 
 def _line(position: int, line: Any, names: Mapping[str, str]) -> str:
@@ -186,11 +187,10 @@ def write_workbook(path: Path, paper: Paper, chunks: Iterator[bytes]) -> None:
 
 def facts_of(paper: Paper) -> list[tuple[str, Any]]:
     """Return the selection of a statement, its trailer and its hash, as labels and values."""
-    month = f"{paper.month:%B %Y}"
     return [
         ("Statement", f"{paper.title} {paper.number}"),
         ("Party", paper.party),
-        ("Month", f"{month}, days in Africa/Lagos"),
+        ("Month", f"{paper.month:%B %Y}, days in Africa/Lagos"),
         *([("State", paper.status)] if paper.status else []),
         *((label, float(money.to_naira(minor))) for label, minor in paper.trailer),
         ("Lines", paper.lines),
@@ -226,11 +226,7 @@ _COLUMNS: Final = (
 
 def render(paper: Paper, batches: Iterable[Iterable[Any]]) -> bytes:
     """Return the PDF of a statement with all its lines."""
-    page = printing.create(
-        f"{paper.title} {paper.number}",
-        created_at=paper.dated_at,
-        orientation="landscape",
-    )
+    page = printing.create(f"{paper.title} {paper.number}", created_at=paper.dated_at, orientation="landscape")
     printing.head(page, title=paper.title, number=paper.number, left=paper.party, right=f"{paper.month:%B %Y}")
     _account(page, paper)
     _basis(page, paper)

@@ -54,10 +54,9 @@ class Unstated(NamedTuple):
 
 def measure(session: ScopedSession, party: Party, window: Window) -> Unstated:
     """Return what is unstated until the end of a window."""
-    amount = col(Movement.distributor_profit_minor)
-    sums = (sa.func.count(), sa.func.coalesce(sa.func.sum(amount), 0))
-    rows, minor = session.execute(sa.select(*sums).where(*_unstated(party, _with_late(window)))).one()
-    return Unstated(int(rows), int(minor))
+    return Unstated(
+        *session.count_and_sum(col(Movement.distributor_profit_minor), *_unstated(party, _with_late(window)))
+    )
 
 
 def stream(
@@ -120,10 +119,10 @@ def _query(*conditions: Any) -> Any:
 def _build(party: Party, row: Any, *, vat: Spread, withheld: Spread, collects: str) -> Line:
     is_seller = party.account == "distributor"
     commission = row.distributor_profit_minor if is_seller else -(row.mca_profit_minor + row.distributor_profit_minor)
-    owed = _premium_effect(row.total_minor, is_seller=is_seller, collects=collects)
+    # A premium is owed to an insurer, and by a distributor that collects it.
+    owed = (-row.total_minor if collects == "distributor" else 0) if is_seller else row.total_minor
     taxed = commission if is_seller else 0
     added, kept = vat.next(taxed), withheld.next(taxed)
-    rate = row.distributor_commission_bp + (0 if is_seller else row.mca_commission_bp)
     return Line(
         movement_id=row.id,
         kind=transaction_of(row.kind, is_declined=row.declined_at is not None),
@@ -135,19 +134,12 @@ def _build(party: Party, row: Any, *, vat: Spread, withheld: Spread, collects: s
         effective_at=row.effective_at,
         expires_at=row.expires_at,
         premium_minor=row.total_minor,
-        rate_bp=rate,
+        rate_bp=row.distributor_commission_bp + (0 if is_seller else row.mca_commission_bp),
         commission_minor=commission,
         vat_minor=added,
         withheld_minor=kept,
         net_minor=owed + commission + added - kept,
     )
-
-
-def _premium_effect(premium_minor: int, *, is_seller: bool, collects: str) -> int:
-    """Return the change of our debt by a premium: owed to an insurer, owed by a distributor that collects it."""
-    if not is_seller:
-        return premium_minor
-    return -premium_minor if collects == "distributor" else 0
 
 
 def transaction_of(kind: str, *, is_declined: bool) -> str:

@@ -21,15 +21,19 @@ from core.services.finance.statements import files as statement_files
 from core.services.finance.statements.files import Paper
 from core.services.lists.paging import Page, Paging
 from core.services.lists.records import Id, Moment
-from core.services.lists.windows import Window
+from core.services.lists.windows import Window, find_first_month
+from core.services.people.staff import join_names
 from core.states.finance import SEEN, StatementState
 from core.store.access import AnySelect, ScopedSession, WireId
+from core.store.expressions import sum_of
+from core.store.rows import build_row
 from core.store.schema.tables import Movement, Staff, Statement, StatementLine, StatementStep
 
 _TITLES = {"distributor": "Commission statement", "provider": "Account current"}
 _SERIES = {"distributor": "CS", "provider": "AC"}
 _BATCH = 2_000
-# From when on a distributor sees a statement.
+# Neither void nor the reversal of another one.
+IS_VALID = (col(Statement.state) != StatementState.VOID, col(Statement.reverses_id).is_(None))
 # As columns and not as records, of which a session would keep each; without those that no file has, and ids as text.
 _UNPRINTED = {"statement_id", "account", "released_by"}
 IDS = ("movement_id", "product_id", "other_id")
@@ -41,10 +45,6 @@ def _printed(name: str) -> Any:
 
 
 _PRINTED = tuple(_printed(name) for name in StatementLine.model_fields if name not in _UNPRINTED)
-_AMOUNTS = (
-    *("opening_minor", "premium_minor", "earned_minor", "clawback_minor", "adjusted_minor", "vat_minor"),
-    *("withheld_minor", "paid_minor", "closing_minor"),
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,17 +81,12 @@ def number_of(row: Statement) -> str:
 
 def paper_of(row: Statement, *, reverses: str | None = None, payments: tuple[PaidLine, ...] = ()) -> Paper:
     """Return what a statement prints beside its lines."""
-    return Paper(
+    return build_row(
+        Paper,
+        row,
         title=_TITLES[row.account],
         number=number_of(row),
-        account=row.account,
         party=str(row.facts.get("party", "")),
-        month=row.month,
-        **{name: getattr(row, name) for name in _AMOUNTS},
-        lines=row.lines,
-        sha256=row.sha256,
-        state=row.state,
-        facts=row.facts,
         reverses=reverses,
         payments=payments,
     )
@@ -99,17 +94,14 @@ def paper_of(row: Statement, *, reverses: str | None = None, payments: tuple[Pai
 
 def batches_of(session: ScopedSession, statement_id: UUID) -> Iterator[Sequence[Any]]:
     """Yield the lines of a statement in their order, some thousand at a time; ids are text."""
-    after = 0
-    while True:
-        query = (
-            sa.select(*_PRINTED)
-            .where(col(StatementLine.statement_id) == statement_id, col(StatementLine.position) > after)
-            .order_by(col(StatementLine.position))
-            .limit(_BATCH)
-        )
-        rows = session.execute(query).all()
-        if not rows:
-            return
+    return read_lines(session, StatementLine, _PRINTED, col(StatementLine.statement_id) == statement_id)
+
+
+def read_lines(session: ScopedSession, entity: Any, columns: Sequence[Any], owned: Any) -> Iterator[Sequence[Any]]:
+    """Yield columns of the lines of one paper by their positions, some thousand at a time."""
+    after, position = 0, col(entity.position)
+    query = sa.select(*columns).where(owned).order_by(position).limit(_BATCH)
+    while rows := session.execute(query.where(position > after)).all():
         after = rows[-1].position
         yield rows
 
@@ -122,12 +114,7 @@ def csv_of(session: ScopedSession, row: Statement) -> Iterator[bytes]:
 
 def get_last(session: ScopedSession, party: Party) -> Statement | None:
     """Return the newest statement of a party that is not void."""
-    query = (
-        sa.select(Statement)
-        .where(party.owns(Statement), col(Statement.state) != StatementState.VOID, col(Statement.reverses_id).is_(None))
-        .order_by(col(Statement.month).desc())
-        .limit(1)
-    )
+    query = sa.select(Statement).where(party.owns(Statement), *IS_VALID).order_by(col(Statement.month).desc()).limit(1)
     found: Statement | None = session.execute(query).scalar_one_or_none()
     return found
 
@@ -167,6 +154,14 @@ def list_statements(session: ScopedSession, *, month: date | None = None) -> lis
     return [_build(session, row) for row in session.execute(query.order_by(*order, col(Statement.id)))]
 
 
+def list_of_distributors(session: ScopedSession, month: date) -> Sequence[Statement]:
+    """List the commission statements of a month that are not void."""
+    query = sa.select(Statement).where(
+        col(Statement.account) == "distributor", col(Statement.month) == month, *IS_VALID
+    )
+    return session.execute(query.order_by(col(Statement.distributor_id))).scalars().all()
+
+
 def list_steps(session: ScopedSession, statement_id: UUID) -> list[StepRow]:
     """List what was done with a statement, its preparation first."""
     maker = (
@@ -190,7 +185,7 @@ def list_steps(session: ScopedSession, statement_id: UUID) -> list[StepRow]:
 def sum_lines(session: ScopedSession, statement_id: UUID) -> tuple[int, int, int]:
     """Return the sums of premium, commission and net of all lines of a statement, in kobo."""
     names = ("premium_minor", "commission_minor", "net_minor")
-    sums = [sa.func.coalesce(sa.func.sum(col(getattr(StatementLine, name))), 0) for name in names]
+    sums = [sum_of(col(getattr(StatementLine, name))) for name in names]
     query: Any = sa.select(*sums).where(col(StatementLine.statement_id) == statement_id)
     premium, commission, net = session.execute(query).one()
     return int(premium), int(commission), int(net)
@@ -219,34 +214,16 @@ def _mine(session: ScopedSession) -> list[sa.ColumnElement[bool]]:
 
 
 def _query(session: ScopedSession) -> AnySelect:
-    people = {name: sa.orm.aliased(Staff) for name in ("prepared_by", "approved_by", "sent_by")}
-    query: AnySelect = sa.select(Statement, *(col(person.name).label(name) for name, person in people.items()))
-    for name, person in people.items():
-        query = query.outerjoin(person, col(person.id) == col(getattr(Statement, name)))
-    return query.where(*_mine(session))
+    people = {"preparer": Statement.prepared_by, "approver": Statement.approved_by, "sender": Statement.sent_by}
+    return join_names(sa.select(Statement), **people).where(*_mine(session))
 
 
 def _build(session: ScopedSession, found: Any) -> StatementRow:
     row: Statement = found.Statement
     reversed_ = session.get(Statement, row.reverses_id) if row.reverses_id else None
-    return StatementRow(
-        id=row.id,
-        party=parties.party_of(row),
-        paper=paper_of(
-            row,
-            reverses=number_of(reversed_) if reversed_ else None,
-            payments=paid_lines.list_printed(session, row.id),
-        ),
-        note=row.note,
-        prepared_by=row.prepared_by,
-        preparer=found.prepared_by,
-        prepared_at=row.prepared_at,
-        approver=found.approved_by,
-        approved_at=row.approved_at,
-        sender=found.sent_by,
-        sent_at=row.sent_at,
-        reverses_id=row.reverses_id,
-    )
+    reverses, payments = number_of(reversed_) if reversed_ else None, paid_lines.list_printed(session, row.id)
+    paper = paper_of(row, reverses=reverses, payments=payments)
+    return build_row(StatementRow, row, found, party=parties.party_of(row), paper=paper)
 
 
 DRAFT = "Draft"
@@ -272,9 +249,7 @@ class StatementSummary:
     @property
     def key(self) -> str:
         """Key in the page address: of the statement, or of the party if there is none yet."""
-        return (
-            str(self.statement_id) if self.statement_id else f"{self.party.account}.{self.party.id}.{self.month:%Y-%m}"
-        )
+        return str(self.statement_id or f"{self.party.account}.{self.party.id}.{self.month:%Y-%m}")
 
     @property
     def account_name(self) -> str:
@@ -298,9 +273,8 @@ def list_month(session: ScopedSession, month: date) -> list[StatementSummary]:
 
 def list_months(session: ScopedSession) -> list[date]:
     """List the months from the first movement to this one, the newest first."""
-    first = session.execute(sa.select(sa.func.min(col(Movement.created_at)))).scalar()
     month, months = clock.today().replace(day=1), []
-    oldest = clock.to_lagos_day(first).replace(day=1) if first else month
+    oldest = find_first_month(session, col(Movement.created_at)) or month
     while month >= oldest:
         months.append(month)
         month = clock.add_months(month, -1)
@@ -309,24 +283,20 @@ def list_months(session: ScopedSession) -> list[date]:
 
 def _summarise(row: StatementRow) -> StatementSummary:
     paper = row.paper
-    return StatementSummary(
+    return build_row(
+        StatementSummary,
+        paper,
         party=row.party,
         name=paper.party,
-        month=paper.month,
-        state=paper.state,
-        lines=paper.lines,
         change_minor=paper.closing_minor - paper.opening_minor,
         statement_id=row.id,
-        number=paper.number,
-        opening_minor=paper.opening_minor,
-        closing_minor=paper.closing_minor,
         is_reversal=row.reverses_id is not None,
     )
 
 
 def _sum_movements(session: ScopedSession, month: date) -> Mapping[Party, tuple[int, int]]:
     """The number of movements of each party in a month, and its commission or share of them, before taxes."""
-    span = Window(month, clock.add_months(month, 1)).span
+    span = Window.of_month(month).span
     found: dict[Party, tuple[int, int]] = {}
     for account, amount in (("distributor", "distributor_profit_minor"), ("provider", "provider_share_minor")):
         owner: Any = col(getattr(Movement, f"{account}_id"))

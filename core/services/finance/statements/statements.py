@@ -1,6 +1,5 @@
 """Statements: a month of a party, frozen with a number and a hash; one table of what may follow what (contract F3)."""
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -8,7 +7,6 @@ from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
-import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, money
@@ -26,20 +24,22 @@ from core.services.finance.statements.lines import Line
 from core.services.finance.statements.reading import StatementRow
 from core.services.finance.tax import MonthTax
 from core.services.lists.dimensions import load_choices
-from core.services.lists.windows import Window
+from core.services.lists.spreadsheets import hash_chunks
+from core.services.lists.windows import Window, find_first_month
 from core.services.people import approvals
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import refuse_own, require_second
 from core.services.people.staff import Person
 from core.states.finance import PAID_ON, STATEMENT_TRANSITIONS, StatementState, StatementTransition
 from core.store.access import ScopedSession
-from core.store.schema.tables import Agreement, Movement, Statement, StatementLine, StatementStep
+from core.store.schema.tables import Agreement, Movement, Statement, StatementLine, StatementPayment, StatementStep
 
 ROLE: Final = "finance"
-AMOUNTS: Final = (
-    *("opening_minor", "premium_minor", "earned_minor", "clawback_minor", "adjusted_minor", "vat_minor"),
-    *("withheld_minor", "paid_minor", "closing_minor"),
+# What changes a balance, and between which two it lies.
+_CHANGES: Final = (
+    *("premium_minor", "earned_minor", "clawback_minor", "adjusted_minor", "vat_minor", "withheld_minor", "paid_minor"),
 )
+AMOUNTS: Final = ("opening_minor", *_CHANGES, "closing_minor")
 
 
 @dataclass(slots=True)
@@ -88,14 +88,15 @@ def prepare(
     is stated by whoever says that nothing is withheld of it.
     """
     require_finance(by)
-    window = Window(month, clock.add_months(month, 1))
+    window = Window.of_month(month)
     before = _get_before(session, party, window)
     statement_id, position, sums = ids.new(), 0, Sums()
     terms = agreements.get_in_force(session, party, window.last)
     unstated = statement_lines.measure(session, party, window)
     if not without_withholding:
         _refuse_without_rate(session, party, month, unstated.commission_minor)
-    taxed = _assess(session, party, terms, month, unstated.commission_minor)
+    rates = tax.load_rates(session, month)
+    taxed = tax.NO_TAX if party.account == "provider" else tax.assess(rates, terms, unstated.commission_minor)
     collects = terms.collects if terms else "platform"
     for lines in statement_lines.stream(session, party, window, tax=taxed, collects=collects, rows=unstated.rows):
         rows = [row_of(statement_id, party, position + place, line) for place, line in enumerate(lines, 1)]
@@ -117,7 +118,7 @@ def prepare(
     )
     name, names = parties.get_name(session, party), load_names(session)
     row.facts = build_facts(party, name, sums, names, terms=terms, taxed=taxed)
-    row.sha256 = _hash(session, row)
+    row.sha256 = hash_chunks(statement_reading.csv_of(session, row))
     session.insert(row)
     audit_statement(session, row, "statement prepared", by=by)
     return statement_id
@@ -150,7 +151,7 @@ def reverse(session: ScopedSession, statement_id: UUID, *, reason: str, by: Pers
         prepared_by=by.id,
         prepared_at=clock.now(),
     )
-    row.sha256 = _hash(session, row)
+    row.sha256 = hash_chunks(statement_reading.csv_of(session, row))
     session.insert(row)
     number = statement_reading.number_of(original)
     audit_statement(session, row, "statement reversed", by=by, reverses=number, reason=reason)
@@ -177,7 +178,7 @@ def _get_before(session: ScopedSession, party: Party, window: Window) -> Stateme
     if session.scope.is_live is not True:
         raise StateForbids("Statements are prepared of live records only")
     parties.get_name(session, party)
-    if window.start.day != 1 or clock.lagos_midnight(window.end) > clock.now():
+    if window.start.day != 1 or not window.is_over:
         raise StateForbids(f"{window.start:%B %Y} is not over yet: a statement is prepared of a whole month")
     last = statement_reading.get_last(session, party)
     due = find_due_month(session, party)
@@ -198,16 +199,7 @@ def find_due_month(session: ScopedSession, party: Party) -> date | None:
     """Return the month that a party's next statement is of; None before its first movement."""
     if last := statement_reading.get_last(session, party):
         return clock.add_months(last.month, 1)
-    first = session.execute(sa.select(sa.func.min(col(Movement.created_at))).where(party.owns(Movement))).scalar()
-    return clock.to_lagos_day(first).replace(day=1) if first else None
-
-
-def _assess(
-    session: ScopedSession, party: Party, terms: Agreement | None, month: date, commission_minor: int
-) -> MonthTax:
-    if party.account == "provider":
-        return tax.NO_TAX
-    return tax.assess(tax.load_rates(session, month), terms, commission_minor)
+    return find_first_month(session, col(Movement.created_at), party.owns(Movement))
 
 
 def _refuse_without_rate(session: ScopedSession, party: Party, month: date, commission_minor: int) -> None:
@@ -234,13 +226,7 @@ def build_statement(
         number=number,
         month=month,
         opening_minor=opening_minor,
-        premium_minor=sums.premium_minor,
-        earned_minor=sums.earned_minor,
-        clawback_minor=sums.clawback_minor,
-        adjusted_minor=sums.adjusted_minor,
-        vat_minor=sums.vat_minor,
-        withheld_minor=sums.withheld_minor,
-        paid_minor=sums.paid_minor,
+        **{name: getattr(sums, name) for name in _CHANGES},
         closing_minor=opening_minor + sums.net_minor - sums.paid_minor,
         lines=sums.lines,
         sha256="",
@@ -263,12 +249,8 @@ def build_facts(
         "Date basis": "The moment a movement is recorded, as days in Africa/Lagos",
         "Agreement": terms.number if terms else "None on file: the usual terms",
         **({"Premium is held by": holder} if party.account == "distributor" else {}),
-        "VAT": f"{money.to_wire(taxed.vat_bp)} %. {taxed.vat_source}" if taxed.vat_bp else taxed.vat_source,
-        "Withholding tax": (
-            f"{money.to_wire(taxed.withheld_bp)} %. {taxed.withheld_source}"
-            if taxed.withheld_bp
-            else taxed.withheld_source
-        ),
+        "VAT": _describe_tax(taxed.vat_bp, taxed.vat_source),
+        "Withholding tax": _describe_tax(taxed.withheld_bp, taxed.withheld_source),
     }
     tin = {"Tax number": terms.tin} if terms and terms.tin else {}
     return {
@@ -279,32 +261,25 @@ def build_facts(
     }
 
 
+def _describe_tax(rate_bp: int, source: str) -> str:
+    return f"{money.to_wire(rate_bp)} %. {source}" if rate_bp else source
+
+
 def load_names(session: ScopedSession) -> dict[UUID, str]:
     """Return the names of every party and product by id."""
     return dict(chain.from_iterable(names.items() for names in load_choices(session).names.values()))
 
 
-def _hash(session: ScopedSession, row: Statement) -> str:
-    return _hash_chunks(statement_reading.csv_of(session, row))
-
-
 def hash_lines(row: Statement, lines: Iterable[Line], paid: Sequence[PaidLine]) -> str:
     """Return the hash of a statement whose lines are not in the store yet."""
     paper = statement_reading.paper_of(row, payments=tuple(paid))
-    return _hash_chunks(statement_files.csv_chunks(paper, [map(_with_text_ids, lines)]))
+    return hash_chunks(statement_files.csv_chunks(paper, [map(_with_text_ids, lines)]))
 
 
 def _with_text_ids(line: Line) -> Line:
     """Return a line as it is read for a file."""
     ids_: Any = {name: str(getattr(line, name)) for name in statement_reading.IDS}
     return line._replace(**ids_)
-
-
-def _hash_chunks(chunks: Iterable[bytes]) -> str:
-    digest = hashlib.sha256()
-    for chunk in chunks:
-        digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _refuse_irreversible(session: ScopedSession, original: Statement) -> None:
@@ -442,7 +417,7 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
     at = clock.now()
     _follow_approval(session, row, step, by, at)
     stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": at} if step.stamps else {}
-    _update(session, row.id, state=to, **stamps)
+    session.change(Statement, col(Statement.id) == row.id, state=to, **stamps)
     if step.to is StatementState.APPROVED and row.reverses_id:
         _void(session, row.reverses_id, reversal_id=row.id)
         place = _next_place(session, row.reverses_id)
@@ -493,8 +468,7 @@ def record_approval(session: ScopedSession, row: Statement, by: Person, at: date
 
 
 def _next_place(session: ScopedSession, statement_id: UUID) -> int:
-    query = sa.select(sa.func.count()).where(col(StatementStep.statement_id) == statement_id)
-    return int(session.execute(query).scalar_one()) + 1
+    return session.count_rows(StatementStep, col(StatementStep.statement_id) == statement_id) + 1
 
 
 def _add_step(
@@ -517,20 +491,9 @@ def _refuse_reversal_of_paid(session: ScopedSession, statement_id: UUID) -> None
 
 
 def _void(session: ScopedSession, statement_id: UUID, *, reversal_id: UUID) -> None:
-    _update(session, statement_id, state=StatementState.VOID)
-    paid_lines.release(session, statement_id, reversal_id=reversal_id)
-    session.execute(
-        sa.update(StatementLine)
-        .where(col(StatementLine.statement_id) == statement_id, col(StatementLine.released_by).is_(None))
-        .values(released_by=reversal_id)
-        .execution_options(synchronize_session=False)
-    )
-
-
-def _update(session: ScopedSession, statement_id: UUID, **values: Any) -> None:
-    session.execute(
-        sa.update(Statement)
-        .where(col(Statement.id) == statement_id)
-        .values(**values)
-        .execution_options(synchronize_session=False)
-    )
+    """Void a statement, and free its lines and payments: they are stated again."""
+    session.change(Statement, col(Statement.id) == statement_id, state=StatementState.VOID)
+    lines: tuple[Any, ...] = (StatementLine, StatementPayment)
+    for entity in lines:
+        is_held = entity.released_by.is_(None)
+        session.change(entity, entity.statement_id == statement_id, is_held, released_by=reversal_id)
