@@ -389,12 +389,7 @@ def _terms(session: ScopedSession, policy: Policy) -> list[TermLine]:
 def _refunds(session: ScopedSession, policy_id: UUID) -> list[RefundLine]:
     query = sa.select(Refund).where(col(Refund.policy_id) == policy_id).order_by(col(Refund.created_at))
     return [
-        build_row(
-            RefundLine,
-            row,
-            parts=Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor),
-            of_renewal=row.renewal_id is not None,
-        )
+        build_row(RefundLine, row, parts=build_row(Split, row), of_renewal=row.renewal_id is not None)
         for row in session.execute(query).scalars()
     ]
 

@@ -44,6 +44,8 @@ COLLECTS = HOLDERS
 # Days before its end at which a licence is spoken of, the most urgent first.
 WARNED_DAYS = (7, 30, 60)
 _CALCULATION = ("collects", "is_resident", "is_small", "charges_vat", "tin")
+# Of two that begin on one day the newer one holds.
+_SINCE = (col(Agreement.starts_on), col(Agreement.created_at), col(Agreement.id))
 _Short = Annotated[str, Field(max_length=60)]
 
 
@@ -150,7 +152,7 @@ def get_in_force(session: ScopedSession, party: Party, on: date) -> Agreement | 
     query = (
         sa.select(Agreement)
         .where(party.owns(Agreement), col(Agreement.starts_on) <= on)
-        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
+        .order_by(*(column.desc() for column in _SINCE))
         .limit(1)
     )
     found: Agreement | None = session.execute(query).scalar_one_or_none()
@@ -209,11 +211,7 @@ def _list_calculation(row: Agreement | None) -> list[Any]:
 
 def load_in_force(session: ScopedSession, on: date) -> Mapping[Party, Agreement]:
     """Return the terms that hold on a day, of every party that has some."""
-    query = (
-        sa.select(Agreement)
-        .where(col(Agreement.starts_on) <= on)
-        .order_by(col(Agreement.starts_on), col(Agreement.created_at), col(Agreement.id))
-    )
+    query = sa.select(Agreement).where(col(Agreement.starts_on) <= on).order_by(*_SINCE)
     return {parties.party_of(row): row for row in session.execute(query).scalars()}
 
 
@@ -223,7 +221,7 @@ def list_history(session: ScopedSession, party: Party) -> list[tuple[Agreement, 
         sa.select(Agreement, col(Staff.name))
         .join(Staff, col(Staff.id) == col(Agreement.made_by))
         .where(party.owns(Agreement))
-        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
+        .order_by(*(column.desc() for column in _SINCE))
     )
     return [(row, name) for row, name in session.execute(query)]
 

@@ -253,10 +253,8 @@ def _keep_file(
 
 
 def _refuse_paid(session: ScopedSession, digest: str) -> None:
-    query = sa.select(col(ClaimPaymentFile.id)).where(
-        col(ClaimPaymentFile.is_live) == session.scope.is_live, col(ClaimPaymentFile.sha256) == digest
-    )
-    if session.execute(query).first() is not None:
+    is_of_mode = col(ClaimPaymentFile.is_live) == session.scope.is_live
+    if session.count_rows(ClaimPaymentFile, is_of_mode, col(ClaimPaymentFile.sha256) == digest):
         raise StateForbids(PAID_ALREADY)
 
 
