@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from core.covers.registry import COVERS
 from tests.every_case import every_case
 
 FOLDER = Path(__file__).parents[1] / "data" / "catalogue"
@@ -16,21 +17,7 @@ PROVIDERS, CATEGORIES, PRODUCTS = (
     json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     for name in ("providers", "categories", "products")
 )
-BUY_ENDPOINTS = {
-    ("insurer-a", "buy-comprehensive"),
-    ("insurer-a", "buy-thirdparty"),
-    ("insurer-b", "buy-office-content-cover"),
-    ("insurer-b", "buy-home-content-cover"),
-    ("insurer-b", "buy-shop-content-cover"),
-    ("insurer-b", "buy-third-party-auto"),
-    ("insurer-b", "buy-comprehensive-auto"),
-    ("", "buy-travel"),
-    ("insurer-d", "buy-mini-comprehensive"),
-    ("insurer-e", "buy-marine-import-cover"),
-    ("insurer-f", "buy-personal-accident"),
-    ("insurer-g", "buy-personal-accident"),
-    ("", "buy-credit-life"),
-}
+BUY_ENDPOINTS = {(cover.prefix, cover.route) for cover in COVERS}
 PROVIDER_FIELDS = {
     *(
         "id",

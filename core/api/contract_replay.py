@@ -13,13 +13,14 @@ from jsonschema import Draft202012Validator
 
 from core import clock
 from core.api.app import api
+from core.covers import fields
 from core.covers.claims.lines import LINES, get_line_of
 from core.covers.registry import COVERS
 from core.errors import InvalidInput, NotAllowed
 
 TIMEOUT_SECONDS = 30
 # What must differ from run to run, or the second run would be a duplicate of the first.
-_UNIQUE = {"registration_number", "vehicle_registration_number", "passport_number"}
+_UNIQUE = frozenset(name for cover in COVERS for name in fields.list_numbers(cover.request))
 # Where an answer's ids are needed later: the path parameter, and where the id stands in an answer.
 _KEPT = {
     "purchases": "purchase_id",
@@ -118,8 +119,8 @@ class Replay:
         # A claim is lodged on a policy of its own line.
         sources = {"policy_id": "policy_id", "policy_number": path if path in self.known else "policy_number"}
         known = {name: self.known[source] for name, source in sources.items() if source in self.known}
-        unique: dict[str, str] = {name: f"CD{secrets.token_hex(4).upper()}" for name in _UNIQUE}
-        return {**example, **{name: value for name, value in (unique | known).items() if name in example}}
+        unique = {name: _make_number(str(example[name])) for name in _UNIQUE & example.keys()}
+        return {**example, **unique, **{name: value for name, value in known.items() if name in example}}
 
     def _form(self, media: dict[str, Any], path: str) -> dict[str, Any]:
         schema = self._resolved(media["schema"])
@@ -259,6 +260,13 @@ def _other_text(answer: httpx.Response, example: dict[str, Any]) -> str | None:
 def _get_rows(answer: httpx.Response) -> list[dict[str, Any]]:
     """Return the records of a list's answer."""
     return next((rows for rows in answer.json()["data"].values() if isinstance(rows, list)), [])
+
+
+def _make_number(example: str) -> str:
+    """Return a number of the example's kind that no run before had."""
+    if example.isdecimal():
+        return "".join(secrets.choice("0123456789") for _ in example)
+    return f"CD{secrets.token_hex(4).upper()}"
 
 
 def _file(name: str, path: str) -> tuple[str, bytes, str]:

@@ -65,14 +65,13 @@ def changing(
     *,
     version: int | None = None,
     given: object = "",
-    clears: Mapping[str, Any] = _NOTHING,
     then: Callable[[], object] | None = None,
     **more: Any,
 ) -> Action:
     """Return an action on the version of the claim that was seen, made once for each person and values.
 
-    A version changes only once, so no other token is needed. `given` is what was typed besides the fields; `clears`
-    maps names of fields to what they are after it; `more` is given to Action.
+    A version changes only once, so no other token is needed. `given` is what was typed besides the fields; `more` is
+    that of `adding`.
     """
     seen = review.version if version is None else version
 
@@ -81,13 +80,10 @@ def changing(
         what = "\n".join((str(by.id), str(review.id), title, str(given), *values))
         return f"claim {seen} {seal.keyed_hash('claim change', what)}"
 
-    def finish() -> None:
-        acknowledge(review.id)
-        (then or (lambda: _take_version_over(review, seen)))()
-        for name, value in clears.items():
-            st.session_state[key(review.id, name)] = value
-
-    return _build(review, title, work, done, token, on_stale=lambda: _note_seen(review.id, seen), finish=finish, **more)
+    more["on_stale"] = lambda: _note_seen(review.id, seen)
+    return adding(
+        review, title, work, done, token=token, then=then or (lambda: _take_version_over(review, seen)), **more
+    )
 
 
 def adding(
@@ -98,29 +94,22 @@ def adding(
     *,
     token: str | Callable[[Values, Person], str],
     clears: Mapping[str, Any] = _NOTHING,
-    **more: Any,
-) -> Action:
-    """Return an action that adds to the claim at any version, such as a note; it is carried out once for its token."""
-
-    def finish() -> None:
-        acknowledge(review.id)
-        for name, value in clears.items():
-            st.session_state[key(review.id, name)] = value
-
-    return _build(review, title, work, done, token, finish=finish, **more)
-
-
-def _build(
-    review: ClaimReview,
-    title: str,
-    work: Work,
-    done: str | Callable[[Any], str],
-    token: str | Callable[[Values, Person], str],
-    *,
-    finish: Callable[[], None],
+    then: Callable[[], object] | None = None,
     of_any: bool = False,
     **more: Any,
 ) -> Action:
+    """Return an action that adds to the claim at any version, such as a note; it is carried out once for its token.
+
+    `clears` maps names of fields to what they are after it; `more` is given to Action.
+    """
+
+    def finish() -> None:
+        acknowledge(review.id)
+        if then:
+            then()
+        for name, value in clears.items():
+            st.session_state[key(review.id, name)] = value
+
     return Action(
         title=title,
         work=work,
@@ -172,26 +161,10 @@ def moving(
 
 
 def deciding(
-    review: ClaimReview,
-    title: str,
-    work: Work,
-    done: str | Callable[[Any], str],
-    *,
-    version: int,
-    given: object,
-    clears: Mapping[str, Any] = _NOTHING,
+    review: ClaimReview, title: str, work: Work, done: str | Callable[[Any], str], *, version: int, **more: Any
 ) -> Action:
-    """Return an action that closes the open transition when it is done."""
-    return changing(
-        review,
-        title,
-        work,
-        done,
-        version=version,
-        given=given,
-        clears=clears,
-        then=lambda: _close_decided(review, version),
-    )
+    """Like `changing`, for an action that closes the open transition when it is done."""
+    return changing(review, title, work, done, version=version, then=lambda: _close_decided(review, version), **more)
 
 
 def do_open(review: ClaimReview, to: str, build: Callable[[], Action]) -> None:
@@ -233,7 +206,8 @@ def get_typed(claim_id: UUID, name: str) -> Any:  # noqa: ANN401 of the widget's
 def current(review: ClaimReview) -> Open | None:
     """Return the transition whose form is open."""
     found = read_open(review.id)
-    if found and found.is_proposed and not _is_possible(review, found.to):
+    possible = {move.to for move in review.transitions_allowed if not move.missing}
+    if found and found.is_proposed and found.to not in possible:
         close(review.id)
         return None
     return found
@@ -243,10 +217,6 @@ def read_open(claim_id: UUID) -> Open | None:
     """Return the transition whose form is open, possible or not."""
     found: Open | None = st.session_state.get(key(claim_id, "open"))
     return found
-
-
-def _is_possible(review: ClaimReview, to: str) -> bool:
-    return any(move.to == to and not move.missing for move in review.transitions_allowed)
 
 
 def begin(review: ClaimReview, to: str) -> None:

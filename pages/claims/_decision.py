@@ -1,6 +1,6 @@
 """The decision panel of a claim: allowed transitions, requirements, the form of the chosen one (contract C5)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import streamlit as st
@@ -104,14 +104,7 @@ def _draw_lapsed(review: ClaimReview) -> None:
             version=review.version,
         ),
         "The claim is approved as it is now.",
-        fields=[
-            Text(
-                f"reasons.{check.key}",
-                _ask_reason_of(check),
-                longest=500,
-            )
-            for check in review.unmet_checks
-        ],
+        fields=[Text(f"reasons.{check.key}", _ask_reason_of(check), longest=500) for check in review.unmet_checks],
     )
     with st.popover("Approve again", icon=":material/check_circle:"):
         approved = words.naira(review.amounts.approved_minor)
@@ -192,13 +185,8 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
             on_click=do_open,
             args=(review, move.to, lambda: _referring(review, move) if above else _deciding(review, move, needed)),
         )
-        st.button(
-            "Cancel",
-            key=key(review.id, "put away"),
-            on_click=claim_actions.close,
-            args=(review.id,),
-            type="tertiary",
-        )
+        put_away = key(review.id, "put away")
+        st.button("Cancel", key=put_away, on_click=claim_actions.close, args=(review.id,), type="tertiary")
 
 
 def _ask_needed(review: ClaimReview, move: ClaimTransition, person: Person, needed: set[str]) -> str | None:
@@ -210,7 +198,7 @@ def _ask_needed(review: ClaimReview, move: ClaimTransition, person: Person, need
     if "estimate_document" in needed:
         _ask_document(review)
     if "reason" in needed:
-        _ask_reason(review)
+        _ask_choice(review, "reason", "Reason code", submitted.DECLINE_REASONS, words.title)
     if "payment_reference" in needed:
         _ask_text(review, "payment_reference", "Payment reference", longest=60)
     if "reasons" in needed:
@@ -348,17 +336,12 @@ def _source(review: ClaimReview) -> str:
 
 
 def _show_offer(review: ClaimReview, typed: str) -> None:
-    """Show the offer that would result from the typed approval."""
     amounts = review.amounts
     approved = claim_offers.parse_amount(typed)
     if approved is None:
         return
-    price = claim_offers.of_amounts(
-        amounts.limits,
-        approved=approved,
-        excess_minor=amounts.excess_minor,
-        betterment_minor=amounts.betterment_minor,
-    )
+    excess, betterment = amounts.excess_minor, amounts.betterment_minor
+    price = claim_offers.of_amounts(amounts.limits, approved=approved, excess_minor=excess, betterment_minor=betterment)
     st.caption(f"The offer would be {words.naira_of(price.total)}, before anybody changes it.")
     if price.total != approved:
         prices.show_steps(price.steps)
@@ -369,62 +352,52 @@ def _ask_document(review: ClaimReview) -> None:
     present = [document.name for document in review.documents if document.link]
     proposed = next((name for name in present if "estimate" in name or "repair" in name), None)
     st.session_state.setdefault(key(review.id, "estimate_document"), proposed)
+    hint = "An estimate above what was claimed corrects it: a supervisor does that, with a note."
+    _ask_choice(review, "estimate_document", "Document with the estimate", present, _shared.document, hint=hint)
+
+
+def _ask_choice(
+    review: ClaimReview,
+    name: str,
+    label: str,
+    options: Sequence[str],
+    format_option: Callable[[str], str],
+    *,
+    hint: str | None = None,
+) -> None:
     st.selectbox(
-        "Document with the estimate",
-        present,
+        label,
+        options,
         index=None,
-        key=key(review.id, "estimate_document"),
-        format_func=_shared.document,
+        key=key(review.id, name),
+        format_func=format_option,
         placeholder="Choose",
         persist_state="page",
         on_change="ignore",
-        help="An estimate above what was claimed corrects it: a supervisor does that, with a note.",
+        help=hint,
     )
-    actions.blame(key(review.id, MOVE), "estimate_document")
-
-
-def _ask_reason(review: ClaimReview) -> None:
-    st.selectbox(
-        "Reason code",
-        submitted.DECLINE_REASONS,
-        index=None,
-        key=key(review.id, "reason"),
-        format_func=words.title,
-        placeholder="Choose",
-        persist_state="page",
-        on_change="ignore",
-    )
-    actions.blame(key(review.id, MOVE), "reason")
+    actions.blame(key(review.id, MOVE), name)
 
 
 def _ask_reason_of(check: CoverageCheck) -> str:
-    """Return the label of the reason for an approval against a check."""
     return f"Reason for approving although “{words.plain(check.question)}” is {describe_unmet(check)}"
 
 
 def _ask_reasons(review: ClaimReview) -> None:
-    """Ask why the claim is approved against each check that is not met."""
     for check in review.unmet_checks:
-        st.text_input(
-            _ask_reason_of(check),
-            key=key(review.id, f"reasons {check.key}"),
-            max_chars=500,
-            autocomplete="off",
-            persist_state="page",
-            on_change="ignore",
-            help=words.plain(check.detail),
-        )
-        actions.blame(key(review.id, MOVE), f"reasons.{check.key}")
+        label, hint = _ask_reason_of(check), words.plain(check.detail)
+        _ask_text(review, f"reasons.{check.key}", label, longest=500, hint=hint)
 
 
-def _ask_text(review: ClaimReview, name: str, label: str, *, longest: int) -> None:
+def _ask_text(review: ClaimReview, name: str, label: str, *, longest: int, hint: str | None = None) -> None:
     st.text_input(
         label,
-        key=key(review.id, name),
+        key=key(review.id, name.replace(".", " ")),
         max_chars=longest,
         autocomplete="off",
         persist_state="page",
         on_change="ignore",
+        help=hint,
     )
     actions.blame(key(review.id, MOVE), name)
 

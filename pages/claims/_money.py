@@ -19,17 +19,7 @@ from core.ui.buying import prices
 from core.ui.claims.summaries import describe_payee, draw_chain
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Naira, Text
-from pages.claims._actions import (
-    MOVE,
-    changing,
-    deciding,
-    draw_form,
-    get_typed,
-    key,
-    moving,
-    propose,
-    read_open,
-)
+from pages.claims._actions import MOVE, changing, deciding, draw_form, get_typed, key, moving, propose, read_open
 
 _AMOUNT: Final = f"amount {ClaimStatus.PAID}"
 FIELDS: Final = ("amount", "method", "value_on")
@@ -80,13 +70,7 @@ def paying(review: ClaimReview, given: Mapping[str, Any], clears: Mapping[str, A
         review,
         "part",
         lambda session, _, by: claim_paying.pay_part(
-            session,
-            review.id,
-            amount=typed,
-            payment_reference=reference,
-            payment=payment,
-            person=by,
-            version=version,
+            session, review.id, amount=typed, payment_reference=reference, payment=payment, person=by, version=version
         ),
         "A part is paid; the rest of the offer is still to pay.",
         version=version,

@@ -19,7 +19,7 @@ from core.services.claims.review.review import ClaimReview
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people.staff import Person
-from core.store.access import Scope, transact
+from core.store.access import Scope, ScopedSession, transact
 from core.ui.forms import uploads
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, reveal_dialog, words
@@ -59,9 +59,7 @@ def draw(review: ClaimReview) -> None:
 def _show(review: ClaimReview) -> None:
     there = [document for document in review.documents if document.code]
     chosen = _chosen(review, there)
-    if chosen is None:
-        return
-    if chosen.is_medical and not _may_be_seen(review, chosen):
+    if chosen is None or (chosen.is_medical and not _may_be_seen(review, chosen)):
         return
     # Every opening is logged when the browser fetches the file, so only the document on display is fetched.
     address, title = f"/files/{chosen.code}", _shared.document(chosen.name)
@@ -73,15 +71,10 @@ def _show(review: ClaimReview) -> None:
 
 def _may_be_seen(review: ClaimReview, document: Document) -> bool:
     """Return True for a medical report for which a reason was just given; otherwise draw the way to give one."""
-    hidden = _hidden(review, document)
+    hidden = HiddenField(kind="claim", record_id=review.id, path=f"{review.meta_column}.{document.name}")
     if not reveal_dialog.is_shown(hidden):
-        reveal_dialog.value(
-            _shared.document(document.name),
-            pii_reveal.HIDDEN_PLACEHOLDER,
-            of=hidden,
-            by=frame.require(),
-            is_paper=True,
-        )
+        name, by = _shared.document(document.name), frame.require()
+        reveal_dialog.value(name, pii_reveal.HIDDEN_PLACEHOLDER, of=hidden, by=by, is_paper=True)
         return False
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption("The audit log says that you have opened it.", width="content")
@@ -164,10 +157,6 @@ def _chosen(review: ClaimReview, there: list[Document]) -> Document | None:
     return chosen
 
 
-def _hidden(review: ClaimReview, document: Document) -> HiddenField:
-    return HiddenField(kind="claim", record_id=review.id, path=f"{review.meta_column}.{document.name}")
-
-
 def _earlier(document: Document, version: Version) -> str:
     """Return an earlier version; a medical one names no address, as it opens for a reason alone."""
     name = words.plain(version.file_name)
@@ -176,10 +165,8 @@ def _earlier(document: Document, version: Version) -> str:
 
 
 def _line(document: Document) -> str:
-    name, need = (
-        words.plain(_shared.document(document.name)),
-        "required" if document.is_required else "not required",
-    )
+    name = words.plain(_shared.document(document.name))
+    need = "required" if document.is_required else "not required"
     if document.is_missing:
         return f":red[:material/cancel:] **{name}** · {need}, :red[missing]"
     if document.code is None:
@@ -250,22 +237,16 @@ def _send_button(review: ClaimReview, letter: KeptLetter, label: str, way: str |
 
 
 def _sending(review: ClaimReview, code: str, way: str | None) -> Action:
-    """Return the action that notes a letter as sent, or sends its text by e-mail."""
-    if way is None:
-        return adding(
-            review,
-            "send",
-            lambda session, _, by: letters.send_by_mail(session, review.id, code, person=by),
-            "The text of the letter goes to the claimant by e-mail.",
-            token=f"letter {code}",
-        )
-    return adding(
-        review,
-        "send",
-        lambda session, _, by: letters.mark_sent(session, review.id, code, way=way, person=by),
-        "The letter is marked as sent.",
-        token=f"letter {code}",
-    )
+    """Return the action that notes a letter as sent, or sends its text by e-mail where no way is given."""
+
+    def send(session: ScopedSession, _: Values, by: Person) -> None:
+        if way is None:
+            letters.send_by_mail(session, review.id, code, person=by)
+        else:
+            letters.mark_sent(session, review.id, code, way=way, person=by)
+
+    by_mail = "The text of the letter goes to the claimant by e-mail."
+    return adding(review, "send", send, "The letter is marked as sent." if way else by_mail, token=f"letter {code}")
 
 
 def _writing(review: ClaimReview, kind: str) -> Action:

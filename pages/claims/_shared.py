@@ -39,22 +39,12 @@ _ACTIONS: Final = {
 _UNTOLD: Final = frozenset(
     {"version", "task_id", "comment_id", "question_id", "policy_id", "approved_by", "for_claimant"}
 )
-_SUBMITTED: Final = ("loan_amount", "pending_repayment_amount", "cost_of_repair", "amount_claimed")
+SUBMITTED: Final = ("loan_amount", "pending_repayment_amount", "cost_of_repair", "amount_claimed")
 _AMOUNTS: Final = frozenset(
     {
-        "claim_amount",
-        "repair_estimate",
-        "approved_amount",
-        "offer_amount",
-        "paid",
-        "reserve",
-        "reserve_before",
-        *(f"{name}{when}" for name in _SUBMITTED for when in ("", "_before")),
-        "reversed",
-        "referred_amount",
-        "to_pay",
-        "excess_deduction_amount",
-        "betterment_deduction_amount",
+        *("claim_amount", "repair_estimate", "approved_amount", "offer_amount", "excess_deduction_amount"),
+        *("betterment_deduction_amount", "paid", "reversed", "reserve", "reserve_before", "referred_amount", "to_pay"),
+        *(f"{name}{when}" for name in SUBMITTED for when in ("", "_before")),
     }
 )
 
@@ -106,7 +96,7 @@ def days_left(clock: Clock) -> str:
     if clock.is_decided:
         return "Decided"
     days = abs(clock.days_left)
-    number = f"{days} {'day' if days == 1 else 'days'}"
+    number = words.counted(days, "day", "days")
     if clock.is_overdue:
         over = f"{number} over" if days else "Just over"
         return f"Paused, {over}" if clock.is_waiting else over

@@ -150,12 +150,7 @@ def _task_line(task: Task) -> None:
         if task.done_at is not None:
             st.markdown(f":green-badge[Done {words.moment(task.done_at)}]")
         elif task.id is not None:
-            st.button(
-                "Done",
-                key=f"task {task.id.hex}",
-                icon=":material/check:",
-                on_click=finishing(task.id).do,
-            )
+            st.button("Done", key=f"task {task.id.hex}", icon=":material/check:", on_click=finishing(task.id).do)
 
 
 def finishing(task_id: UUID) -> Action:

@@ -11,7 +11,7 @@ from core.covers.claims.line import CLAIMANTS
 from core.desk.pii_reveal import HiddenField
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
-from core.services.claims.review.review import ClaimReview, Message
+from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
@@ -36,7 +36,6 @@ _MARKS: Final = {
 }
 _NOBODY: Final = "Nobody"
 _ANSWER, _ASSIGNEE = "answer", "assignee"
-_MONEY: Final = frozenset({"loan_amount", "pending_repayment_amount", "cost_of_repair", "amount_claimed"})
 _OLDEST_MONTHS: Final = 120
 POLICY: Final = "policies/policy.py"
 
@@ -150,11 +149,8 @@ def _amount(review: ClaimReview) -> tuple[str, str, str]:
     if amounts.offer_minor:
         return "Offer", words.naira(amounts.offer_minor), f"Approved {words.naira(amounts.approved_minor)}"
     if amounts.approved_minor:
-        return (
-            ClaimStatus.APPROVED,
-            words.naira(amounts.approved_minor),
-            f"By {words.plain(review.approved_name or 'nobody')}",
-        )
+        by = words.plain(review.approved_name or "nobody")
+        return ClaimStatus.APPROVED, words.naira(amounts.approved_minor), f"By {by}"
     if "pending_repayment_amount" in review.facts:
         return "Owed", words.naira_of(amounts.owed), "The lower of pending repayment and loan"
     label = "Cost of repair" if "cost_of_repair" in review.facts else "Loss"
@@ -162,17 +158,12 @@ def _amount(review: ClaimReview) -> tuple[str, str, str]:
 
 
 def _explain_clock(clock: Clock) -> str:
-    """Return in a sentence how the 60 days stand."""
-    age = f"Lodged {_days(clock.age_days)} ago."
+    age = f"Lodged {words.counted(clock.age_days, 'day', 'days')} ago."
     if clock.is_decided:
-        return f"{age} Decided after {_days(clock.elapsed.days)} of the desk's time."
+        return f"{age} Decided after {words.counted(clock.elapsed.days, 'day', 'days')} of the desk's time."
     if clock.is_waiting:
         return f"{age} The 60 days stand still while the claimant has to answer."
     return f"{age} Past the statutory limit of 60 days." if clock.is_overdue else f"{age} The 60 days run."
-
-
-def _days(number: int) -> str:
-    return f"{number} day" if number == 1 else f"{number} days"
 
 
 def _assignee(review: ClaimReview, officers: list[Officer], person: Person) -> None:
@@ -232,10 +223,11 @@ def waiting(review: ClaimReview) -> None:
         of_any=True,
         fields=[Text("answer", "Answer (optional)", longest=2000)],
     )
+    due = f" :small[(due {words.day(question.due_on)})]" if question.due_on else ""
     with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(
             f":material/pause_circle: **Waiting for the claimant** since {words.moment(question.at)}:"
-            f" {words.plain(question.text)}{_due(question)}",
+            f" {words.plain(question.text)}{due}",
             width="stretch",
         )
         st.text_input(
@@ -257,11 +249,6 @@ def waiting(review: ClaimReview) -> None:
     actions.complain(key(review.id, _ANSWER))
 
 
-def _due(question: Message) -> str:
-    """Return by when an answer is due."""
-    return f" :small[(due {words.day(question.due_on)})]" if question.due_on else ""
-
-
 def draw_checks(review: ClaimReview) -> None:
     """Show what stands against the claim first, then what is met, folded."""
     against, met = _list_checks(review)
@@ -279,9 +266,7 @@ def draw_checks(review: ClaimReview) -> None:
         if not review.is_fixed and review.incident_on is None:
             _incident_day(review)
         if met:
-            with st.expander(
-                f"{len(met)} {'check' if len(met) == 1 else 'checks'} met", icon=":material/check_circle:"
-            ):
+            with st.expander(f"{words.counted(len(met), 'check', 'checks')} met", icon=":material/check_circle:"):
                 for line in met:
                     st.markdown(line)
 
@@ -301,7 +286,6 @@ def _list_checks(review: ClaimReview) -> tuple[list[str], list[str]]:
 
 def _incident_day(review: ClaimReview) -> None:
     known = review.incident_on is not None
-    reason = Text("correction_reason", "Why", longest=500)
     save = changing(
         review,
         "Save the day",
@@ -311,7 +295,7 @@ def _incident_day(review: ClaimReview) -> None:
             on=typed["incident_date"],
             person=by,
             version=review.version,
-            reason=typed.get("correction_reason") or None,
+            reason=typed.get(_REASON) or None,
         ),
         "The day of the incident is saved, and the checks use it.",
         fields=[
@@ -322,7 +306,7 @@ def _incident_day(review: ClaimReview) -> None:
                 first=clock.add_months(clock.today(), -_OLDEST_MONTHS),
                 last=clock.today(),
             ),
-            *([_show_supervisor, reason] if known else []),
+            *([_show_supervisor, _WHY] if known else []),
         ],
     )
     with st.popover(
@@ -389,7 +373,7 @@ def draw_submitted(review: ClaimReview, person: Person) -> None:
 
 
 def _shown(name: str, value: Any) -> str:  # noqa: ANN401 a value of any field
-    if name in _MONEY:
+    if name in _shared.SUBMITTED:
         return words.naira_of(value)
     if name == "accidental":
         return "Yes" if value == "true" else "No"
@@ -399,8 +383,8 @@ def _shown(name: str, value: Any) -> str:  # noqa: ANN401 a value of any field
 
 _REASON: Final = "correction_reason"
 _WHY: Final = Text(_REASON, "Why", longest=500)
-_CLAIMANT: Final = (
-    *("claimant_relation", "claimant_first_name", "claimant_last_name", "claimant_email", "claimant_phone_number"),
+_CLAIMANT: Final = tuple(
+    f"claimant_{name}" for name in ("relation", "first_name", "last_name", "email", "phone_number")
 )
 
 

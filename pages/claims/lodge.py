@@ -93,12 +93,7 @@ def chosen(policies: Sequence[ClaimablePolicy]) -> ClaimablePolicy | None:
     if len(policies) == 1:
         return policies[0]
     by_id = {policy.id: policy for policy in policies}
-    kept = st.radio(
-        "Which of these policies?",
-        list(by_id),
-        index=None,
-        format_func=lambda id_: describe(by_id[id_]),
-    )
+    kept = st.radio("Which of these policies?", list(by_id), index=None, format_func=lambda id_: describe(by_id[id_]))
     if len(policies) == MAX_POLICIES:
         st.caption(f"The newest {MAX_POLICIES} are shown: type more to narrow them.")
     return by_id[kept] if kept else None
@@ -135,11 +130,8 @@ def others(policy: ClaimablePolicy) -> None:
     with reading(frame.scope()) as session:
         lines = related.list_by_policy(session, policy.id)
     if lines:
-        st.warning(
-            f"This policy has {words.count(len(lines))} {'claim' if len(lines) == 1 else 'claims'} already:"
-            " is this another loss?",
-            icon=":material/content_copy:",
-        )
+        number = words.counted(len(lines), "claim", "claims")
+        st.warning(f"This policy has {number} already: is this another loss?", icon=":material/content_copy:")
         draw_claims(lines, linked=True, empty="")
 
 
@@ -351,7 +343,7 @@ def draw_unfinished(person: Person) -> None:
     """Draw the claims that the person has begun to type, each to be continued or discarded."""
     mine = [each for each in sale_drafts.list_mine(frame.mode(), person) if each.cover.startswith(_DRAFTS)]
     if mine:
-        st.markdown(f"**{words.count(len(mine))} unfinished {'claim' if len(mine) == 1 else 'claims'}**")
+        st.markdown(f"**{words.counted(len(mine), 'unfinished claim', 'unfinished claims')}**")
     for draft in mine[:_SHOWN]:
         draw_draft(draft, person)
     if rest := mine[_SHOWN:]:
@@ -375,8 +367,6 @@ def draw_draft(draft: Draft, person: Person) -> None:
             icon=":material/edit:",
             query_params={"policy": number, sale_drafts.DRAFT: str(draft.id)},
         )
-        st.button("Discard", key=f"discard {draft.id}", type="tertiary", on_click=_discard, args=(draft.id, person))
-
-
-def _discard(draft_id: UUID, person: Person) -> None:
-    sale_drafts.delete(draft_id, person)
+        st.button(
+            "Discard", key=f"discard {draft.id}", type="tertiary", on_click=sale_drafts.delete, args=(draft.id, person)
+        )

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from typing import Any, Final
 
 import pandas as pd
@@ -24,7 +23,6 @@ from core.services.claims.reports.figures import (
 from core.services.claims.reports.loss_ratios import LOSS_DIMENSIONS, LossDimension, LossFigures, LossTable
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.windows import Window
-from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
 from core.states.claims import ClaimStatus
 from core.store.access import reading
@@ -38,43 +36,6 @@ from core.ui.sales import sales_filters
 _HEIGHT: Final = 260
 # Above the highest bar, for its label.
 _ROOM: Final = 1.2
-
-
-def chart_over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequence[int], grain: Grain) -> Chart:
-    """Chart claims lodged and decided; a lower second line means that a backlog is building up."""
-    first, second, *_ = charts.series_colours()
-    mode = "lines+markers" if len(when) < 70 else "lines"
-    table = pd.DataFrame({"Lodged": lodged, "Decided": decided}, index=pd.Index(when, name=grain.title()))
-    series = [
-        charts.line(name, list(table[name]), colour, dash=dash, mode=mode, hovertemplate=charts.COUNT)
-        for name, colour, dash in (("Lodged", first, "solid"), ("Decided", second, "dash"))
-    ]
-    return Chart(
-        figure=charts.build_over_time(
-            series,
-            when,
-            grain,
-            names=[charts.name_bucket(day, grain) for day in when],
-            up=charts.count_axis(max(*lodged, *decided, 1)),
-            most_labels=8,
-            height=_HEIGHT,
-            hovermode="x unified",
-        ),
-        table=table,
-        is_money=False,
-        alt=f"Claims by {grain}: {sum(lodged):,} lodged, {sum(decided):,} decided.",
-    )
-
-
-def chart_turnaround(took: Sequence[TurnaroundBucket]) -> Chart:
-    """Chart the number of paid claims by days taken: in calendar time, and in our own time."""
-    labels = [each.days.label for each in took]
-    series = [
-        ("By the calendar", [each.calendar for each in took]),
-        ("Our own time", [each.net for each in took]),
-    ]
-    parts = ", ".join(f"{each.days.label} days {each.calendar:,} ({each.net:,})" for each in took)
-    return _beside("Days", labels, series, f"Paid claims by days, in brackets our own time: {parts}.")
 
 
 def chart_ageing(aged: Sequence[AgeBucket]) -> Chart:
@@ -112,17 +73,6 @@ def chart_reasons(rows: Sequence[tuple[str, int]]) -> Chart:
     )
 
 
-def chart_types(rows: Sequence[TypeDecisions]) -> Chart:
-    """Chart approvals and declines of each claim type."""
-    series = [
-        (ClaimStatus.APPROVED, [row.approved for row in rows]),
-        (ClaimStatus.DECLINED, [row.declined for row in rows]),
-    ]
-    parts = ", ".join(f"{row.claim_type} {row.approved:,} approved and {row.declined:,} declined" for row in rows)
-    labels = [row.claim_type for row in rows]
-    return _beside("Type", labels, series, f"By type of claim: {parts}." if parts else "By type of claim: none.")
-
-
 def _beside(place: str, labels: Sequence[str], series: Sequence[tuple[str, list[int]]], alt: str) -> Chart:
     """Return a chart of two bars side by side, the second one hatched; `place` heads the labels in the table."""
     drawn = [
@@ -138,7 +88,6 @@ def _beside(place: str, labels: Sequence[str], series: Sequence[tuple[str, list[
 
 
 def _labelled(name: str, numbers: Sequence[int], colour: str, **more: Any) -> dict[str, Any]:
-    """Return bars with their numbers above them."""
     texts = [words.count(number) for number in numbers]
     look: dict[str, Any] = {
         "text": texts,
@@ -161,7 +110,6 @@ def _upright(drawn: Sequence[Mapping[str, Any]], labels: Sequence[str], **layout
 
 
 def _break(label: str, longest: int = 10) -> str:
-    """Return a long label of several words in two lines."""
     return label.replace(" ", "<br>", 1) if len(label) > longest else label
 
 
@@ -218,25 +166,34 @@ def draw_ageing(aged: Sequence[AgeBucket]) -> None:
         days = {"from": found.first, "to": found.last}
         return {"view": "open", **{name: str(day) for name, day in days.items() if day}}
 
-    number, chart = sum(each.number for each in aged), chart_ageing(aged)
-    with st.container(border=True, height="stretch"):
-        charts.draw_head(
-            "Open claims by age",
-            chart,
-            file_name="open-claims-by-age",
-            about=f"**{words.count(number)}** open now, by days in Lagos since lodging. Click a bar to see its claims.",
-            explanation=OPEN_NOW.definition,
-        )
-        if number:
-            _clickable("ageing", chart, claims_of)
-        else:
-            st.info("No claim is open.", icon=":material/inbox:")
+    number = sum(each.number for each in aged)
+    _draw_card(
+        "Open claims by age",
+        f"**{words.count(number)}** open now, by days in Lagos since lodging. Click a bar to see its claims.",
+        chart_ageing(aged),
+        otherwise="" if number else "No claim is open.",
+        icon="inbox",
+        explanation=OPEN_NOW.definition,
+        draw_chart=lambda chart: _clickable("ageing", chart, claims_of),
+    )
 
 
 def draw_over_time(summary: ClaimSummary) -> None:
-    """Draw claims lodged and decided over time."""
+    """Draw claims lodged and decided over time; a lower second line means that a backlog is building up."""
     grain = sales_filters.read_grain(summary.window)
-    chart = chart_over_time(*summary.count_by_bucket(grain), grain)
+    when, lodged, decided = summary.count_by_bucket(grain)
+    first, second, *_ = charts.series_colours()
+    mode = "lines+markers" if len(when) < 70 else "lines"
+    table = pd.DataFrame({"Lodged": lodged, "Decided": decided}, index=pd.Index(when, name=grain.title()))
+    series = [
+        charts.line(name, list(table[name]), colour, dash=dash, mode=mode, hovertemplate=charts.COUNT)
+        for name, colour, dash in (("Lodged", first, "solid"), ("Decided", second, "dash"))
+    ]
+    names, up = [charts.name_bucket(day, grain) for day in when], charts.count_axis(max(*lodged, *decided, 1))
+    look: dict[str, Any] = {"most_labels": 8, "height": _HEIGHT, "hovermode": "x unified"}
+    figure = charts.build_over_time(series, when, grain, names=names, up=up, **look)
+    alt = f"Claims by {grain}: {sum(lodged):,} lodged, {sum(decided):,} decided."
+    chart = Chart(figure=figure, table=table, is_money=False, alt=alt)
     with st.container(border=True, height="stretch"):
         about = f"By {grain}. When more are lodged than decided, the desk falls behind."
         charts.draw_head("Lodged and decided", chart, file_name="claims-lodged-and-decided", about=about)
@@ -244,10 +201,14 @@ def draw_over_time(summary: ClaimSummary) -> None:
 
 
 def draw_turnaround(took: Sequence[TurnaroundBucket]) -> None:
-    """Draw how long paid claims took."""
+    """Draw how many paid claims took how many days: in calendar time, and in our own time."""
+    labels = [each.days.label for each in took]
+    series = [("By the calendar", [each.calendar for each in took]), ("Our own time", [each.net for each in took])]
+    parts = ", ".join(f"{each.days.label} days {each.calendar:,} ({each.net:,})" for each in took)
+    chart = _beside("Days", labels, series, f"Paid claims by days, in brackets our own time: {parts}.")
     about = "Claims paid in the period, by days; our own time leaves out waiting for the claimant."
-    chart, is_empty = chart_turnaround(took), not any(each.calendar for each in took)
-    _draw_card("From lodged to paid", about, chart, otherwise="No claim was paid" if is_empty else "")
+    otherwise = "" if any(each.calendar for each in took) else "No claim was paid in this period."
+    _draw_card("From lodged to paid", about, chart, otherwise=otherwise)
 
 
 def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
@@ -257,27 +218,36 @@ def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
         days = {"decided_from": str(window.start), "decided_to": str(window.last)}
         return {"view": "all", "status": ClaimStatus.DECLINED, "reason": reason, **days}
 
-    chart = chart_reasons(rows)
-    with st.container(border=True, height="stretch"):
-        about = "Declined in the period. Click a bar to see its claims."
-        charts.draw_head("Declines by reason", chart, file_name="declines-by-reason", about=about)
-        if rows:
-            _clickable(f"reasons {window}", chart, claims_of)
-        else:
-            st.info("No claim was declined in this period.", icon=":material/thumb_up:")
+    _draw_card(
+        "Declines by reason",
+        "Declined in the period. Click a bar to see its claims.",
+        chart_reasons(rows),
+        otherwise="" if rows else "No claim was declined in this period.",
+        icon="thumb_up",
+        draw_chart=lambda chart: _clickable(f"reasons {window}", chart, claims_of),
+    )
 
 
 def draw_types(rows: Sequence[TypeDecisions]) -> None:
-    """Draw approvals and declines by type."""
+    """Draw approvals and declines of each type of claim."""
+    approved, declined = [row.approved for row in rows], [row.declined for row in rows]
+    parts = ", ".join(f"{row.claim_type} {row.approved:,} approved and {row.declined:,} declined" for row in rows)
+    labels, series = (
+        [row.claim_type for row in rows],
+        [(ClaimStatus.APPROVED, approved), (ClaimStatus.DECLINED, declined)],
+    )
+    chart = _beside("Type", labels, series, f"By type of claim: {parts}." if parts else "By type of claim: none.")
     about = "Approvals given in the period that still stand, and declines."
-    otherwise = "" if rows else "No claim was approved or declined"
-    _draw_card("Approvals and declines by type", about, chart_types(rows), otherwise=otherwise)
+    otherwise = "" if rows else "No claim was approved or declined in this period."
+    _draw_card("Approvals and declines by type", about, chart, otherwise=otherwise)
 
 
 def draw_officers(rows: Sequence[OfficerWorkload]) -> None:
     """Draw each officer's decisions in the period and current open claims."""
     with st.container(border=True):
-        _title("By officer", "Decided in the period by whom it is assigned to; open and overdue as of now.")
+        with st.container(gap=None, width="content"):
+            st.markdown("**By officer**")
+            st.caption("Decided in the period by whom it is assigned to; open and overdue as of now.")
         if not rows:
             st.info("Nobody has a claim, and none was decided in this period.", icon=":material/group:")
             return
@@ -288,18 +258,24 @@ def _days(milliseconds: int | None) -> str | None:
     return None if milliseconds is None else f"{milliseconds / 86_400_000:,.1f}"
 
 
-def _title(title: str, about: str) -> None:
-    with st.container(gap=None, width="content"):
-        st.markdown(f"**{title}**")
-        st.caption(about)
-
-
-def _draw_card(title: str, about: str, chart: Chart, *, otherwise: str) -> None:
+def _draw_card(
+    title: str,
+    about: str,
+    chart: Chart,
+    *,
+    otherwise: str,
+    icon: str = "hourglass_empty",
+    explanation: str | None = None,
+    draw_chart: Callable[[Chart], object] | None = None,
+) -> None:
     """Draw a chart in its card; `otherwise` says that there is nothing to draw."""
     with st.container(border=True, height="stretch"):
-        charts.draw_head(title, chart, file_name=title.lower().replace(" ", "-"), about=about)
+        file_name = title.lower().replace(" ", "-")
+        charts.draw_head(title, chart, file_name=file_name, about=about, explanation=explanation)
         if otherwise:
-            st.info(f"{otherwise} in this period.", icon=":material/hourglass_empty:")
+            st.info(otherwise, icon=f":material/{icon}:")
+        elif draw_chart:
+            draw_chart(chart)
         else:
             charts.draw(chart, key=f"claims {title}")
 

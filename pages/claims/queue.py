@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 from uuid import UUID
 
 import streamlit as st
@@ -34,27 +34,61 @@ CLAIMS = tables.of(
     opens="claims/claim.py",
     narrow=("claimant", "status", "left", "claimed"),
     changed={
-        "left": {
-            "of": lambda row: days_left(row.clock),
-            "colour": lambda row: colour_of(row.clock),
-            "is_right": False,
-        },
+        "left": {"of": lambda row: days_left(row.clock), "colour": lambda row: colour_of(row.clock), "is_right": False},
         "signals": {"of": lambda row: f"{len(row.fraud_flags)} ⚑" if row.fraud_flags else None},
     },
 )
 
 
-IDLE = "Nothing is waiting for you, and every open claim has somebody who works on it."
-NOTHING = {
-    "mine": "Nothing is waiting for you – take the next one.",
-    "unassigned": "Every open claim has somebody who works on it.",
-    "referred": "No decision waits for a supervisor.",
-    "to_pay": "Every offer that was accepted is paid.",
-    "near": "No claim is overdue, and none has 7 days or less left.",
-    "waiting": "Nothing waits for a claimant: every open claim is the desk's turn.",
-    "open": "No claim is open.",
-    "all": "There is no claim in this mode yet. Lodge one on a caller's behalf, let a distributor send one through the"
-    " API, or look at the other mode with the switch in the menu.",
+class ViewTexts(NamedTuple):
+    """A view of the queue: its name, what it holds, and what is said when it is empty."""
+
+    name: str
+    says: str
+    nothing: str
+
+
+IDLE: Final = "Nothing is waiting for you, and every open claim has somebody who works on it."
+TEXTS: Final[Mapping[View, ViewTexts]] = {
+    "mine": ViewTexts(
+        "Mine", "Yours: open, or paid and still to be settled.", "Nothing is waiting for you – take the next one."
+    ),
+    "unassigned": ViewTexts(
+        "Unassigned", "Open, and nobody has it yet.", "Every open claim has somebody who works on it."
+    ),
+    "referred": ViewTexts(
+        "Referred",
+        "An officer has prepared a decision that a supervisor has to make.",
+        "No decision waits for a supervisor.",
+    ),
+    "lapsed": ViewTexts(
+        "Lapsed",
+        "What was approved has changed since, or its approver has left: a new approval is needed.",
+        "Every approval of an open claim stands.",
+    ),
+    "to_pay": ViewTexts(
+        "To pay",
+        "The offer was accepted and is not paid, or not all of it.",
+        "Every offer that was accepted is paid.",
+    ),
+    "near": ViewTexts(
+        "Overdue or near",
+        f"The clock runs, and the {STATUTORY_PERIOD.days} days are over"
+        f" or at most {NEAR_DEADLINE.days} of them are left.",
+        f"No claim is overdue, and none has {NEAR_DEADLINE.days} days or less left.",
+    ),
+    "waiting": ViewTexts(
+        "Waiting",
+        "An offer is out, or the claimant was asked for something: the clock stands still.",
+        "Nothing waits for a claimant: every open claim is the desk's turn.",
+    ),
+    "open": ViewTexts("Open", "Not decided: neither paid nor declined.", "No claim is open."),
+    "all": ViewTexts(
+        "All",
+        "Every claim, the decided ones too.",
+        "There is no claim in this mode yet. Lodge one on a caller's behalf, let a distributor send one through the"
+        " API, or look at the other mode with the switch in the menu.",
+    ),
 }
 
 
@@ -76,10 +110,10 @@ def nothing(wanted: ClaimFilter, counts: QueueCounts) -> None:
 def why_empty(view: View, counts: QueueCounts) -> str:
     """Return the message of an empty view; it mentions open claims only if there are some."""
     if not counts.views["all"]:
-        return NOTHING["all"]
+        return TEXTS["all"].nothing
     if not counts.views["open"]:
-        return NOTHING["open"]
-    return IDLE if view == "mine" and not counts.views["unassigned"] else NOTHING[view]
+        return TEXTS["open"].nothing
+    return IDLE if view == "mine" and not counts.views["unassigned"] else TEXTS[view].nothing
 
 
 def toolbar(wanted: ClaimFilter, total: QueueTotal) -> None:
@@ -105,11 +139,6 @@ def footer(total: QueueTotal) -> None:
             "Incurred": words.naira(total.incurred_minor),
         }
     )
-
-
-def header(person: Person, view: View, counts: QueueCounts) -> None:
-    with frame.header_with_views("Queue", describe(view, counts)):
-        draw_views(person, view, counts)
 
 
 def table(
@@ -140,7 +169,10 @@ def draw() -> None:
     counts = get_counts(person)
     with reading(frame.scope()) as session:
         officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
-    header(person, wanted.view or USUAL, counts)
+    view = wanted.view or USUAL
+    with frame.header_with_views("Queue", describe(view, counts)):
+        st.session_state[_DRAWN] = True
+        _views(person, view, counts)
     notice()
     draw_filters(wanted, officers, names, person)
     with st.skeleton(height=300), reading(frame.scope()) as session:
@@ -154,29 +186,6 @@ def draw() -> None:
 
 
 EVERY: Final = timedelta(seconds=20)
-NAMES: Final[Mapping[View, str]] = {
-    "mine": "Mine",
-    "unassigned": "Unassigned",
-    "referred": "Referred",
-    "lapsed": "Lapsed",
-    "to_pay": "To pay",
-    "near": "Overdue or near",
-    "waiting": "Waiting",
-    "open": "Open",
-    "all": "All",
-}
-_SAYS: Final[Mapping[View, str]] = {
-    "mine": "Yours: open, or paid and still to be settled.",
-    "unassigned": "Open, and nobody has it yet.",
-    "referred": "An officer has prepared a decision that a supervisor has to make.",
-    "lapsed": "What was approved has changed since, or its approver has left: a new approval is needed.",
-    "to_pay": "The offer was accepted and is not paid, or not all of it.",
-    "near": f"The clock runs, and the {STATUTORY_PERIOD.days} days are over"
-    f" or at most {NEAR_DEADLINE.days} of them are left.",
-    "waiting": "An offer is out, or the claimant was asked for something: the clock stands still.",
-    "open": "Not decided: neither paid nor declined.",
-    "all": "Every claim, the decided ones too.",
-}
 _VIEW, _MOVED, _DRAWN = "claims_view", "claims_moved", "claims_drawn"
 
 
@@ -186,14 +195,9 @@ def get_counts(person: Person) -> QueueCounts:
         return claim_totals.count_views(session, person)
 
 
-def draw_views(person: Person, view: View, counts: QueueCounts) -> None:
-    """Draw the choice of view; `counts` are those read together with the table below."""
-    st.session_state[_DRAWN] = True
-    _views(person, view, counts)
-
-
 @st.fragment(run_every=EVERY)
 def _views(person: Person, view: View, drawn: QueueCounts) -> None:
+    """Draw the choice of view; `drawn` are the counts that were read together with the table below."""
     counts = drawn
     if not st.session_state.pop(_DRAWN, False):
         # Triggered by the timer or by a click on another view: the table stays unchanged until somebody asks for
@@ -205,11 +209,11 @@ def _views(person: Person, view: View, drawn: QueueCounts) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.segmented_control(
             "View",
-            list(NAMES),
+            list(TEXTS),
             key=_VIEW,
             required=True,
             wrap=True,
-            format_func=lambda name: f"{NAMES[name]} **{words.count(counts.views[name])}**",
+            format_func=lambda name: f"{TEXTS[name].name} **{words.count(counts.views[name])}**",
             on_change=_change_view,
             label_visibility="collapsed",
         )
@@ -225,7 +229,7 @@ def _views(person: Person, view: View, drawn: QueueCounts) -> None:
 def describe(view: View, counts: QueueCounts) -> str:
     """Return what a view holds, and how many of its claims are over."""
     overdue = f" **{words.count(counts.overdue)}** are over." if view == "near" and counts.overdue else ""
-    return f"{_SAYS[view]}{overdue}"
+    return f"{TEXTS[view].says}{overdue}"
 
 
 def _change_view() -> None:
@@ -374,10 +378,7 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="list_head"):
         st.markdown(f"**{words.count(len(picked))}** chosen", width="content")
         st.button(
-            "Assign to me",
-            icon=":material/person_add:",
-            on_click=_assign,
-            args=(person, person.id, "you", picked),
+            "Assign to me", icon=":material/person_add:", on_click=_assign, args=(person, person.id, "you", picked)
         )
         with st.popover("Assign to a colleague", icon=":material/group_add:"):
             names: dict[UUID | None, str] = {
@@ -391,12 +392,7 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
             st.button(
                 label, type="primary", disabled=not to, on_click=_assign, args=(person, to, name, picked), key="give"
             )
-        st.button(
-            "Unassign",
-            icon=":material/person_remove:",
-            on_click=_assign,
-            args=(person, None, "nobody", picked),
-        )
+        st.button("Unassign", icon=":material/person_remove:", on_click=_assign, args=(person, None, "nobody", picked))
         st.button(
             "Settle",
             icon=":material/task_alt:",
@@ -406,7 +402,7 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
         )
         with st.popover("Ask the claimants", icon=":material/contact_support:"):
             st.text_area("What to ask, or which document to send", key=_QUESTION, height=90, max_chars=2000)
-            label = f"Ask for {words.count(len(picked))} {CLAIMS.noun[len(picked) != 1]}"
+            label = f"Ask for {words.counted(len(picked), *CLAIMS.noun)}"
             st.button(label, type="primary", on_click=_ask, args=(person, picked), key="ask_claimants")
         st.button("Choose none", type="tertiary", on_click=_let_go)
 
@@ -419,9 +415,9 @@ def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenC
     if result is None:
         return
     _let_go()
-    number = f"{words.count(result.assigned_count)} {CLAIMS.noun[result.assigned_count != 1]}"
-    done = f"{number} assigned to {words.plain(name)}." if result.assigned_count else ""
-    st.session_state[_NOTICE] = BatchNotice(done, result.conflicts)
+    number = words.counted(result.done_count, *CLAIMS.noun)
+    done = f"{number} assigned to {words.plain(name)}." if result.done_count else ""
+    st.session_state[_NOTICE] = BatchNotice(done, result.refusals)
 
 
 def _settle(person: Person, picked: Sequence[ChosenClaim]) -> None:
@@ -442,7 +438,7 @@ def _tell(result: BatchResult | None, verb: str) -> bool:
     if result is None:
         return False
     _let_go()
-    number = f"{words.count(result.done_count)} {CLAIMS.noun[result.done_count != 1]}"
+    number = words.counted(result.done_count, *CLAIMS.noun)
     done = f"{number} {'is' if result.done_count == 1 else 'are'} {verb}." if result.done_count else ""
     st.session_state[_NOTICE] = BatchNotice(done, result.refusals, "Not done")
     return True

@@ -229,6 +229,55 @@ def test_every_type_has_a_sample_that_fits_its_schema(made: catalogue.EventType)
     get_validator(made.name).validate(examples.build_sample(made))
 
 
+# Audited actions that make no event, by the reason; each action of the source is one of these, or makes an event.
+_REASONS = {
+    "Work of the desk that changes nothing for a distributor": """
+        claim commented, claim assigned, claim incident dated, claim deductions set, claimant answered,
+        claim referral given back, claim approval lapsed, difference assigned, claim reserve set, claim referred,
+        claim payee set, claim paid in part, claim part taken back, claim corrected, claimant set, claim task made,
+        claim task done, claim letter written, claim letter sent, claim handed to finance,
+        claim taken back from finance, claims paid from a file, claims paid by one transfer, claim approved anew,
+        claim moved by command, credit note approval lapsed, resent to the insurer, all set aside resent,
+        submission set aside, insurer answered late, adjustment proposed, adjustment confirmed, adjustment refused,
+        adjustment taken back, target set, target changed, target removed, renewal call recorded, agreement added,
+        bank account proposed, bank account confirmed, bank account refused, bank account withdrawn,
+        commission share proposed, commission share confirmed, commission share refused, commission share taken back,
+        statement prepared, statement approved, statement reversed, statement disputed, statement given up,
+        statement part paid, statement payment returned, view saved, view deleted, view mailed, view no longer mailed,
+        e-mail queued, e-mail text changed, e-mail text reset, reminders switched off, reminders switched on,
+        customer noted, insurer told of endorsement, customers merged, customers taken apart, automation switched on,
+        automation switched off, owner of a waiting policy set, payment prepared, payment approved, payment confirmed,
+        payment returned, payment given up, bordereau issued, bordereau sent, bordereau acknowledged,
+        bordereau queried, file reconciled, difference explained, difference adjusted, write-off asked,
+        difference written off, month closing begun, month closing given up, month closed, month reopening asked,
+        month reopened, credit note approved first, credit note approved, credit note paid, credit note returned,
+        payout prepared, payout approved, payout approved anew, payout given up, bank file opened, rates proposed,
+        rates refused, rates taken back, rates withdrawn, product described
+    """,
+    "An act of whoever would be told of it, or of the installation": """
+        loan book uploaded, loan book read again, loan book resumed, loan book report taken, loan book rows forgotten,
+        file uploaded, file opened, export started, personal numbers sealed anew, distributor added,
+        distributor changed, distributor switched on, distributor switched off, insurer changed, key issued,
+        key revoked, product switched on, product offered to a distributor, endpoint registered, endpoint changed,
+        endpoint deleted, endpoint enabled, endpoint verified, endpoint secret rotated, endpoint replayed,
+        delivery sent again, mail sent again, store backed up, store restored, signed in, signed out, sessions ended,
+        staff added, staff changed, roles proposed, roles confirmed, roles refused, roles taken back, staff saved,
+        first admin set up, staff enabled, staff disabled, password link made, account change proposed,
+        account change confirmed, account change refused, account change taken back, account confirmed,
+        staff details set, password link, password chosen
+    """,
+    "Work of the privacy desk, which is nobody's business outside": """
+        breach registered, breach judged, breach notified to the Commission, breach told to people, breach closed,
+        complaint registered, complaint answered, data pack made, data request registered, data request acknowledged,
+        data request extended, data request answered, data request refused, data request identity checked,
+        data request records chosen, erasure prepared, erasure carried out, erasure refused, erasure taken back,
+        erasures applied again, figure set, legal hold set, legal hold lifted, yearly figures taken, return prepared,
+        return checked, return sent
+    """,
+}
+UNTOLD = {action.strip(): reason for reason, actions in _REASONS.items() for action in actions.split(",")}
+
+
 def written_actions() -> set[str]:
     """Every action that the source writes into the audit log: literals that reach a parameter called `action`."""
     trees = [ast.parse(path.read_text()) for path in _sources()]
@@ -236,7 +285,7 @@ def written_actions() -> set[str]:
     for tree in trees:
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
-                names = [each.arg for each in (*node.args.args, *node.args.kwonlyargs)]
+                names = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
                 if "action" in names and names[0] == "session":
                     places.setdefault(node.name, set()).add(names.index("action"))
     return {text for tree in trees for text in _literals(tree, places) if " " in text}
@@ -272,6 +321,6 @@ def _literals(tree: ast.Module, places: dict[str, set[int]]) -> Iterator[str]:
 def test_every_audited_action_makes_an_event_or_says_why_not() -> None:
     written = written_actions()
     assert len(written) > 40
-    assert written - catalogue.by_action().keys() - catalogue.UNTOLD.keys() == set()
+    assert written - catalogue.by_action().keys() - UNTOLD.keys() == set()
     source = "".join(path.read_text() for path in _sources() if path.parent.name != "events")
     assert [action for action in catalogue.by_action() if f'"{action}"' not in source] == []

@@ -19,7 +19,7 @@ from core.services.claims.lists.filter import VIEWS, ClaimFilter, View
 from core.services.claims.lists.queue import QueueRow
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import questions
-from core.services.claims.workflow.assignment import AssignmentResult, ChosenClaim
+from core.services.claims.workflow.assignment import BatchResult, ChosenClaim
 from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim
@@ -261,7 +261,7 @@ def test_two_who_take_the_next_one_at_once_get_two_claims(new_office: Office) ->
     assert sorted(map(str, taken)) == sorted(map(str, waiting))
 
 
-def give(office: Office, chosen: list[ChosenClaim], to: str | None, *, by: str = "ada") -> AssignmentResult:
+def give(office: Office, chosen: list[ChosenClaim], to: str | None, *, by: str = "ada") -> BatchResult:
     officer = office.people[to].id if to else None
     with office.store.writing(DESK) as session:
         return claim_assignment.assign_claims(session, chosen, to=officer, person=office.people[by])
@@ -270,12 +270,12 @@ def give(office: Office, chosen: list[ChosenClaim], to: str | None, *, by: str =
 @pytest.mark.both_databases
 def test_several_claims_are_given_at_once_and_the_beaten_one_is_told(office: Office, lives: dict[str, UUID]) -> None:
     chosen = claim_assignment.choose_rows(rows(office, view="open"))
-    assert give(office, chosen, "bola") == AssignmentResult(assigned_count=5, conflicts=())
+    assert give(office, chosen, "bola") == BatchResult(done_count=5, refusals=())
     assert {office.claim(seen.id).assigned_to for seen in chosen} == {office.people["bola"].id}
     again = give(office, chosen, "bola", by="sade")
-    assert again == AssignmentResult(assigned_count=5, conflicts=())
+    assert again == BatchResult(done_count=5, refusals=())
     beaten = give(office, chosen[:1], "ada")
-    assert beaten == AssignmentResult(assigned_count=0, conflicts=(f"{chosen[0].reference} was taken by bola",))
+    assert beaten == BatchResult(done_count=0, refusals=(f"{chosen[0].reference} was taken by bola",))
     assert [entry.action for entry in office.log(chosen[0].id)].count("claim assigned") == 1
 
 
@@ -286,8 +286,8 @@ def test_each_way_of_being_too_late_has_its_words(office: Office, lives: dict[st
     office.put(lives["over"], deleted_at=NOON)
     names = ("fresh", "near", "over", "asked")
     result = give(office, [chosen[lives[name]] for name in names], "bola", by="sade")
-    assert result.assigned_count == 1
-    assert {line.partition(" ")[2] for line in result.conflicts} == {
+    assert result.done_count == 1
+    assert {line.partition(" ")[2] for line in result.refusals} == {
         "was changed meanwhile: it is Viewed now",
         "was given back to nobody meanwhile",
         "is not there any more",
@@ -318,7 +318,7 @@ def test_of_two_who_assign_the_same_claims_at_once_each_claim_has_one_winner(new
 
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(attempt, ("ada", "bola")))
-    assert sorted((result.assigned_count, len(result.conflicts)) for result in results) == [(0, 4), (4, 0)]
+    assert sorted((result.done_count, len(result.refusals)) for result in results) == [(0, 4), (4, 0)]
     with new_office.store.reading(DESK) as session:
         versions = session.execute(sa.select(Claim.version)).scalars().all()
     assert set(versions) == {2}

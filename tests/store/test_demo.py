@@ -334,6 +334,9 @@ def test_submitted_data_can_be_read_again_by_its_cover(store: Store) -> None:
             with clock.freeze(policy.created_at):
                 request = requests.validate(cover.request, submitted)
             assert cover.registration(request) == policy.plate_key
+            assert cover.device_number(request) == policy.device_serial_number
+            risk = cover.risk_key(request)
+            assert (risk and seal.keyed_hash("risk", risk)) == policy.risk_hash
             assert cover.duplicate_key(request) == policy.twin_key
             assert request.first_name == policy.first_name
 

@@ -161,6 +161,19 @@ def test_an_empty_view_says_what_to_do(opened: Opened, view: str) -> None:
     assert "Take next" in labels(at)
 
 
+@every_case(
+    ("view", "said"),
+    [
+        ("referred", "No decision waits for a supervisor."),
+        ("lapsed", "Every approval of an open claim stands."),
+        ("to_pay", "Every offer that was accepted is paid."),
+    ],
+)
+@pytest.mark.usefixtures("lives")
+def test_a_view_that_holds_no_claim_says_so(opened: Opened, view: str, said: str) -> None:
+    assert [info.value for info in opened(view=view).info] == [said]
+
+
 def test_chosen_claims_are_assigned_once_and_let_go(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
     at = opened(view="unassigned")
     assert not [button for button in at.button if button.label == "Assign to me"]

@@ -12,7 +12,7 @@ from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.request import validate
 from core.errors import InvalidInput
-from core.ui.forms import questions
+from core.ui.forms import forms, questions
 from core.ui.forms.questions import Kind, Question
 from tests.every_case import every_case
 from tests.ui.conftest import texts
@@ -129,6 +129,12 @@ def test_no_question_shows_a_raw_field_name(cover: Cover[Any]) -> None:
     for question in questions.of(cover.request):
         assert "_" not in question.label
         assert question.label[0].isupper()
+
+
+@every_cover
+def test_no_question_of_a_sale_stands_under_a_heading_of_claims(cover: Cover[Any]) -> None:
+    headings = {heading for heading, _ in forms.group(questions.of(cover.request))}
+    assert headings.isdisjoint({"Incident", "Loss", "Claimant", "Payout"})
 
 
 def test_personal_numbers_are_masked_when_they_are_read_back() -> None:

@@ -198,7 +198,7 @@ async def answer_claim_question(request: Request, caller: Signed, claim_id: Id, 
     """Answer the open question of a claim of yours; its statutory clock runs again. Without one it is 409."""
 
     def work(session: ScopedSession) -> WireResponse:
-        questions.answer_over_api(session, claim_id, answer=body.answer, actor=caller.actor)
+        questions.answer_question(session, claim_id, answer=body.answer, actor=caller.actor)
         return envelope.answer({"claim": records.get_claim(session, claim_id)}, _ANSWERED)
 
     return await run_once_async(request, caller, body, work)

@@ -83,6 +83,11 @@ class Draft:
     after: Mapping[str, Any]
 
 
+def note(session: ScopedSession, kind: str, record_id: UUID, action: str, /, *, actor: str, **facts: Any) -> None:
+    """Append an entry about a record with these facts, for what needs no state before and after."""
+    write(session, actor=actor, action=action, subject=subject_of(kind, record_id), after=facts)
+
+
 def write_many(session: ScopedSession, drafts: Sequence[Draft]) -> None:
     """Append several entries; call it last, as others wait for the chains until this transaction ends."""
     now, trace = clock.now(), telemetry.current_trace()

@@ -152,8 +152,7 @@ def _get_or_create_distributor(session: ScopedSession, name: str, actor: str) ->
             raise StateForbids(f"{existing.name} is switched off: switch it on under Distributors first")
         return existing.id, False
     distributor_id = keys.get_or_create_distributor(session, name)
-    subject = audit.subject_of("distributor", distributor_id)
-    audit.write(session, actor=actor, action="distributor added", subject=subject, after={"name": name})
+    audit.note(session, "distributor", distributor_id, "distributor added", actor=actor, name=name)
     return distributor_id, True
 
 

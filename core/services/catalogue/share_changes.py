@@ -268,12 +268,10 @@ def _decide(session: ScopedSession, row: CommissionShare, state: str, by: Person
 
 
 def _note(session: ScopedSession, row: CommissionShare, action: str, by: Person) -> None:
-    after = {
+    facts = {
         "share_id": str(row.id),
         "product_id": str(row.product_id) if row.product_id else "all products",
         "commission": "the product's" if row.commission_bp is None else f"{money.to_naira(row.commission_bp)}",
         "effective_at": clock.to_wire(row.effective_at),
     }
-    audit.write(
-        session, actor=by.actor, action=action, subject=audit.subject_of("distributor", row.distributor_id), after=after
-    )
+    audit.note(session, "distributor", row.distributor_id, action, actor=by.actor, **facts)

@@ -125,9 +125,7 @@ def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) ->
     row = Breach(
         id=ids.new(),
         number=figures.new_number(session, "BR"),
-        title=given.title,
-        description=given.description,
-        actor=given.actor,
+        **given.model_dump(include={"title", "description", "actor"}),
         known_at=known,
         since_at=clock.lagos_midnight(given.since_on),
         until_at=clock.lagos_midnight(given.until_on + timedelta(days=1)),
@@ -135,7 +133,8 @@ def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) ->
         created_at=clock.now(),
     )
     session.insert(row)
-    _note(session, row, "breach registered", by, known_at=clock.to_wire(known))
+    facts = {"number": row.number, "known_at": clock.to_wire(known)}
+    audit.note(session, "breach", row.id, "breach registered", actor=by.actor, **facts)
     return row.id
 
 
@@ -189,17 +188,14 @@ def find_exposures(session: ScopedSession, row: BreachRow) -> Sequence[Exposure]
     """List what was opened, shown or exported in the span, of one actor if the breach names one; newest first."""
     span = [col(AuditEntry.created_at) >= row.since_at, col(AuditEntry.created_at) < row.until_at]
     who = [col(AuditEntry.actor) == row.actor] if row.actor else []
-    names = ("id", "actor", "action", "subject", "created_at")
+    names = ("id", "actor", "action", "subject")
     query = (
-        sa.select(*(col(getattr(AuditEntry, name)) for name in names))
+        sa.select(*(col(getattr(AuditEntry, name)) for name in names), col(AuditEntry.created_at).label("at"))
         .where(col(AuditEntry.action).in_(OPENING), *span, *who)
         .order_by(col(AuditEntry.created_at).desc(), col(AuditEntry.id).desc())
         .limit(MAX_LISTED)
     )
-    return [
-        Exposure(id=each.id, at=each.created_at, actor=each.actor, action=each.action, subject=each.subject)
-        for each in session.execute(query)
-    ]
+    return [Exposure(**row._mapping) for row in session.execute(query)]
 
 
 def draft_notice(row: BreachRow, exposures: Sequence[Exposure]) -> str:
@@ -220,38 +216,28 @@ def draft_notice(row: BreachRow, exposures: Sequence[Exposure]) -> str:
     )
 
 
-def list_breaches(session: ScopedSession) -> list[BreachRow]:
-    """List every breach, the newest first."""
-    return _list(session)
-
-
 def get_breach(session: ScopedSession, breach_id: UUID) -> BreachRow:
     """Return one breach; NotFound for an unknown id."""
-    found = _list(session, col(Breach.id) == breach_id)
+    found = list_breaches(session, col(Breach.id) == breach_id)
     if not found:
         raise NotFound("There is no such breach")
     return found[0]
 
 
-def _list(session: ScopedSession, *conditions: Any) -> list[BreachRow]:
+def list_breaches(session: ScopedSession, *conditions: Any) -> list[BreachRow]:
+    """List every breach, or those of conditions, the newest first."""
     query = sa.select(Breach).where(*conditions).order_by(col(Breach.known_at).desc(), col(Breach.id).desc())
     names = set(BreachRow.__dataclass_fields__) - {"notify_by"}
-    return [
-        BreachRow(
-            **{name: getattr(row, name) for name in names},
-            notify_by=row.known_at
-            + timedelta(hours=figures.get_figure(session, "breach_hours", clock.to_lagos_day(row.known_at))),
-        )
-        for row in session.execute(query).scalars()
-    ]
+    found = []
+    for row in session.execute(query).scalars():
+        hours = figures.get_figure(session, "breach_hours", clock.to_lagos_day(row.known_at))
+        notify_by = row.known_at + timedelta(hours=hours)
+        found.append(BreachRow(**{name: getattr(row, name) for name in names}, notify_by=notify_by))
+    return found
 
 
 def _get_open(session: ScopedSession, breach_id: UUID, version: int, by: Person) -> Breach:
-    figures.require_role(by)
-    query = sa.select(Breach).where(col(Breach.id) == breach_id).with_for_update()
-    row: Breach | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such breach")
+    row = figures.get_for_update(session, Breach, breach_id, noun="breach", by=by)
     if row.closed_at is not None:
         raise StateForbids("This breach is closed")
     if row.version != version:
@@ -262,9 +248,4 @@ def _get_open(session: ScopedSession, breach_id: UUID, version: int, by: Person)
 def _save(session: ScopedSession, row: Breach, action: str, by: Person, **facts: Any) -> None:
     row.version += 1
     session.flush()
-    _note(session, row, action, by, **facts)
-
-
-def _note(session: ScopedSession, row: Breach, action: str, by: Person, **facts: Any) -> None:
-    subject = audit.subject_of("breach", row.id)
-    audit.write(session, actor=by.actor, action=action, subject=subject, after={"number": row.number, **facts})
+    audit.note(session, "breach", row.id, action, actor=by.actor, number=row.number, **facts)

@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotFound, StateForbids
+from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import figures
 from core.services.people.staff import Person
@@ -94,19 +94,17 @@ def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) ->
     row = Complaint(
         id=ids.new(),
         number=figures.new_number(session, "CO"),
-        category=given.category,
+        **given.model_dump(exclude={"policy_number"}),
         provider_id=policy.provider_id if policy else None,
         policy_id=policy.id if policy else None,
         customer_id=policy.customer_id if policy else None,
-        name=given.name,
-        contact=given.contact,
-        text=given.text,
         received_at=clock.now(),
         due_on=clock.today() + timedelta(days=figures.get_figure(session, "complaint_days")),
         created_by=by.id,
     )
     session.insert(row)
-    _note(session, row, "complaint registered", by, category=row.category)
+    facts = {"number": row.number, "category": row.category}
+    audit.note(session, "complaint", row.id, "complaint registered", actor=by.actor, **facts)
     return row.id
 
 
@@ -122,17 +120,13 @@ def _find_policy(session: ScopedSession, number: str | None) -> Policy | None:
 
 def answer(session: ScopedSession, complaint_id: UUID, *, outcome: str, by: Person) -> None:
     """Close a complaint with what was answered."""
-    figures.require_role(by)
-    query = sa.select(Complaint).where(col(Complaint.id) == complaint_id).with_for_update()
-    row: Complaint | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such complaint")
+    row = figures.get_for_update(session, Complaint, complaint_id, noun="complaint", by=by)
     if row.answered_at is not None:
         raise StateForbids("This complaint was answered already")
     given: AnswerInput = request.validate(AnswerInput, {"outcome": outcome})
     row.outcome, row.answered_by, row.answered_at = given.outcome, by.id, clock.now()
     session.flush()
-    _note(session, row, "complaint answered", by)
+    audit.note(session, "complaint", row.id, "complaint answered", actor=by.actor, number=row.number)
 
 
 def list_complaints(session: ScopedSession) -> Sequence[ComplaintRow]:
@@ -179,13 +173,8 @@ def _count_late(session: ScopedSession) -> dict[UUID, tuple[int, int]]:
     """
     notice = clock.now() - timedelta(hours=figures.get_figure(session, "premium_notice_hours"))
     placed = clock.now() - timedelta(days=figures.get_figure(session, "premium_placed_days"))
-    is_waiting = (
-        col(Policy.is_live),
-        col(Policy.deleted_at).is_(None),
-        col(Policy.cancelled_at).is_(None),
-        col(Policy.declined_at).is_(None),
-        col(Policy.created_at) < notice,
-    )
+    ends = (Policy.deleted_at, Policy.cancelled_at, Policy.declined_at)
+    is_waiting = (col(Policy.is_live), *(col(at).is_(None) for at in ends), col(Policy.created_at) < notice)
     unnotified = sa.and_(sa.not_(col(Policy.submitted_to_provider)), col(Submission.state).in_(OPEN))
     unplaced = sa.and_(sa.not_(col(Policy.activated)), col(Policy.created_at) < placed)
     query = (
@@ -199,8 +188,3 @@ def _count_late(session: ScopedSession) -> dict[UUID, tuple[int, int]]:
 
 def _count(condition: Any) -> Any:
     return sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
-
-
-def _note(session: ScopedSession, row: Complaint, action: str, by: Person, **facts: str) -> None:
-    after = {"number": row.number, **facts}
-    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("complaint", row.id), after=after)

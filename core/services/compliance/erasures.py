@@ -36,7 +36,9 @@ from core.services.compliance.own_records import (
     in_chunks,
     list_numbers,
     list_searched_columns,
+    load_in,
     run,
+    run_in,
 )
 from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, PersonalValues, list_texts, phone_spellings
 from core.services.files.links import parse_stored_code
@@ -116,10 +118,8 @@ def _redact(session: ScopedSession, entry: Any, values: PersonalValues, erasure_
 
 def seal_statements(session: ScopedSession, movements: Collection[UUID], erasure_id: UUID) -> int:
     """Seal anew the statements that printed these movements; their lines have lost the name by now."""
-    ids: set[UUID] = set()
-    for some in in_chunks(list(movements)):
-        query = sa.select(col(StatementLine.statement_id)).where(col(StatementLine.movement_id).in_(some)).distinct()
-        ids |= set(session.execute(query).scalars())
+    query = sa.select(col(StatementLine.statement_id)).distinct()
+    ids = set(load_in(session, query, col(StatementLine.movement_id), movements))
     for id_ in sorted(ids):
         row: Statement = session.execute(sa.select(Statement).where(col(Statement.id) == id_)).scalar_one()
         digest = bordereau_proofs.digest_of(session, row)
@@ -130,13 +130,12 @@ def seal_statements(session: ScopedSession, movements: Collection[UUID], erasure
 def redact_bordereaux(session: ScopedSession, subjects: Sequence[UUID], erasure_id: UUID) -> int:
     """Take the person out of the rows of bordereaux about these movements and claims, and seal those anew."""
     ids: set[UUID] = set()
-    for some in in_chunks(subjects):
-        for row in session.execute(sa.select(BordereauLine).where(col(BordereauLine.subject_id).in_(some))).scalars():
-            pairs = zip(columns.OF[row.kind], row.cells, strict=True)
-            cells = [ERASED if column.name in _OF_PERSON and text else text for column, text in pairs]
-            at = (col(BordereauLine.bordereau_id) == row.bordereau_id, col(BordereauLine.position) == row.position)
-            run(session, sa.update(BordereauLine).where(*at).values(cells=cells))
-            ids.add(row.bordereau_id)
+    for row in load_in(session, sa.select(BordereauLine), col(BordereauLine.subject_id), subjects):
+        pairs = zip(columns.OF[row.kind], row.cells, strict=True)
+        cells = [ERASED if column.name in _OF_PERSON and text else text for column, text in pairs]
+        at = (col(BordereauLine.bordereau_id) == row.bordereau_id, col(BordereauLine.position) == row.position)
+        run(session, sa.update(BordereauLine).where(*at).values(cells=cells))
+        ids.add(row.bordereau_id)
     for id_ in sorted(ids):
         query = sa.select(Bordereau).where(col(Bordereau.id) == id_)
         paper: Bordereau = session.execute(query).scalar_one()
@@ -157,17 +156,8 @@ _APART: Final = frozenset({"audit_entry", "kept_answer", "sale_draft", "event", 
 # The business's own records: a customer may be a colleague, or bear the name of a company.
 _BUSINESS: Final = frozenset(
     {
-        "staff",
-        "staff_session",
-        "provider",
-        "distributor",
-        "agreement",
-        "loan_book",
-        "bank_account",
-        "commission_share",
-        "api_key",
-        "webhook_endpoint",
-        "mail_text",
+        *("staff", "staff_session", "provider", "distributor", "agreement", "loan_book", "bank_account"),
+        *("commission_share", "api_key", "webhook_endpoint", "mail_text"),
     }
 )
 
@@ -192,8 +182,8 @@ def erase_people(session: ScopedSession, customer_ids: Sequence[UUID], erasure_i
     erased.files = _find_files(session, people)
     session.insert(ErasureWindow(id=1))
     erased.rows.update(erase_rows(session, people))
-    erased.rows.update(_delete_files(session, erased.files))
-    erased.rows.update(_erase_mail(session, people))
+    erased.rows["uploaded_file"] = run_in(session, sa.delete(UploadedFile), col(UploadedFile.code), erased.files)
+    erased.rows["mail"] = _erase_mail(session, people)
     for table in _searched_tables():
         erased.rows[table.name] += _search(session, table, values)
     erased.rows["kept_answer"] += _erase_answers(session, people, values)
@@ -205,16 +195,14 @@ def erase_people(session: ScopedSession, customer_ids: Sequence[UUID], erasure_i
     session.execute(sa.delete(ErasureWindow).execution_options(synchronize_session=False))
     erased.rows = +erased.rows
     for customer_id in new:
-        about, after = audit.subject_of("customer", customer_id), {"erasure_id": str(erasure_id)}
-        audit.write(session, actor=actor, action="customer erased", subject=about, after=after)
+        audit.note(session, "customer", customer_id, "customer erased", actor=actor, erasure_id=str(erasure_id))
     return erased
 
 
 def _find_rows(session: ScopedSession, customer_ids: Sequence[UUID]) -> PersonRows:
     def load(entity: type[SQLModel]) -> list[Any]:
         column = col(entity.customer_id) if entity is not Customer else col(Customer.id)  # type: ignore[attr-defined]
-        queries = (sa.select(entity).where(column.in_(ids)) for ids in in_chunks(customer_ids))
-        return [row for query in queries for row in session.execute(query).scalars()]
+        return load_in(session, sa.select(entity), column, customer_ids)
 
     kinds: tuple[Any, ...] = (Purchase, Renewal, Refund, Adjustment)
     ids = {entity: [row.id for row in load(entity)] for entity in kinds}
@@ -291,15 +279,10 @@ def _find_files(session: ScopedSession, people: PersonRows) -> list[str]:
     metas = (*META_COLUMNS, "claim_invoice_url", "offer_form_url")
     texts += [[getattr(row, name) for name in metas] for row in people.claims]
     linked = find_codes(texts)
-    found: set[str] = set()
-    owners = {row.distributor_id for row in people.customers}
-    for codes in in_chunks(linked):
-        mine = sa.and_(col(UploadedFile.code).in_(codes), col(UploadedFile.distributor_id).in_(owners))
-        found |= set(session.execute(sa.select(col(UploadedFile.code)).where(mine)).scalars())
-    for some in in_chunks([claim.id for claim in people.claims]):
-        query = sa.select(col(UploadedFile.code)).where(col(UploadedFile.claim_id).in_(some))
-        found |= set(session.execute(query).scalars())
-    return sorted(found)
+    owners, codes = {row.distributor_id for row in people.customers}, sa.select(col(UploadedFile.code))
+    mine = codes.where(col(UploadedFile.distributor_id).in_(owners))
+    found = load_in(session, mine, col(UploadedFile.code), linked)
+    return sorted({*found, *load_in(session, codes, col(UploadedFile.claim_id), people.ids("claim_id"))})
 
 
 def find_codes(data: Any) -> set[str]:
@@ -307,24 +290,16 @@ def find_codes(data: Any) -> set[str]:
     return {code for text in list_texts(data) if (code := parse_stored_code(text))}
 
 
-def _delete_files(session: ScopedSession, codes: Sequence[str]) -> Mapping[str, int]:
-    for some in in_chunks(codes):
-        run(session, sa.delete(UploadedFile).where(col(UploadedFile.code).in_(some)))
-    return {"uploaded_file": len(codes)}
-
-
-def _erase_mail(session: ScopedSession, people: PersonRows) -> Mapping[str, int]:
+def _erase_mail(session: ScopedSession, people: PersonRows) -> int:
     """E-mails to the person lose address and text: a salutation names them by half their name."""
     emails = {row.email.casefold() for row in people.customers} | {row.email.casefold() for row in people.policies}
-    number = 0
-    for some in in_chunks([email for email in emails if not email.endswith(ERASED_DOMAIN)]):
-        gone = {"recipient": f"mail@{ERASED_DOMAIN}", "subject": ERASED, "body": ERASED}
-        number += run(session, sa.update(Mail).where(sa.func.lower(col(Mail.recipient)).in_(some)).values(gone))
+    mine = [email for email in emails if not email.endswith(ERASED_DOMAIN)]
+    gone = {"subject": ERASED, "body": ERASED}
+    to_them = sa.update(Mail).values({"recipient": f"mail@{ERASED_DOMAIN}", **gone})
+    number = run_in(session, to_them, sa.func.lower(col(Mail.recipient)), mine)
     # Those to others about a record of the person keep their address alone.
-    for some in in_chunks([subject.replace(" ", ":") for subject in people.subjects([])]):
-        values_ = {"subject": ERASED, "body": ERASED}
-        number += run(session, sa.update(Mail).where(col(Mail.about).in_(some)).values(values_))
-    return {"mail": number}
+    about = [subject.replace(" ", ":") for subject in people.subjects([])]
+    return number + run_in(session, sa.update(Mail).values(gone), col(Mail.about), about)
 
 
 def _searched_tables() -> list[sa.Table]:
@@ -372,9 +347,7 @@ def _erase_answers(session: ScopedSession, people: PersonRows, values: PersonalV
 def _delete_drafts(session: ScopedSession, values: PersonalValues) -> int:
     rows = session.execute(sa.select(col(SaleDraft.id), col(SaleDraft.sealed))).all()
     found = [row.id for row in rows if any(values.is_in(text.encode()) for text in seal.unseal(row.sealed).values())]
-    for some in in_chunks(found):
-        run(session, sa.delete(SaleDraft).where(col(SaleDraft.id).in_(some)))
-    return len(found)
+    return run_in(session, sa.delete(SaleDraft), col(SaleDraft.id), found)
 
 
 PERSON: Final = "person"
@@ -539,35 +512,20 @@ def list_of_request(session: ScopedSession, request_id: UUID) -> list[ErasureRow
 def _answer_request(session: ScopedSession, row: Erasure, by: Person) -> None:
     if row.request_id is None:
         return
-    session.execute(
-        sa.update(DataRequest)
-        .where(col(DataRequest.id) == row.request_id)
-        .values(
-            state="answered",
-            outcome=f"Erased, certificate {row.number}",
-            answered_by=by.id,
-            answered_at=clock.now(),
-            version=DataRequest.version + 1,
-        )
-        .execution_options(synchronize_session=False)
-    )
+    done = {"state": "answered", "outcome": f"Erased, certificate {row.number}", "version": DataRequest.version + 1}
+    update = sa.update(DataRequest).where(col(DataRequest.id) == row.request_id)
+    run(session, update.values(**done, answered_by=by.id, answered_at=clock.now()))
 
 
 def _certify(row: Erasure, rows: Mapping[str, int], by: Person) -> str:
-    facts = {"number": row.number, "customers": row.customers, "rows": dict(rows), "by": [str(row.prepared_by)]}
-    return _hash({**facts, "decided_by": str(by.id), "at": clock.to_wire(clock.now())})
-
-
-def _hash(facts: Mapping[str, Any]) -> str:
+    facts: dict[str, Any] = {"number": row.number, "customers": row.customers, "rows": dict(rows)}
+    facts |= {"by": [str(row.prepared_by)], "decided_by": str(by.id), "at": clock.to_wire(clock.now())}
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def _list(session: ScopedSession, *conditions: Any) -> list[ErasureRow]:
-    query = (
-        PROPOSALS.select_with_names()
-        .where(*conditions)
-        .order_by(col(Erasure.prepared_at).desc(), col(Erasure.id).desc())
-    )
+    query = PROPOSALS.select_with_names().where(*conditions)
+    query = query.order_by(col(Erasure.prepared_at).desc(), col(Erasure.id).desc())
     names = set(ErasureRow.__dataclass_fields__) - {"preparer", "decider"}
     return [
         ErasureRow(**{name: getattr(row, name) for name in names}, preparer=made_by, decider=decided_by)
@@ -581,5 +539,5 @@ def _open(session: ScopedSession, erasure_id: UUID, by: Person) -> Erasure:
 
 
 def _note(session: ScopedSession, row: Erasure, action: str, *, actor: str, **facts: Any) -> None:
-    after = {"number": row.number, "record_class": row.record_class, **facts}
-    audit.write(session, actor=actor, action=action, subject=audit.subject_of("erasure", row.id), after=after)
+    known = {"number": row.number, "record_class": row.record_class}
+    audit.note(session, "erasure", row.id, action, actor=actor, **known, **facts)

@@ -4,20 +4,22 @@ import csv
 import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from typing import Annotated, Any, Final
+from datetime import date, timedelta
+from typing import Annotated, Any, Final, TypeVar
+from uuid import UUID
 
 import sqlalchemy as sa
 from pydantic import Field
-from sqlmodel import col
+from sqlmodel import SQLModel, col
 
 from core import clock, ids
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed
+from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.compliance import breaches
 from core.services.compliance.request_forms import KINDS
+from core.services.lists.windows import Span, Window
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
@@ -37,6 +39,7 @@ from core.store.schema.tables import (
 )
 
 ROLES: Final = ("compliance",)
+RowT = TypeVar("RowT", bound=SQLModel)
 LABELS: Final[Mapping[str, str]] = {
     "acknowledge_working_days": "Working days to acknowledge a request",
     "answer_days": "Days to answer a request",
@@ -82,6 +85,16 @@ def require_role(by: Person) -> None:
         raise NotAllowed("Only compliance works at the privacy desk")
 
 
+def get_for_update(session: ScopedSession, entity: type[RowT], record_id: UUID, *, noun: str, by: Person) -> RowT:
+    """Lock and return a record of the desk; NotAllowed for whoever is not of compliance, NotFound for an unknown id."""
+    require_role(by)
+    query = sa.select(entity).where(col(entity.id) == record_id).with_for_update()  # type: ignore[attr-defined]
+    row: RowT | None = session.execute(query).scalar_one_or_none()
+    if row is None:
+        raise NotFound(f"There is no such {noun}")
+    return row
+
+
 def get_figure(session: ScopedSession, name: str, on: date | None = None) -> int:
     """Return the amount that holds on a day (in Lagos), today by default; KeyError for an unknown name."""
     query = (
@@ -100,16 +113,8 @@ def list_figures(session: ScopedSession) -> list[Figure]:
     """List every figure that was ever set, by name and the newest first."""
     query = sa.select(ComplianceFigure).order_by(col(ComplianceFigure.effective_on).desc())
     rows = sorted(session.execute(query).scalars(), key=lambda row: list(LABELS).index(row.name))
-    return [
-        Figure(
-            name=row.name,
-            label=LABELS[row.name],
-            amount=row.amount,
-            effective_on=row.effective_on,
-            source=row.source,
-        )
-        for row in rows
-    ]
+    names = ("name", "amount", "effective_on", "source")
+    return [Figure(**{name: getattr(row, name) for name in names}, label=LABELS[row.name]) for row in rows]
 
 
 def set_figure(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) -> None:
@@ -119,15 +124,7 @@ def set_figure(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) 
     given: FigureInput = request.validate(FigureInput, typed)
     if given.effective_on < clock.today() + timedelta(days=1):
         raise InvalidInput.for_field("effective_on", "must be tomorrow or later")
-    row = ComplianceFigure(
-        id=ids.new(),
-        name=given.name,
-        effective_on=given.effective_on,
-        amount=given.amount,
-        source=given.source,
-        set_by=by.id,
-        created_at=clock.now(),
-    )
+    row = ComplianceFigure(id=ids.new(), **given.model_dump(), set_by=by.id, created_at=clock.now())
     if not session.insert_if_absent(row):
         raise InvalidInput.for_field("effective_on", "has a figure of this name already")
     after = {"amount": row.amount, "effective_on": row.effective_on.isoformat(), "source": row.source}
@@ -163,7 +160,7 @@ def count_year(session: ScopedSession, year: int) -> list[tuple[str, str, int]]:
     """Return the figures of a year: group, what is counted, and the number. InvalidInput for another year."""
     if not _FIRST_YEAR <= year <= clock.today().year:
         raise InvalidInput.for_field("year", f"must be from {_FIRST_YEAR} to this year")
-    span = clock.lagos_midnight(date(year, 1, 1)), clock.lagos_midnight(date(year + 1, 1, 1))
+    span = Window(date(year, 1, 1), date(year + 1, 1, 1)).span
     return [*_held(session, span), *_requests(session, span), *_breaches(session, span), *_disclosures(session, span)]
 
 
@@ -181,19 +178,16 @@ def write_file(session: ScopedSession, year: int, *, by: Person) -> bytes:
     return target.getvalue().encode()
 
 
-_Span = tuple[datetime, datetime]
-
-
-def _held(session: ScopedSession, span: _Span) -> Iterator[tuple[str, str, int]]:
+def _held(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
+    until = Span(end=span.end)
     for label, entity in _CLASSES:
         made = col(entity.created_at)
-        yield "Held at the end of the year", label, _count(session, entity, made < span[1])
-        yield "New in the year", label, _count(session, entity, made >= span[0], made < span[1])
+        yield "Held at the end of the year", label, _count(session, entity, *until.on(made))
+        yield "New in the year", label, _count(session, entity, *span.on(made))
 
 
-def _requests(session: ScopedSession, span: _Span) -> Iterator[tuple[str, str, int]]:
-    received = col(DataRequest.received_at)
-    in_year = [received >= span[0], received < span[1]]
+def _requests(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
+    in_year = span.on(col(DataRequest.received_at))
     for kind, label in KINDS.items():
         yield "Requests", label, _count(session, DataRequest, *in_year, col(DataRequest.kind) == kind)
     for state in ("answered", "refused", "withdrawn"):
@@ -205,16 +199,15 @@ def _requests(session: ScopedSession, span: _Span) -> Iterator[tuple[str, str, i
     ).all()
     late = sum(clock.to_lagos_day(row.answered_at) > (row.extended_to or row.due_on) for row in closed)
     yield "Requests", "Of them closed after their last day", late
-    done = [col(Erasure.state) == "erased", col(Erasure.decided_at) >= span[0], col(Erasure.decided_at) < span[1]]
+    done = [col(Erasure.state) == "erased", *span.on(col(Erasure.decided_at))]
     people = session.execute(sa.select(col(Erasure.customers)).where(*done)).scalars().all()
     yield "Erasures", "Carried out", len(people)
     yield "Erasures", "Records of people", sum(map(len, people))
 
 
-def _breaches(session: ScopedSession, span: _Span) -> Iterator[tuple[str, str, int]]:
-    known = col(Breach.known_at)
-    rows = [row for row in breaches.list_breaches(session) if span[0] <= row.known_at < span[1]]
-    yield "Breaches", "Registered", _count(session, Breach, known >= span[0], known < span[1])
+def _breaches(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
+    rows = breaches.list_breaches(session, *span.on(col(Breach.known_at)))
+    yield "Breaches", "Registered", len(rows)
     for risk, label in breaches.RISKS.items():
         yield "Breaches", label, sum(row.risk == risk for row in rows)
     in_time = sum(row.commission_at is not None and row.commission_at <= row.notify_by for row in rows)
@@ -222,15 +215,13 @@ def _breaches(session: ScopedSession, span: _Span) -> Iterator[tuple[str, str, i
     yield "Breaches", "Notified late", sum(row.commission_at is not None for row in rows) - in_time
 
 
-def _disclosures(session: ScopedSession, span: _Span) -> Iterator[tuple[str, str, int]]:
-    at = col(AuditEntry.created_at)
+def _disclosures(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
+    at = span.on(col(AuditEntry.created_at))
     for action in breaches.OPENING:
-        label = action.capitalize()
-        number = _count(session, AuditEntry, at >= span[0], at < span[1], col(AuditEntry.action) == action)
-        yield "Disclosures", label, number
-    sent = (col(Policy.submitted_to_provider), col(Policy.created_at) >= span[0], col(Policy.created_at) < span[1])
+        yield "Disclosures", action.capitalize(), _count(session, AuditEntry, *at, col(AuditEntry.action) == action)
+    sent = (col(Policy.submitted_to_provider), *span.on(col(Policy.created_at)))
     yield "Transfers", "Policies submitted to insurers", _count(session, Policy, *sent)
-    open_ = (col(WebhookEndpoint.deleted_at).is_(None), col(WebhookEndpoint.created_at) < span[1])
+    open_ = (col(WebhookEndpoint.deleted_at).is_(None), *Span(end=span.end).on(col(WebhookEndpoint.created_at)))
     yield "Transfers", "Webhook endpoints of distributors", _count(session, WebhookEndpoint, *open_)
 
 

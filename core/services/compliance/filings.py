@@ -18,7 +18,7 @@ from core.services.audit import log as audit
 from core.services.compliance import figures
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
-from core.store.access import ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Agreement, Distributor, Filing, Purchase, Staff
 
 # The label of each return, and the months of its period.
@@ -126,14 +126,8 @@ def _periods(kind: str) -> Iterator[date]:
 
 
 def _planned(session: ScopedSession, kind: str, ends_on: date) -> FilingRow:
-    return FilingRow(
-        id=None,
-        kind=kind,
-        label=KINDS[kind][0],
-        period_ends_on=ends_on,
-        due_on=compute_due_day(session, kind, ends_on),
-        state="due",
-    )
+    due_on = compute_due_day(session, kind, ends_on)
+    return FilingRow(id=None, kind=kind, label=KINDS[kind][0], period_ends_on=ends_on, due_on=due_on, state="due")
 
 
 def compute_due_day(session: ScopedSession, kind: str, ends_on: date) -> date:
@@ -192,47 +186,33 @@ def list_licences(session: ScopedSession) -> list[Licence]:
     query = sa.select(col(Distributor.id), col(Distributor.business_name)).where(
         col(Distributor.active), col(Distributor.deleted_at).is_(None)
     )
-    found = [
-        Licence(
-            distributor_id=row.id,
-            distributor=row.business_name,
-            number=held[row.id].licence_number if row.id in held else None,
-            expires_on=held[row.id].licence_expires_on if row.id in held else None,
+    found = []
+    for row in session.execute(query):
+        of = held.get(row.id)
+        number, expires_on = (of.licence_number, of.licence_expires_on) if of else (None, None)
+        found.append(
+            Licence(distributor_id=row.id, distributor=row.business_name, number=number, expires_on=expires_on)
         )
-        for row in session.execute(query)
-    ]
     return sorted(found, key=lambda row: (row.number is not None, row.expires_on or date.max, row.distributor))
 
 
 def _load(session: ScopedSession) -> list[FilingRow]:
-    people = [sa.orm.aliased(Staff) for _ in range(3)]
-    query = sa.select(Filing, *(col(each.name) for each in people))
-    for each, name in zip(people, ("prepared_by", "checked_by", "sent_by"), strict=True):
-        query = query.outerjoin(each, col(each.id) == col(getattr(Filing, name)))
     names = ("id", "kind", "period_ends_on", "due_on", "state", "prepared_by", "sent_at", "reference")
-    return [
-        FilingRow(
-            **{name: getattr(row, name) for name in names},
-            label=KINDS[row.kind][0],
-            preparer=preparer,
-            checker=checker,
-            sender=sender,
-        )
-        for row, preparer, checker, sender in session.execute(query)
-    ]
+    query: AnySelect = sa.select(*(col(getattr(Filing, name)) for name in names))
+    for role, name in (("preparer", "prepared_by"), ("checker", "checked_by"), ("sender", "sent_by")):
+        person = sa.orm.aliased(Staff)
+        query = query.add_columns(col(person.name).label(role))
+        query = query.outerjoin(person, col(person.id) == col(getattr(Filing, name)))
+    return [FilingRow(**row._mapping, label=KINDS[row.kind][0]) for row in session.execute(query)]
 
 
 def _get(session: ScopedSession, filing_id: UUID, state: str, by: Person) -> Filing:
-    figures.require_role(by)
-    query = sa.select(Filing).where(col(Filing.id) == filing_id).with_for_update()
-    row: Filing | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such return")
+    row = figures.get_for_update(session, Filing, filing_id, noun="return", by=by)
     if row.state != state:
         raise StateForbids(f"This return is {row.state}")
     return row
 
 
 def _note(session: ScopedSession, row: Filing, action: str, by: Person, **facts: str) -> None:
-    after = {"kind": row.kind, "period_ends_on": row.period_ends_on.isoformat(), **facts}
-    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("return", row.id), after=after)
+    period = {"kind": row.kind, "period_ends_on": row.period_ends_on.isoformat()}
+    audit.note(session, "return", row.id, action, actor=by.actor, **period, **facts)

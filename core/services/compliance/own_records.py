@@ -139,11 +139,8 @@ class PersonRows:
         """Return the subjects of these records in the audit log."""
         kinds = {"customer": self.customers, "policy": self.policies, "claim": self.claims}
         rows = [f"{kind} {row.id}" for kind, found in kinds.items() for row in found]
-        money = [
-            f"{kind} {id_}"
-            for id_ in self.movements
-            for kind in ("purchase", "renewal", "refund", "adjustment", "credit_note")
-        ]
+        movements = ("purchase", "renewal", "refund", "adjustment", "credit_note")
+        money = [f"{kind} {id_}" for id_ in self.movements for kind in movements]
         return [*rows, *money, *(f"file {code}" for code in files)]
 
 
@@ -197,10 +194,7 @@ def erase_rows(session: ScopedSession, people: PersonRows) -> Counter[str]:
 def _erase_book_rows(session: ScopedSession, people: PersonRows) -> int:
     """Empty the rows of loan books that the person's policies were sold from; line, outcome and premium stay."""
     gone: dict[str, Any] = {"cells": [], "facts": {}, "sealed": None, "account": None, "reason": None}
-    chunks = in_chunks(people.ids("policy_id"))
-    return sum(
-        run(session, sa.update(LoanBookRow).where(col(LoanBookRow.policy_id).in_(some)).values(gone)) for some in chunks
-    )
+    return run_in(session, sa.update(LoanBookRow).values(gone), col(LoanBookRow.policy_id), people.ids("policy_id"))
 
 
 def pseudonym(id_: UUID) -> tuple[str, str]:
@@ -243,18 +237,10 @@ def _erased_policy(row: Policy) -> dict[str, Any]:
 
 
 def _erased_claim(row: Claim) -> dict[str, Any]:
-    name, email = pseudonym(row.customer_id)
-    first, last = name.split()
-    gone = (
-        *("claim_owner_phone_number", "incident_date", "claim_invoice_url", "offer_form_url", "sealed", "account_key"),
-        "payment_reference",
-    )
+    gone = ("incident_date", "claim_invoice_url", "offer_form_url", "sealed", "account_key", "payment_reference")
     return {
         **dict.fromkeys(gone),
-        "claim_owner_first_name": first,
-        "claim_owner_last_name": last,
-        "claim_owner_name_key": name.lower(),
-        "claim_owner_email": email,
+        **_erased_claimant(row.customer_id),
         "claim_description": ERASED,
         "decline_reason": ERASED if row.decline_reason != "None" else "None",
         **{meta: keep_figures(held) for meta in META_COLUMNS if (held := getattr(row, meta)) is not None},
@@ -267,36 +253,30 @@ def _erase_claimants(session: ScopedSession, people: PersonRows) -> int:
     """Claims of others that the person lodged keep their policy's data, and lose the claimant's."""
     number = 0
     for customer in people.customers:
-        name, email = pseudonym(customer.id)
-        first, last = name.split()
-        values = {
-            "claim_owner_first_name": first,
-            "claim_owner_last_name": last,
-            "claim_owner_name_key": name.lower(),
-            "claim_owner_email": email,
-            "claim_owner_phone_number": None,
-        }
         theirs = sa.func.lower(col(Claim.claim_owner_email)) == customer.email.lower()
-        number += run(session, sa.update(Claim).where(theirs).values(values))
+        number += run(session, sa.update(Claim).where(theirs).values(_erased_claimant(customer.id)))
     return number
+
+
+def _erased_claimant(customer_id: UUID) -> dict[str, Any]:
+    name, email = pseudonym(customer_id)
+    first, last = name.split()
+    return {
+        "claim_owner_first_name": first,
+        "claim_owner_last_name": last,
+        "claim_owner_name_key": name.lower(),
+        "claim_owner_email": email,
+        "claim_owner_phone_number": None,
+    }
 
 
 def _erase_payees(session: ScopedSession, people: PersonRows) -> int:
     """Erase the payees' names and accounts; the payments stay."""
     texts = {"name": ERASED, "bank_name": None, "reason": ERASED}
     gone = texts | {"hint": None, "sealed": None, "account_key": None}
-    links = (
-        (col(PaymentPayee.claim_id), [claim.id for claim in people.claims]),
-        (
-            col(PaymentPayee.credit_note_id),
-            people.movements,
-        ),
-    )
-    return sum(
-        run(session, sa.update(PaymentPayee).where(link.in_(some)).values(gone))
-        for link, found in links
-        for some in in_chunks(found)
-    )
+    update = sa.update(PaymentPayee).values(gone)
+    of_claims = run_in(session, update, col(PaymentPayee.claim_id), people.ids("claim_id"))
+    return of_claims + run_in(session, update, col(PaymentPayee.credit_note_id), people.movements)
 
 
 def _erase_endorsements(session: ScopedSession, people: PersonRows) -> None:
@@ -309,35 +289,24 @@ def _erase_endorsements(session: ScopedSession, people: PersonRows) -> None:
 def _erase_texts(
     session: ScopedSession, entity: type[SQLModel], link: Any, ids: Collection[UUID], names: Sequence[str]
 ) -> int:
-    number = 0
-    for some in in_chunks(ids):
-        for name in names:
-            column = col(getattr(entity, name))
-            number += run(
-                session,
-                sa.update(entity).where(link.in_(some), column.is_not(None), column != ERASED).values({name: ERASED}),
-            )
-    return number
+    columns = {name: col(getattr(entity, name)) for name in names}
+    updates = (
+        sa.update(entity).where(column.is_not(None), column != ERASED).values({name: ERASED})
+        for name, column in columns.items()
+    )
+    return sum(run_in(session, update, link, ids) for update in updates)
 
 
 def _erase_requests(session: ScopedSession, people: PersonRows) -> int:
     """Erase the person from their requests, which stay in the register."""
     ids = {str(row.id) for row in people.customers}
     keys = [subject_key(row.email) for row in people.customers]
-    query = sa.select(DataRequest)
     number = 0
-    for row in session.execute(query).scalars():
-        if row.subject_key not in keys and not ids & set(row.customers):
-            continue
-        texts = ("outcome", "extension_reason")
-        values = {
-            "name": ERASED,
-            "email": None,
-            "phone": None,
-            "details": ERASED,
-            **{name: ERASED for name in texts if getattr(row, name)},
-        }
-        number += _update(session, DataRequest, row.id, values)
+    for row in session.execute(sa.select(DataRequest)).scalars():
+        if row.subject_key in keys or ids & set(row.customers):
+            texts = ("name", "details", *(name for name in ("outcome", "extension_reason") if getattr(row, name)))
+            values = {"email": None, "phone": None, **dict.fromkeys(texts, ERASED)}
+            number += _update(session, DataRequest, row.id, values)
     return number
 
 
@@ -354,6 +323,16 @@ def run(session: ScopedSession, statement: Any) -> int:
     """Run a statement past the rows that the session has, and return how many rows it changed."""
     done: Any = session.execute(statement.execution_options(synchronize_session=False))
     return int(done.rowcount)
+
+
+def run_in(session: ScopedSession, statement: Any, column: Any, ids: Collection[Any]) -> int:
+    """Like `run`, for the rows whose column has one of any number of ids."""
+    return sum(run(session, statement.where(column.in_(some))) for some in in_chunks(ids))
+
+
+def load_in(session: ScopedSession, query: Any, column: Any, ids: Collection[Any]) -> list[Any]:
+    """Return what a query of one entity or column finds where a column has one of any number of ids."""
+    return [row for some in in_chunks(ids) for row in session.execute(query.where(column.in_(some))).scalars()]
 
 
 def in_chunks(ids: Collection[Any]) -> Iterator[list[Any]]:

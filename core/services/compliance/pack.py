@@ -3,7 +3,7 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -107,13 +107,8 @@ def make(session: ScopedSession, request_id: UUID, *, by: Person) -> Pack:
     if not request.customers:
         raise NotFound("No record of this person is chosen")
     content = collect(session, request)
-    audit.write(
-        session,
-        actor=by.actor,
-        action="data pack made",
-        subject=audit.subject_of("data_request", request_id),
-        after={"number": request.number, "customers": list(request.customers), "files": len(content["files"])},
-    )
+    facts = {"number": request.number, "customers": list(request.customers), "files": len(content["files"])}
+    audit.note(session, "data_request", request_id, "data pack made", actor=by.actor, **facts)
     return Pack(f"{request.number}.zip", _zip(request, content))
 
 
@@ -217,13 +212,8 @@ def _zip(request: RequestRow, content: Mapping[str, Any]) -> bytes:
         text = json.dumps(content, indent=1, ensure_ascii=False, default=str)
         archive.writestr(f"{request.number}.json", text)
         archive.writestr(f"{request.number}.pdf", render(request.number, request.name, content))
-        for name, path in _named_files(content["files"]):
-            archive.writestr(name, path)
+        for row in content["files"]:
+            path = blob_storage.path_of(row["code"])
+            if path.is_file():
+                archive.writestr(f"files/{row['code'][:8]}-{row['file_name']}", path.read_bytes())
     return whole.getvalue()
-
-
-def _named_files(files: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bytes]]:
-    for row in files:
-        path = blob_storage.path_of(row["code"])
-        if path.is_file():
-            yield f"files/{row['code'][:8]}-{row['file_name']}", path.read_bytes()

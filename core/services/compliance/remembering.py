@@ -126,20 +126,16 @@ def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]])
     from core.services.compliance import erasures, own_records  # noqa: PLC0415
 
     people = {UUID(each) for entry in remembered for each in entry["customers"]}
-    found: list[UUID] = []
-    for some in own_records.in_chunks(sorted(people)):
-        mine = sa.and_(col(Customer.id).in_(some), sa.not_(col(Customer.email).endswith(f"@{ERASED_DOMAIN}")))
-        found += session.execute(sa.select(col(Customer.id)).where(mine)).scalars()
+    there = sa.select(col(Customer.id)).where(sa.not_(col(Customer.email).endswith(f"@{ERASED_DOMAIN}")))
+    found: list[UUID] = own_records.load_in(session, there, col(Customer.id), sorted(people))
     for entry in remembered:
         session.insert_if_absent(_restored(entry))
     if not found:
         return 0, []
     last = UUID(remembered[-1]["id"])
     done = erasures.erase_people(session, found, last, actor=_ACTOR)
-    after = {"people": len(found), "numbers": sorted({entry["number"] for entry in remembered})}
-    audit.write(
-        session, actor=_ACTOR, action="erasures applied again", subject=audit.subject_of("erasure", last), after=after
-    )
+    facts = {"people": len(found), "numbers": sorted({entry["number"] for entry in remembered})}
+    audit.note(session, "erasure", last, "erasures applied again", actor=_ACTOR, **facts)
     return len(found), done.files
 
 

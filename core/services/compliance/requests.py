@@ -106,7 +106,8 @@ def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) ->
         created_by=by.id,
     )
     session.insert(row)
-    _note(session, row.id, "data request registered", by=by, number=row.number, kind=row.kind)
+    facts = {"number": row.number, "kind": row.kind}
+    audit.note(session, "data_request", row.id, "data request registered", actor=by.actor, **facts)
     return row.id
 
 
@@ -192,21 +193,19 @@ def answer(session: ScopedSession, request_id: UUID, *, outcome: str, version: i
         raise StateForbids("A request for erasure is answered by the erasure, or refused with a code")
     if row.identity_by is None:
         raise StateForbids("First note how the identity of the person was checked")
-    _close(session, row, "answered", by, outcome=given.outcome)
+    _change(session, row, "data request answered", by, _close("answered", by) | {"outcome": given.outcome})
 
 
 def refuse(session: ScopedSession, request_id: UUID, *, code: str, outcome: str, version: int, by: Person) -> None:
     """Refuse a request with a code and the words that the person is told."""
     row = _get_open(session, request_id, version, by)
     given: Refusal = request.validate(Refusal, {"refusal_code": code, "outcome": outcome})
-    _close(session, row, "refused", by, outcome=given.outcome, refusal_code=given.refusal_code)
+    changes = _close("refused", by) | {"outcome": given.outcome, "refusal_code": given.refusal_code}
+    _change(session, row, "data request refused", by, changes, code=given.refusal_code)
 
 
-def _close(session: ScopedSession, row: DataRequest, state: str, by: Person, **values: Any) -> None:
-    changes = {"state": state, "answered_by": by.id, "answered_at": clock.now(), **values}
-    evidence = {"code": values["refusal_code"]} if "refusal_code" in values else {}
-    action = "data request answered" if state == "answered" else "data request refused"
-    _change(session, row, action, by, changes, **evidence)
+def _close(state: str, by: Person) -> dict[str, Any]:
+    return {"state": state, "answered_by": by.id, "answered_at": clock.now()}
 
 
 def get_request(session: ScopedSession, request_id: UUID) -> RequestRow:
@@ -231,11 +230,7 @@ def _build(row: DataRequest) -> RequestRow:
 
 
 def _get_open(session: ScopedSession, request_id: UUID, version: int, by: Person) -> DataRequest:
-    figures.require_role(by)
-    query = sa.select(DataRequest).where(col(DataRequest.id) == request_id).with_for_update()
-    row: DataRequest | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such request")
+    row = figures.get_for_update(session, DataRequest, request_id, noun="request", by=by)
     if row.state not in OPEN:
         raise StateForbids("This request is closed")
     if row.version != version:
@@ -250,9 +245,4 @@ def _change(
         setattr(row, name, value)
     row.version += 1
     session.flush()
-    _note(session, row.id, action, by=by, number=row.number, **facts)
-
-
-def _note(session: ScopedSession, request_id: UUID, action: str, *, by: Person, **facts: Any) -> None:
-    subject = audit.subject_of("data_request", request_id)
-    audit.write(session, actor=by.actor, action=action, subject=subject, after=facts)
+    audit.note(session, "data_request", row.id, action, actor=by.actor, number=row.number, **facts)

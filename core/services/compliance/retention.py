@@ -184,19 +184,13 @@ def with_same_email(session: ScopedSession, customers: Sequence[UUID]) -> list[U
 def find_obstacles(session: ScopedSession, customers: Sequence[UUID]) -> Obstacles:
     """Return what stands against erasing these people."""
     mine = sa.or_(col(Policy.customer_id).in_(customers), col(Policy.buyer_id).in_(customers))
-    now = clock.now()
-    running = (
-        sa.select(sa.func.count()).select_from(Policy).where(mine, sa.or_(_ended_at().is_(None), _ended_at() > now))
+    against: tuple[tuple[Any, ...], ...] = (
+        (Policy, mine, sa.or_(_ended_at().is_(None), _ended_at() > clock.now())),
+        (Claim, col(Claim.customer_id).in_(customers), _is_open_claim()),
+        (LegalHold, col(LegalHold.customer_id).in_(customers), col(LegalHold.lifted_at).is_(None)),
     )
-    claims = (
-        sa.select(sa.func.count()).select_from(Claim).where(col(Claim.customer_id).in_(customers), _is_open_claim())
-    )
-    held = (
-        sa.select(sa.func.count())
-        .select_from(LegalHold)
-        .where(col(LegalHold.customer_id).in_(customers), col(LegalHold.lifted_at).is_(None))
-    )
-    counts = [session.execute(query).scalar_one() for query in (running, claims, held)]
+    queries = (sa.select(sa.func.count()).select_from(entity).where(*which) for entity, *which in against)
+    counts = [session.execute(query).scalar_one() for query in queries]
     # Money that is still to be paid needs the name and the account that it was promised to.
     counts.append(len(givers.list_unpaid_customers(session, col(Refund.customer_id).in_(customers))))
     words = (
@@ -210,11 +204,10 @@ def find_obstacles(session: ScopedSession, customers: Sequence[UUID]) -> Obstacl
 
 
 def _keep_until(session: ScopedSession, customers: Sequence[UUID], mine: Any) -> date | None:
-    last_cover = session.execute(sa.select(sa.func.max(_ended_at())).where(mine)).scalar_one()
-    last_claim = session.execute(
-        sa.select(sa.func.max(col(Claim.updated_at))).where(col(Claim.customer_id).in_(customers))
-    ).scalar_one()
-    ends = [instant for instant in (last_cover, last_claim) if instant is not None]
+    last_cover = sa.select(sa.func.max(_ended_at())).where(mine)
+    last_claim = sa.select(sa.func.max(col(Claim.updated_at))).where(col(Claim.customer_id).in_(customers))
+    found = [session.execute(query).scalar_one() for query in (last_cover, last_claim)]
+    ends = [instant for instant in found if instant is not None]
     months = figures.get_figure(session, "person_months")
     return clock.add_months(clock.to_lagos_day(max(ends)), months) if ends else None
 
@@ -228,48 +221,34 @@ def set_hold(session: ScopedSession, customer_id: UUID, *, reason: str, by: Pers
         raise NotFound("There is no such customer")
     row = LegalHold(id=ids.new(), customer_id=customer_id, reason=given.reason, set_by=by.id, set_at=clock.now())
     session.insert(row)
-    _note(session, row, "legal hold set", by=by, reason=given.reason)
+    facts = {"hold_id": str(row.id), "reason": given.reason}
+    audit.note(session, "customer", customer_id, "legal hold set", actor=by.actor, **facts)
     return row.id
 
 
 def lift_hold(session: ScopedSession, hold_id: UUID, *, by: Person) -> None:
     """Lift a hold that somebody else set; NotAllowed for who set it."""
-    figures.require_role(by)
-    query = sa.select(LegalHold).where(col(LegalHold.id) == hold_id).with_for_update()
-    row: LegalHold | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such hold")
+    row = figures.get_for_update(session, LegalHold, hold_id, noun="hold", by=by)
     if row.lifted_at is not None:
         raise StateForbids("This hold was lifted already")
     require_second(row.set_by, by, "You set this hold: somebody else lifts it")
     row.lifted_by, row.lifted_at = by.id, clock.now()
     session.flush()
-    _note(session, row, "legal hold lifted", by=by)
+    audit.note(session, "customer", row.customer_id, "legal hold lifted", actor=by.actor, hold_id=str(row.id))
 
 
 def list_holds(session: ScopedSession) -> list[Hold]:
     """List the holds that stand, the oldest first."""
+    names = ("id", "customer_id", "reason", "set_by", "set_at")
+    customer = col(Customer.first_name) + " " + col(Customer.last_name)
     query = (
-        sa.select(LegalHold, col(Customer.first_name), col(Customer.last_name), col(Staff.name))
+        sa.select(
+            *(col(getattr(LegalHold, name)) for name in names),
+            *(customer.label("customer"), col(Staff.name).label("setter")),
+        )
         .join(Customer, col(Customer.id) == col(LegalHold.customer_id))
         .join(Staff, col(Staff.id) == col(LegalHold.set_by))
         .where(col(LegalHold.lifted_at).is_(None))
         .order_by(col(LegalHold.set_at))
     )
-    return [
-        Hold(
-            id=row.id,
-            customer_id=row.customer_id,
-            customer=f"{first} {last}",
-            reason=row.reason,
-            set_by=row.set_by,
-            setter=setter,
-            set_at=row.set_at,
-        )
-        for row, first, last, setter in session.execute(query)
-    ]
-
-
-def _note(session: ScopedSession, row: LegalHold, action: str, *, by: Person, **facts: str) -> None:
-    subject = audit.subject_of("customer", row.customer_id)
-    audit.write(session, actor=by.actor, action=action, subject=subject, after={"hold_id": str(row.id), **facts})
+    return [Hold(**row._mapping) for row in session.execute(query)]

@@ -216,5 +216,4 @@ def _build(row: Customer, by: str | None = None, at: datetime | None = None) -> 
 
 def _record(session: ScopedSession, action: str, kept_id: UUID, merged_id: UUID, by: Person) -> None:
     for key, facts in ((kept_id, {"merged_id": str(merged_id)}), (merged_id, {"kept_id": str(kept_id)})):
-        subject = audit.subject_of("customer", key)
-        audit.write(session, actor=by.actor, action=action, subject=subject, after=facts)
+        audit.note(session, "customer", key, action, actor=by.actor, **facts)

@@ -73,8 +73,7 @@ def add_note(session: ScopedSession, customer_id: UUID, inputs: Mapping[str, Any
     )
     session.insert(row)
     # The text tells of a person: it stays with the customer, not in the log.
-    subject = audit.subject_of("customer", customer_id)
-    audit.write(session, actor=by.actor, action="customer noted", subject=subject, after={"kind": KINDS[row.kind]})
+    audit.note(session, "customer", customer_id, "customer noted", actor=by.actor, kind=KINDS[row.kind])
     return row.id
 
 

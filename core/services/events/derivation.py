@@ -20,8 +20,8 @@ from core import clock, money
 from core.services.events import catalogue
 from core.services.events.catalogue import EventType
 from core.services.finance.statements import reading as statement_reading
-from core.settings import settings
-from core.store.access import AnySelect, ScopedSession
+from core.services.lists.records import certificate_url
+from core.store.access import ScopedSession
 from core.store.schema.tables import (
     AuditEntry,
     AuditHead,
@@ -50,48 +50,22 @@ class Subject:
 
 def load(session: ScopedSession, kind: str, ids: Iterable[UUID]) -> dict[UUID, Subject]:
     """Load the subjects of one kind; those that nobody outside is told of are left out."""
-    query = _QUERIES.get(kind)
-    if query is None:
+    made = _KINDS.get(kind)
+    if made is None:
         return {}
-    rows = session.execute(query().where(col(_ENTITIES[kind].id).in_(list(ids)))).all()
+    # Not the whole rows: what was submitted is wide, and nobody's business outside.
+    columns = (col(getattr(made.entity, name)) for name in ("id", *made.names))
+    rows = session.execute(sa.select(*columns).where(col(made.entity.id).in_(list(ids)))).all()
+    owners: dict[UUID, tuple[Owner, ...]]
     if kind == "product":
-        owners = _list_sellers(session)
-        return {row.id: Subject(owners=owners, data=_product(row)) for row in rows}
-    if kind == "export":
-        found = ((row, parse_only_distributor(row.filters)) for row in rows)
-        return {row.id: Subject(owners=((only, row.is_live),), data=_export(row)) for row, only in found if only}
-    return {row.id: Subject(owners=((row.distributor_id, row.is_live),), data=_DATA[kind](row)) for row in rows}
-
-
-def _policies() -> AnySelect:
-    # Not the whole row: what was submitted is wide, and nobody's business outside.
-    columns = (
-        *(Policy.id, Policy.distributor_id, Policy.is_live, Policy.purchase_id, Policy.customer_id, Policy.product_id),
-        *(Policy.provider_id, Policy.policy_number, Policy.start_at, Policy.expiration_at, Policy.certificate_code),
-        *(Policy.genius_price_minor, Policy.submitted_to_provider),
-    )
-    return sa.select(*(col(each) for each in columns))
-
-
-def _claims() -> AnySelect:
-    columns = (
-        *(Claim.id, Claim.distributor_id, Claim.is_live, Claim.policy_id, Claim.customer_id, Claim.product_id),
-        *(Claim.provider_id, Claim.claim_status, Claim.version),
-    )
-    return sa.select(*(col(each) for each in columns))
-
-
-def _products() -> AnySelect:
-    return sa.select(col(Product.id), col(Product.provider_id))
-
-
-def _customers() -> AnySelect:
-    return sa.select(col(Customer.id), col(Customer.distributor_id), col(Customer.is_live))
-
-
-def _exports() -> AnySelect:
-    columns = (ExportReceipt.id, ExportReceipt.kind, ExportReceipt.format, ExportReceipt.filters, ExportReceipt.is_live)
-    return sa.select(*(col(each) for each in columns))
+        owners = dict.fromkeys((row.id for row in rows), _list_sellers(session))
+    elif kind == "export":
+        found = {row.id: (parse_only_distributor(row.filters), row.is_live) for row in rows}
+        owners = {key: ((only, is_live),) for key, (only, is_live) in found.items() if only}
+    else:
+        # What an insurer is owed is no business of a distributor; statements have no mode and are live.
+        owners = {row.id: ((row.distributor_id, getattr(row, "is_live", True)),) for row in rows if row.distributor_id}
+    return {row.id: Subject(owners=owners[row.id], data=made.build_data(row)) for row in rows if row.id in owners}
 
 
 def parse_only_distributor(filters: Mapping[str, Any]) -> UUID | None:
@@ -100,33 +74,15 @@ def parse_only_distributor(filters: Mapping[str, Any]) -> UUID | None:
     return UUID(chosen[0]) if len(chosen) == 1 else None
 
 
-def _endpoints() -> AnySelect:
-    return sa.select(col(WebhookEndpoint.id), col(WebhookEndpoint.distributor_id), col(WebhookEndpoint.is_live))
-
-
-def _statements() -> AnySelect:
-    # What an insurer is owed is no business of a distributor.
-    return sa.select(
-        *(col(each) for each in (Statement.id, Statement.distributor_id, Statement.account, Statement.number)),
-        *(col(each) for each in (Statement.month, Statement.closing_minor)),
-        sa.true().label("is_live"),
-    ).where(col(Statement.distributor_id).is_not(None))
-
-
 def _list_sellers(session: ScopedSession) -> tuple[Owner, ...]:
     query = sa.select(col(Distributor.id)).where(col(Distributor.active), col(Distributor.deleted_at).is_(None))
     return tuple((each, live) for each in session.execute(query).scalars() for live in (False, True))
 
 
-def certificate_url(code: str | None) -> str | None:
-    """Return the address of a certificate."""
-    return code and f"{settings().base_url}/certificates/{code}.pdf"
-
-
 def _policy(row: Any) -> dict[str, Any]:
     return {
         "policy_id": str(row.id),
-        **{name: str(getattr(row, name)) for name in ("purchase_id", "customer_id", "product_id", "provider_id")},
+        **{name: str(getattr(row, name)) for name in ("purchase_id", *_SOLD)},
         "policy_number": row.policy_number,
         "start_date": clock.to_wire(row.start_at),
         "expiration_date": clock.to_wire(row.expiration_at),
@@ -139,14 +95,10 @@ def _policy(row: Any) -> dict[str, Any]:
 def _claim(row: Any) -> dict[str, Any]:
     return {
         "claim_id": str(row.id),
-        **{name: str(getattr(row, name)) for name in ("policy_id", "customer_id", "product_id", "provider_id")},
+        **{name: str(getattr(row, name)) for name in ("policy_id", *_SOLD)},
         "claim_status": row.claim_status,
         "version": row.version,
     }
-
-
-def _loan_books() -> AnySelect:
-    return sa.select(col(LoanBook.id), col(LoanBook.distributor_id), col(LoanBook.is_live))
 
 
 def _statement(row: Any) -> dict[str, Any]:
@@ -158,41 +110,34 @@ def _statement(row: Any) -> dict[str, Any]:
     }
 
 
-def _export(row: Any) -> dict[str, Any]:
-    return {"export_id": str(row.id), "kind": row.kind, "format": row.format}
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of subject: its table, what is read of it besides the id, and the data made of that."""
+
+    entity: Any
+    names: tuple[str, ...]
+    build_data: Callable[[Any], dict[str, Any]]
 
 
-def _product(row: Any) -> dict[str, Any]:
-    return {"product_id": str(row.id), "provider_id": str(row.provider_id)}
-
-
-_ENTITIES: Final[Mapping[str, Any]] = {
-    "policy": Policy,
-    "customer": Customer,
-    "claim": Claim,
-    "export": ExportReceipt,
-    "product": Product,
-    "statement": Statement,
-    "loan_book": LoanBook,
-    "endpoint": WebhookEndpoint,
-}
-_QUERIES: Final[Mapping[str, Callable[[], AnySelect]]] = {
-    "policy": _policies,
-    "customer": _customers,
-    "claim": _claims,
-    "export": _exports,
-    "product": _products,
-    "statement": _statements,
-    "loan_book": _loan_books,
-    "endpoint": _endpoints,
-}
-_DATA: Final[Mapping[str, Callable[[Any], dict[str, Any]]]] = {
-    "policy": _policy,
-    "claim": _claim,
-    "statement": _statement,
-    "loan_book": lambda row: {"loan_book_id": str(row.id)},
-    "customer": lambda row: {"customer_id": str(row.id)},
-    "endpoint": lambda row: {"endpoint_id": str(row.id)},
+_OWNER, _SOLD = ("distributor_id", "is_live"), ("customer_id", "product_id", "provider_id")
+_TERM: Final = ("policy_number", "start_at", "expiration_at", "certificate_code")
+_KINDS: Final[Mapping[str, _Kind]] = {
+    "policy": _Kind(
+        Policy, (*_OWNER, *_SOLD, *_TERM, "purchase_id", "genius_price_minor", "submitted_to_provider"), _policy
+    ),
+    "customer": _Kind(Customer, _OWNER, lambda row: {"customer_id": str(row.id)}),
+    "claim": _Kind(Claim, (*_OWNER, *_SOLD, "policy_id", "claim_status", "version"), _claim),
+    "export": _Kind(
+        ExportReceipt,
+        ("kind", "format", "filters", "is_live"),
+        lambda row: {"export_id": str(row.id), "kind": row.kind, "format": row.format},
+    ),
+    "product": _Kind(
+        Product, ("provider_id",), lambda row: {"product_id": str(row.id), "provider_id": str(row.provider_id)}
+    ),
+    "statement": _Kind(Statement, ("distributor_id", "account", "number", "month", "closing_minor"), _statement),
+    "loan_book": _Kind(LoanBook, _OWNER, lambda row: {"loan_book_id": str(row.id)}),
+    "endpoint": _Kind(WebhookEndpoint, _OWNER, lambda row: {"endpoint_id": str(row.id)}),
 }
 
 
@@ -265,9 +210,8 @@ def _list_entries(session: ScopedSession, limit: int) -> Sequence[Any]:
 
 
 def _load_subjects(session: ScopedSession, entries: Sequence[Any]) -> dict[str, Subject]:
-    telling = {entry.subject for entry in entries if entry.action in catalogue.by_action()}
     by_kind: dict[str, list[UUID]] = {}
-    for subject in telling:
+    for subject in {entry.subject for entry in entries if entry.action in catalogue.by_action()}:
         kind, _, record_id = subject.partition(" ")
         by_kind.setdefault(kind, []).append(UUID(record_id))
     return {

@@ -59,11 +59,8 @@ def append_batch(session: ScopedSession, batch: Batch) -> list[Event]:
 def append(session: ScopedSession, drafts: Sequence[EventDraft]) -> list[Event]:
     """Add events that no audit entry makes; those whose origin was told before are left out."""
     position = _lock_feed(session)
-    known = set(
-        session.execute(
-            sa.select(col(Event.origin)).where(col(Event.origin).in_([each.origin for each in drafts]))
-        ).scalars()
-    )
+    query = sa.select(col(Event.origin)).where(col(Event.origin).in_([each.origin for each in drafts]))
+    known = set(session.execute(query).scalars())
     return _append(session, [each for each in drafts if each.origin not in known], position)
 
 
@@ -194,9 +191,7 @@ def _ending(
 
 def _delayed(session: ScopedSession, since: datetime, until: datetime, now: datetime) -> Iterator[EventDraft]:
     query = sa.select(col(Submission.policy_id)).where(
-        col(Submission.state).in_(OPEN),
-        col(Submission.created_at) > since,
-        col(Submission.created_at) <= until,
+        col(Submission.state).in_(OPEN), col(Submission.created_at) > since, col(Submission.created_at) <= until
     )
     rows = dict.fromkeys(session.execute(query).scalars(), "")
     yield from _drafts(session, "policy.submission_delayed", "policy", rows, now, {"hours": DELAYED_HOURS})

@@ -61,8 +61,7 @@ def change_person(
     """Change a person's name at once, and propose other roles or another limit, which a second admin confirms.
 
     `seen_at` is the `updated_at` that the admin saw: StaleVersion if it changed. StateForbids for one's own admin role
-    and
-    for that of the last admin.
+    and for that of the last admin.
     """
     require_admin(by)
     row = _get_for_update(session, staff_id)
@@ -135,8 +134,7 @@ def end_sessions(session: ScopedSession, staff_id: UUID, *, by: Person, handle: 
     row = _get_for_update(session, staff_id)
     ended = credentials.end_sessions(session, row.id, handle=handle)
     if ended:
-        subject = audit.subject_of("staff", row.id)
-        audit.write(session, actor=by.actor, action="sessions ended", subject=subject, after={"sessions": ended})
+        audit.note(session, "staff", row.id, "sessions ended", actor=by.actor, sessions=ended)
     return ended
 
 
@@ -178,11 +176,9 @@ class Invitation:
 
 def create_set_up_link(session: ScopedSession) -> str | None:
     """Return a link that creates the first admin; None once there is an admin."""
-    return (
-        None
-        if staff.has_admin(session)
-        else _build_url("set-up", sign_in.issue_ticket("set-up", _FIRST_ADMIN, lifetime=LIFETIME))
-    )
+    if staff.has_admin(session):
+        return None
+    return _build_url("set-up", sign_in.issue_ticket("set-up", _FIRST_ADMIN, lifetime=LIFETIME))
 
 
 def create_password_link(session: ScopedSession, staff_id: UUID, *, by: Person) -> str | None:
@@ -192,9 +188,7 @@ def create_password_link(session: ScopedSession, staff_id: UUID, *, by: Person) 
     NotFound for an unknown person, StateForbids for a disabled one. The current password stays valid until then.
     """
     require_admin(by)
-    row = session.execute(sa.select(Staff).where(col(Staff.id) == staff_id).with_for_update()).scalar_one_or_none()
-    if row is None:
-        raise NotFound("No such person")
+    row = _get_for_update(session, staff_id)
     if row.disabled_at is not None:
         raise StateForbids("This account is disabled: enable it first")
     with role_grants.keep_refusal(row.id, "password link", by=by):
@@ -217,13 +211,7 @@ def _issue_link(session: ScopedSession, row: Staff, *, by: Person) -> str:
     row.link_until, row.link_by = clock.now() + LIFETIME, by.id
     session.flush()
     until = clock.to_wire(row.link_until)
-    audit.write(
-        session,
-        actor=by.actor,
-        action="password link made",
-        subject=audit.subject_of("staff", row.id),
-        after={"until": until},
-    )
+    audit.note(session, "staff", row.id, "password link made", actor=by.actor, until=until)
     return _build_url("password", sign_in.issue_ticket("password", f"{row.id} {until}", lifetime=LIFETIME))
 
 
@@ -241,8 +229,7 @@ def set_up_admin(session: ScopedSession, ticket: str, *, email: str, name: str, 
     """Create the first admin; of two concurrent calls one is refused with Unauthorized.
 
     InvalidInput names every invalid field, and the link stays valid. Without a password the admin signs in with the
-    identity
-    provider.
+    identity provider.
     """
     validated = _validate(email, name, password)
     password_hash = None if password is None else credentials.hash_password(password, email=validated.email)
@@ -296,9 +283,7 @@ def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
     session.flush()
     credentials.clear_failures(session, row.email)
     ended = credentials.end_sessions(session, row.id)
-    subject = audit.subject_of("staff", row.id)
-    actor = f"staff {row.email}"
-    audit.write(session, actor=actor, action="password chosen", subject=subject, after={"sessions_ended": ended})
+    audit.note(session, "staff", row.id, "password chosen", actor=f"staff {row.email}", sessions_ended=ended)
     return row.id
 
 

@@ -77,13 +77,7 @@ class Approval:
 
 
 def approve(
-    session: ScopedSession,
-    subject: Subject,
-    *,
-    staff_id: UUID,
-    role: str,
-    limit_minor: int | None,
-    at: datetime,
+    session: ScopedSession, subject: Subject, *, staff_id: UUID, role: str, limit_minor: int | None, at: datetime
 ) -> UUID:
     """Write an approval of a subject as it is now, by a person who acted in a role and under a limit in kobo."""
     approval_id, parts = ids.new(), frozen.freeze(subject.parts)

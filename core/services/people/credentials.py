@@ -183,13 +183,7 @@ def open_session(
     email = session.execute(sa.select(col(Staff.email)).where(col(Staff.id) == staff_id)).scalar_one()
     session.insert(StaffSession(token_hash=hash_token(token), staff_id=staff_id, created_at=now, seen_at=now))
     clear_failures(session, email, address=address)
-    audit.write(
-        session,
-        actor=f"staff {email}",
-        action=SIGNED_IN,
-        subject=audit.subject_of("staff", staff_id),
-        after={"with": method},
-    )
+    audit.note(session, "staff", staff_id, SIGNED_IN, actor=f"staff {email}", **{"with": method})
     return token
 
 
@@ -250,21 +244,16 @@ def build_open_conditions() -> list[sa.ColumnElement[bool]]:
 def list_latest(session: ScopedSession, staff_id: UUID, *, limit: int = 20) -> list[SessionFacts]:
     """Return the last sessions of a person, newest first."""
     rows = session.execute(
-        sa.select(StaffSession, sa.and_(*build_open_conditions()).label("is_open"))
+        sa.select(
+            *(col(StaffSession.token_hash).label("handle"), col(StaffSession.created_at).label("opened_at")),
+            *(col(StaffSession.seen_at), col(StaffSession.ended_at)),
+            sa.and_(*build_open_conditions()).label("is_open"),
+        )
         .where(col(StaffSession.staff_id) == staff_id)
         .order_by(col(StaffSession.created_at).desc())
         .limit(limit)
     )
-    return [
-        SessionFacts(
-            handle=row.token_hash,
-            opened_at=row.created_at,
-            seen_at=row.seen_at,
-            ended_at=row.ended_at,
-            is_open=bool(is_open),
-        )
-        for row, is_open in rows
-    ]
+    return [SessionFacts(**row._mapping) for row in rows]
 
 
 def hash_token(token: str) -> str:

@@ -114,7 +114,8 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staf
     with keep_refusal(grant.staff_id, "account change confirmation", by=by):
         PROPOSALS.require_second(session, grant, by)
         four_eyes.refuse_same(grant.staff_id, by, "This change is of your own account: another admin confirms it")
-        _refuse_unfit(session.get_one(Staff, by.id), grant)
+        if why := _find_unfit(session.get_one(Staff, by.id), grant):
+            raise NotAllowed(why)
         row = session.get_one(Staff, grant.staff_id)
         if row.disabled_at is not None and grant.act != "enable":
             raise StateForbids("This account is disabled: enable it first")
@@ -131,7 +132,7 @@ def _apply(session: ScopedSession, row: Staff, grant: RoleGrant, *, actor: str, 
     elif grant.act != "link":
         _give(session, row, grant, actor=actor, **more)
     elif more:
-        audit.write(session, actor=actor, action="password link", subject=audit.subject_of("staff", row.id), after=more)
+        audit.note(session, "staff", row.id, "password link", actor=actor, **more)
 
 
 def _give(session: ScopedSession, row: Staff, grant: RoleGrant, *, actor: str, **more: Any) -> None:
@@ -154,7 +155,6 @@ def _give(session: ScopedSession, row: Staff, grant: RoleGrant, *, actor: str, *
 
 
 def _find_confirmers(session: ScopedSession, grant: RoleGrant) -> list[str]:
-    """Return the names of the admins who could confirm a proposal now."""
     rows = session.execute(sa.select(Staff).where(col(Staff.disabled_at).is_(None))).scalars()
     others = [row for row in rows if _ADMIN in row.roles and row.id not in (grant.proposed_by, grant.staff_id)]
     return [row.name for row in others if _find_unfit(row, grant) is None]
@@ -170,11 +170,6 @@ def _find_unfit(row: Staff, grant: RoleGrant) -> str | None:
         from_then = clock.format_lagos(row.confirms_from)
         return f"You have been an admin with a password of your own for less than 24 hours: confirm from {from_then} on"
     return None
-
-
-def _refuse_unfit(row: Staff, grant: RoleGrant) -> None:
-    if why := _find_unfit(row, grant):
-        raise NotAllowed(why)
 
 
 def _refuse_without_second(session: ScopedSession, row: Staff, by: Person) -> None:
@@ -273,5 +268,5 @@ def _open(session: ScopedSession, grant_id: UUID, by: Person) -> RoleGrant:
 
 def _note(session: ScopedSession, grant: RoleGrant, action: str, *, by: Person) -> None:
     limit = None if grant.claim_limit_minor is None else money.to_wire(grant.claim_limit_minor)
-    after = {"act": grant.act, "roles": list(grant.roles), "claim_limit": limit}
-    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("staff", grant.staff_id), after=after)
+    facts = {"act": grant.act, "roles": list(grant.roles), "claim_limit": limit}
+    audit.note(session, "staff", grant.staff_id, action, actor=by.actor, **facts)

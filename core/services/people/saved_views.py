@@ -74,7 +74,8 @@ def save_view(
     kept = keep_parameters(parameters)
     if sum(len(name) + sum(map(len, given)) for name, given in kept.items()) > _LONGEST_ADDRESS:
         raise InvalidInput.for_field("parameters", "are too many: take some filters away")
-    held = {row.name: row for row in _own(session, screen, by)}
+    own = sa.select(SavedView).where(col(SavedView.staff_id) == by.id, col(SavedView.screen) == screen)
+    held = {row.name: row for row in session.execute(own).scalars()}
     row = held.get(validated.name)
     if row is None and len(held) >= MOST:
         raise InvalidInput.for_field("name", f"is one too many: delete one of your {MOST} views of this list first")
@@ -98,7 +99,8 @@ def list_views(session: ScopedSession, screen: str, *, by: Person) -> list[View]
         .outerjoin(Staff, col(Staff.id) == col(SavedView.staff_id))
         .where(col(SavedView.screen) == screen, sa.or_(col(SavedView.staff_id) == by.id, seen))
     )
-    start = session.execute(_start_of(screen, by)).scalar_one_or_none()
+    starts = sa.select(col(StartView.view_id)).where(col(StartView.staff_id) == by.id, col(StartView.screen) == screen)
+    start = session.execute(starts).scalar_one_or_none()
     found = [_build(row.SavedView, row.owner or "?", by, start) for row in session.execute(query)]
     return sorted(found, key=lambda view: (not view.is_own, view.name.lower(), view.owner))
 
@@ -156,15 +158,6 @@ def _get(session: ScopedSession, view_id: UUID, by: Person) -> SavedView:
     return row
 
 
-def _own(session: ScopedSession, screen: str, by: Person) -> list[SavedView]:
-    query = sa.select(SavedView).where(col(SavedView.staff_id) == by.id, col(SavedView.screen) == screen)
-    return list(session.execute(query).scalars())
-
-
-def _start_of(screen: str, by: Person) -> Any:
-    return sa.select(col(StartView.view_id)).where(col(StartView.staff_id) == by.id, col(StartView.screen) == screen)
-
-
 def _build(row: SavedView, owner: str, by: Person, start: UUID | None) -> View:
     return View(
         id=row.id,
@@ -179,10 +172,4 @@ def _build(row: SavedView, owner: str, by: Person, start: UUID | None) -> View:
 
 def _record(session: ScopedSession, action: str, row: SavedView, by: Person) -> None:
     shared = {"shared_role": row.shared_role} if row.shared_role else {}
-    audit.write(
-        session,
-        actor=by.actor,
-        action=action,
-        subject=audit.subject_of("staff", by.id),
-        after={"screen": row.screen, "name": row.name, **shared},
-    )
+    audit.note(session, "staff", by.id, action, actor=by.actor, screen=row.screen, name=row.name, **shared)

@@ -114,8 +114,7 @@ def authenticate_token(session: ScopedSession, token_claims: Mapping[str, Any]) 
     """Return the id of the person in an identity provider's token claims; each token is accepted once.
 
     Unauthorized unless the token is fresh, unused, and names a verified e-mail of a person who may sign in; the text
-    says
-    which it was, in words that people can act on.
+    says which it was, in words that people can act on.
     """
     email = str(token_claims.get("email") or "").strip().lower()
     if not email or str(token_claims.get("email_verified")).lower() != "true":

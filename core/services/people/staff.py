@@ -239,21 +239,20 @@ def enable_row(session: ScopedSession, row: Staff, *, actor: str, **more: Any) -
 
 def require_other_admin(session: ScopedSession, leaving: Staff) -> None:
     """Raise StateForbids if no other admin would remain; locks rows against two leaving at once."""
-    others = session.execute(
-        sa.select(col(Staff.id), col(Staff.roles))
-        .where(col(Staff.disabled_at).is_(None))
-        .order_by(col(Staff.id))
-        .with_for_update()
-    ).all()
-    admins = {row.id for row in others if "admin" in row.roles}
+    enabled = session.execute(_build_enabled_query().order_by(col(Staff.id)).with_for_update()).all()
+    admins = {row.id for row in enabled if "admin" in row.roles}
     if admins == {leaving.id}:
         raise StateForbids(LAST_ADMIN_MESSAGE)
 
 
 def has_admin(session: ScopedSession) -> bool:
     """Return True if an enabled admin exists."""
-    roles = session.execute(sa.select(col(Staff.roles)).where(col(Staff.disabled_at).is_(None))).scalars()
-    return any("admin" in each for each in roles)
+    return any("admin" in row.roles for row in session.execute(_build_enabled_query()))
+
+
+def _build_enabled_query() -> AnySelect:
+    columns = (col(Staff.id), col(Staff.name), col(Staff.email), col(Staff.roles))
+    return sa.select(*columns).where(col(Staff.disabled_at).is_(None))
 
 
 def join_names(query: AnySelect, **columns: Any) -> AnySelect:
@@ -266,16 +265,14 @@ def join_names(query: AnySelect, **columns: Any) -> AnySelect:
 
 def list_active(session: ScopedSession, *roles: str) -> dict[UUID, str]:
     """Return everybody who is not disabled and has one of these roles, or is an admin: names by id, sorted by name."""
-    columns = (col(Staff.id), col(Staff.name), col(Staff.roles))
-    rows = session.execute(sa.select(*columns).where(col(Staff.disabled_at).is_(None)))
+    rows = session.execute(_build_enabled_query())
     found = [(row.name, row.id) for row in rows if {"admin", *roles} & set(row.roles)]
     return {key: name for name, key in sorted(found, key=lambda each: (each[0].lower(), each[1]))}
 
 
 def list_admin_names(session: ScopedSession) -> list[str]:
     """Return name and e-mail of every enabled admin, "Ada Obi (ada@x.example)", by name."""
-    columns = (col(Staff.name), col(Staff.email), col(Staff.roles))
-    rows = session.execute(sa.select(*columns).where(col(Staff.disabled_at).is_(None)).order_by(col(Staff.name)))
+    rows = session.execute(_build_enabled_query().order_by(col(Staff.name)))
     return [f"{row.name} ({row.email})" for row in rows if "admin" in row.roles]
 
 
@@ -312,18 +309,19 @@ def get_by_token(session: ScopedSession, token: str | None) -> Person | None:
 
 def get_by_email(session: ScopedSession, email: str) -> Person:
     """Return the person with an e-mail, for commands; NotFound if unknown or disabled."""
-    key = email.strip().lower()
-    row = session.execute(
-        sa.select(*_PERSON_COLUMNS).where(col(Staff.email) == key, col(Staff.disabled_at).is_(None))
-    ).one_or_none()
-    if row is None:
+    found = _find(session, col(Staff.email) == email.strip().lower())
+    if found is None:
         raise NotFound(_UNKNOWN)
-    return _build_person(row)
+    return found
 
 
 def find_by_id(session: ScopedSession, staff_id: UUID) -> Person | None:
     """Return a person by id; None if unknown or disabled."""
-    query = sa.select(*_PERSON_COLUMNS).where(col(Staff.id) == staff_id, col(Staff.disabled_at).is_(None))
+    return _find(session, col(Staff.id) == staff_id)
+
+
+def _find(session: ScopedSession, is_person: sa.ColumnElement[bool]) -> Person | None:
+    query = sa.select(*_PERSON_COLUMNS).where(is_person, col(Staff.disabled_at).is_(None))
     row = session.execute(query).one_or_none()
     return None if row is None else _build_person(row)
 
@@ -457,7 +455,7 @@ def get_staff(session: ScopedSession, staff_id: UUID) -> StaffRow:
     """Return one person; NotFound for an unknown id."""
     row = session.execute(_build_query().where(col(Staff.id) == staff_id)).one_or_none()
     if row is None:
-        raise NotFound("No such person")
+        raise NotFound(_UNKNOWN)
     return _build_row(row)
 
 

@@ -272,10 +272,5 @@ def _load_names(session: ScopedSession, keys: Collection[UUID]) -> dict[UUID, st
 def _record(session: ScopedSession, row: RenewalCall, by: Person) -> None:
     again = {"call_again_on": row.call_again_on.isoformat()} if row.call_again_on else {}
     # The note may tell of people: it stays with the call, not in the log.
-    audit.write(
-        session,
-        actor=by.actor,
-        action="renewal call recorded",
-        subject=audit.subject_of("policy", row.policy_id),
-        after={"outcome": OUTCOMES[row.outcome], "with_note": row.note is not None, **again},
-    )
+    facts = {"outcome": OUTCOMES[row.outcome], "with_note": row.note is not None, **again}
+    audit.note(session, "policy", row.policy_id, "renewal call recorded", actor=by.actor, **facts)

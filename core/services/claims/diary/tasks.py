@@ -9,20 +9,20 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids
+from core import clock
 from core.covers import request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import filter as claim_filter
-from core.services.claims.review import officers as claim_officers
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import TaskInput
+from core.services.people import staff
 from core.services.people.staff import Person
-from core.states.claims import RULES, ClaimStatus
+from core.states.claims import CLAIMS_ROLES, RULES, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion, ClaimTask, Staff
 
@@ -68,22 +68,14 @@ def add_task(
     """Give somebody who works claims something to do; returns its id. InvalidInput names what is wrong."""
     claim_changes.require_claims_role(person)
     given: TaskInput = request.validate(TaskInput, {"task": text, "due_on": due_on})
-    if to not in {officer.id for officer in claim_officers.list_active(session)}:
+    if to not in staff.list_active(session, *CLAIMS_ROLES):
         raise InvalidInput.for_field("task_for", "must be a claims officer or a supervisor")
     claim = claim_changes.get_for_update(session, claim_id)
-    row = ClaimTask(
-        id=ids.new(),
-        distributor_id=claim.distributor_id,
-        is_live=claim.is_live,
-        claim_id=claim.id,
-        text=given.task,
-        due_on=given.due_on,
-        assigned_to=to,
-        made_by=person.id,
-        created_at=clock.now(),
-    )
+    made = {"assigned_to": to, "made_by": person.id, "created_at": clock.now()}
+    row = claim_changes.build_row(ClaimTask, claim, text=given.task, due_on=given.due_on, **made)
     session.insert(row)
-    _log(session, claim.id, person, "claim task made", row.id)
+    # The text may name people: it is kept out of the log, which cannot be erased.
+    audit.note(session, "claim", claim.id, "claim task made", actor=person.actor, task_id=str(row.id))
     return row.id
 
 
@@ -98,7 +90,7 @@ def finish_task(session: ScopedSession, task_id: UUID, *, person: Person) -> Non
         raise StateForbids("This task is done already")
     row.done_at, row.done_by = clock.now(), person.id
     session.flush()
-    _log(session, row.claim_id, person, "claim task done", row.id)
+    audit.note(session, "claim", row.claim_id, "claim task done", actor=person.actor, task_id=str(row.id))
 
 
 def give_back_referral(
@@ -119,7 +111,7 @@ def give_back_referral(
     claim_assignment.close_referral(session, claim, person=person, at=at)
     change = claim_changes.save_change(session, claim, before, person=person, action="claim referral given back")
     claim_moves.add_comment(session, claim.id, text=inputs.task, person=person)
-    if referral.by_id in {officer.id for officer in claim_officers.list_active(session)}:
+    if referral.by_id in staff.list_active(session, *CLAIMS_ROLES):
         add_task(session, claim.id, text=inputs.task, to=referral.by_id, due_on=inputs.due_on, person=person)
     return change
 
@@ -127,11 +119,7 @@ def give_back_referral(
 def list_by_claim(session: ScopedSession, claim: Claim) -> list[Task]:
     """List the tasks of a claim: those that a rule asks for now, the open ones by day, then those that are done."""
     made = [_task(row) for row in session.execute(_build_query(col(ClaimTask.claim_id) == claim.id))]
-    return [
-        *_find_due(session, [claim]),
-        *(task for task in made if task.done_at is None),
-        *(task for task in made if task.done_at is not None),
-    ]
+    return [*_find_due(session, [claim]), *sorted(made, key=lambda task: task.done_at is not None)]
 
 
 def list_mine(session: ScopedSession, person: Person) -> list[Task]:
@@ -140,14 +128,10 @@ def list_mine(session: ScopedSession, person: Person) -> list[Task]:
         col(ClaimTask.assigned_to) == person.id, col(ClaimTask.done_at).is_(None), col(Claim.deleted_at).is_(None)
     )
     claims = sa.select(Claim).where(
-        col(Claim.assigned_to) == person.id,
-        claim_filter.IS_OPEN,
-        col(Claim.deleted_at).is_(None),
+        col(Claim.assigned_to) == person.id, claim_filter.IS_OPEN, col(Claim.deleted_at).is_(None)
     )
-    found = [
-        *(_task(row) for row in session.execute(mine)),
-        *_find_due(session, session.execute(claims).scalars().all()),
-    ]
+    due = _find_due(session, session.execute(claims).scalars().all())
+    found = [*(_task(row) for row in session.execute(mine)), *due]
     return sorted(found, key=lambda task: (task.due_on, task.reference, task.text))
 
 
@@ -193,7 +177,7 @@ def _find_due(session: ScopedSession, claims: Sequence[Claim]) -> list[Task]:
     open_since = {row.claim_id: row.asked_at for row in session.execute(open_questions)}
     today = clock.today()
     tasks = (
-        Task(id=None, text=text, due_on=_day(at, days), who=None, **_describe(claim))
+        Task(id=None, text=text, due_on=clock.to_lagos_day(at + timedelta(days=days)), who=None, **_describe(claim))
         for claim in claims
         for at, days, text in _list_rules(claim, since.get(claim.id, claim.created_at), open_since.get(claim.id))
     )
@@ -211,13 +195,3 @@ def _list_rules(claim: Claim, since: datetime, asked_at: datetime | None) -> Ite
     if claim.claim_status in _BEFORE_APPROVAL and (papers := submitted.list_missing_documents(claim)):
         names = ", ".join(name.replace("_", " ") for name in papers)
         yield claim.created_at, PAPERS_DAYS, f"Papers are owed: {names}"
-
-
-def _day(at: datetime, days: int) -> date:
-    return clock.to_lagos_day(at + timedelta(days=days))
-
-
-def _log(session: ScopedSession, claim_id: UUID, person: Person, action: str, task_id: UUID) -> None:
-    # The text may name people: it is kept out of the log, which cannot be erased.
-    subject = audit.subject_of("claim", claim_id)
-    audit.write(session, actor=person.actor, action=action, subject=subject, after={"task_id": str(task_id)})

@@ -1,6 +1,6 @@
 """Lodging a claim: policies to claim on, the Pending claim, papers added or replaced (contract C1-C4, C18)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -11,7 +11,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids
+from core import clock
 from core.covers.claims import lines
 from core.covers.claims.line import ClaimLine, Endpoint
 from core.covers.credit_life import CREDIT_LIFE
@@ -119,10 +119,7 @@ def _claimable(row: Any) -> ClaimablePolicy:
         phone=phone,
         known=_list_known(line, submitted, holder, phone),
         stage=policies.get_stage(policy),
-        cover=[
-            *islice(insured, _MOST_INSURED),
-            *fraud_flags.describe_cover(policy),
-        ],
+        cover=[*islice(insured, _MOST_INSURED), *fraud_flags.describe_cover(policy)],
         line=line,
         incidents=sorted(line.covers[row.prefix, row.route_name]) if line else (),
         product=row.product,
@@ -149,20 +146,6 @@ def _list_known(
     return {name: str(value) for name, value in found.items() if value and name in fields}
 
 
-_ZERO_AMOUNTS: dict[str, Any] = dict.fromkeys(
-    (
-        "claim_amount_minor",
-        "estimate_amount_minor",
-        "repair_estimate_minor",
-        "offer_amount_minor",
-        "betterment_deduction_amount_minor",
-        "excess_deduction_amount_minor",
-        "approved_amount_minor",
-    ),
-    0,
-)
-
-
 def lodge_claim(
     session: ScopedSession, request: ClaimRequest, uploads: Sequence[StoredFile], *, owner: Owner, actor: str
 ) -> ClaimRecord:
@@ -177,19 +160,16 @@ def lodge_claim(
     found = file_links.find_codes(new.documents)
     linked = set(found.values()) - {file.code for file in uploads}
     claim = build_initial_claim(policy, customer, new)
-    hashes = {file.sent_sha256 for file in uploads} | _hashes(session, linked)
-    claim.flags = fraud_flags.find_flags(session, policy, endpoint, new, hashes)
-    session.insert(claim, _build_initial_event(claim))
+    claim.flags = fraud_flags.find_flags(session, policy, endpoint, new, _list_hashes(session, uploads, linked))
+    first = {"status": claim.claim_status, "created_at": claim.created_at}
+    session.insert(claim, claim_changes.build_row(ClaimEvent, claim, **first))
     for file in uploads:
         files.record(session, file, owner, actor=actor, claim_id=claim.id)
-    _link_uploads(session, claim.id, {name: code for name, code in found.items() if code in linked})
-    audit.write(
-        session,
-        actor=actor,
-        action="claim lodged",
-        subject=audit.subject_of("claim", claim.id),
-        after={"policy_id": str(policy.id), "claim_status": claim.claim_status, "flags": claim.flags},
-    )
+    for name, code in found.items():
+        if code in linked:
+            _link(session, claim, code, name)
+    facts: dict[str, Any] = {"policy_id": str(policy.id), "claim_status": claim.claim_status, "flags": claim.flags}
+    audit.note(session, "claim", claim.id, "claim lodged", actor=actor, **facts)
     return records.get_claim(session, claim.id)
 
 
@@ -197,14 +177,10 @@ def _get_accepted_policy(
     session: ScopedSession, new: NewClaim, uploads: Sequence[StoredFile], owner: Owner
 ) -> tuple[Policy, Customer, Endpoint]:
     """Return the policy of the claim, its customer and its endpoint, or raise InvalidInput (contract C1, C2)."""
-    row = session.execute(_build_owner_query(new, owner)).first()
-    codes = file_links.find_codes(new.documents)
-    known = {file.code for file in uploads} | file_links.list_owned(session, set(codes.values()), owner)
-    faults = [
-        FieldFault(name, "must be a file, or the address of one that you uploaded in this mode")
-        for name in new.documents
-        if codes.get(name) not in known
-    ]
+    mine = (col(Policy.distributor_id) == owner.distributor_id, col(Policy.is_live) == owner.is_live)
+    query = build_policy_query(has_number(new.policy_number), new.endpoints).where(*mine).limit(1)
+    row = session.execute(query).first()
+    faults = _list_foreign(session, new.documents, {file.code for file in uploads}, owner)
     if row is None:
         faults.insert(0, FieldFault("policy_number", f"must be a {new.policy_words} of yours in this mode"))
     if row is None or faults:
@@ -212,9 +188,12 @@ def _get_accepted_policy(
     return row.Policy, row.Customer, (row.prefix, row.route_name)
 
 
-def _build_owner_query(new: NewClaim, owner: Owner) -> AnySelect:
-    mine = (col(Policy.distributor_id) == owner.distributor_id, col(Policy.is_live) == owner.is_live)
-    return build_policy_query(has_number(new.policy_number), new.endpoints).where(*mine).limit(1)
+def _list_foreign(session: ScopedSession, links: Mapping[str, str], known: Set[str], owner: Owner) -> list[FieldFault]:
+    """Return a fault for each document whose address is neither that of a known file nor an upload of the owner."""
+    codes = file_links.find_codes(links)
+    known = known | file_links.list_owned(session, set(codes.values()), owner)
+    wanted = "must be a file, or the address of one that you uploaded in this mode"
+    return [FieldFault(name, wanted) for name in links if codes.get(name) not in known]
 
 
 def has_number(policy_number: str) -> sa.ColumnElement[bool]:
@@ -229,11 +208,7 @@ def build_policy_query(found: sa.ColumnElement[bool], endpoints: Iterable[Endpoi
         sa.select(Policy, Customer, col(Product.prefix), col(Product.route_name))
         .join(Customer, col(Customer.id) == col(Policy.customer_id))
         .join(Product, col(Product.id) == col(Policy.product_id))
-        .where(
-            found,
-            col(Policy.deleted_at).is_(None),
-            sa.or_(*sold_by),
-        )
+        .where(found, col(Policy.deleted_at).is_(None), sa.or_(*sold_by))
         .order_by(col(Policy.created_at).desc())
     )
 
@@ -241,6 +216,7 @@ def build_policy_query(found: sa.ColumnElement[bool], endpoints: Iterable[Endpoi
 def build_initial_claim(policy: Policy, customer: Customer, new: NewClaim) -> Claim:
     """Build the initial record of a claim (contract C4)."""
     now = clock.now()
+    amounts: dict[str, Any] = {f"{name}_minor": 0 for name in (*records.AMOUNT_FIELDS, "approved_amount")}
     return Claim(
         created_at=now,
         updated_at=now,
@@ -254,40 +230,17 @@ def build_initial_claim(policy: Policy, customer: Customer, new: NewClaim) -> Cl
         claim_type=new.claim_type,
         claim_status=ClaimStatus.PENDING,
         claim_description=f"{new.incident_type}, policy {policy.policy_number}",
-        **new.build_owner(customer),
+        **new_claims.build_claimant_columns(new.claimant, customer),
         incident_date=new.happened_on.isoformat() if new.happened_on else None,
         sealed=new.sealed,
         account_key=new.account_key,
-        **new.build_meta_column(),
-        **_ZERO_AMOUNTS,
+        **amounts | {new.column: dict(new.meta)},
     )
 
 
-def _build_initial_event(claim: Claim) -> ClaimEvent:
-    return ClaimEvent(
-        id=ids.new(),
-        distributor_id=claim.distributor_id,
-        is_live=claim.is_live,
-        claim_id=claim.id,
-        status=claim.claim_status,
-        created_at=claim.created_at,
-    )
-
-
-def _hashes(session: ScopedSession, codes: set[str]) -> set[str]:
+def _list_hashes(session: ScopedSession, uploads: Sequence[StoredFile], codes: Collection[str]) -> set[str]:
     found = session.execute(sa.select(col(UploadedFile.sent_sha256)).where(col(UploadedFile.code).in_(codes)))
-    return set(found.scalars())
-
-
-def _link_uploads(session: ScopedSession, claim_id: UUID, codes: Mapping[str, str]) -> None:
-    """Link earlier uploads to the claim by document; those already linked to a claim are left."""
-    for name, code in codes.items():
-        session.execute(
-            sa.update(UploadedFile)
-            .where(col(UploadedFile.code) == code, col(UploadedFile.claim_id).is_(None))
-            .values(claim_id=claim_id, field=name[:40])
-            .execution_options(synchronize_session=False)
-        )
+    return {*(file.sent_sha256 for file in uploads), *found.scalars()}
 
 
 def attach_document(
@@ -306,7 +259,7 @@ def attach_document(
     _flag_reused(session, claim, {file.sent_sha256})
     _keep(session, claim, file, actor=person.actor)
     return claim_changes.save_change(
-        session, claim, before, person=person, action="claim document added", extra_facts={"document": file.field}
+        session, claim, before, person=person, action="claim document added", facts={"document": file.field}
     )
 
 
@@ -328,28 +281,21 @@ def attach_over_api(
     _refuse_decided(claim)
     names = [*(file.field for file in uploads), *links]
     known, codes = submitted.list_document_names(claim), file_links.find_codes(links)
-    owned = file_links.list_owned(session, set(codes.values()), owner)
     faults = [FieldFault(name, f"must be one of {', '.join(known)}") for name in names if name not in known]
-    faults += [
-        FieldFault(name, "must be a file, or the address of one that you uploaded in this mode")
-        for name in links
-        if codes.get(name) not in owned
-    ]
+    faults += _list_foreign(session, links, set(), owner)
     if faults:
         raise InvalidInput(faults)
     before = claim_changes.get_audited_facts(claim)
-    hashes = session.execute(sa.select(col(UploadedFile.sent_sha256)).where(col(UploadedFile.code).in_(codes.values())))
-    _flag_reused(session, claim, {*(file.sent_sha256 for file in uploads), *hashes.scalars()})
+    _flag_reused(session, claim, _list_hashes(session, uploads, codes.values()))
     for file in uploads:
         _keep(session, claim, file, actor=actor)
     for name, link in links.items():
         submitted.set_meta(claim, {name: link})
         _link(session, claim, codes[name], name)
-    facts: dict[str, Any] = {"document": ", ".join(names)}
-    change = claim_changes.save_change(
-        session, claim, before, person=claim_changes.Sender(actor), action="claim document added", extra_facts=facts
-    )
-    return change.claim
+    sender, facts = claim_changes.Sender(actor), {"document": ", ".join(names)}
+    return claim_changes.save_change(
+        session, claim, before, person=sender, action="claim document added", facts=facts
+    ).claim
 
 
 def _refuse_decided(claim: Claim) -> None:

@@ -103,18 +103,18 @@ ClaimRequest = CreditLifeClaimRequest | LossRequest
 class NewClaim:
     """A claim of any line to be written; `meta` is kept in `column`, without personal numbers, which are `sealed`."""
 
-    line: ClaimLine | None
+    line: ClaimLine | None = None
     policy_number: str
     claim_type: str
     incident_type: str
     happened_on: date | None
-    loan_days: tuple[date, date] | None
-    loan_amount: str | None
+    loan_days: tuple[date, date] | None = None
+    loan_amount: str | None = None
     documents: Mapping[str, str]
     column: str
     meta: Mapping[str, Any]
-    sealed: str | None
-    account_key: str | None
+    sealed: str | None = None
+    account_key: str | None = None
     claimant: Claimant | None
 
     @property
@@ -132,14 +132,6 @@ class NewClaim:
         if self.line:
             return self.incident_type in self.line.covers.get(endpoint, ())
         return INCIDENTS[self.incident_type].benefit in submitted.get("benefit_coverage", ())
-
-    def build_meta_column(self) -> dict[str, Any]:
-        """Return the column of what was submitted."""
-        return {self.column: dict(self.meta)}
-
-    def build_owner(self, customer: Customer) -> dict[str, Any]:
-        """Return the claimant's columns: the customer, unless somebody else claims."""
-        return build_claimant_columns(self.claimant, customer)
 
 
 def build_claimant_columns(claimant: Claimant | None, customer: Customer) -> dict[str, Any]:
@@ -169,7 +161,6 @@ def read(request: ClaimRequest) -> NewClaim:
 
 def _read_credit_life(request: CreditLifeClaimRequest) -> NewClaim:
     return NewClaim(
-        line=None,
         policy_number=request.policy_number,
         claim_type=requirements.CREDIT_LIFE,
         incident_type=request.incident_type,
@@ -179,8 +170,6 @@ def _read_credit_life(request: CreditLifeClaimRequest) -> NewClaim:
         documents=request.documents,
         column="credit_life_claim_meta",
         meta=_build_loan_meta(request),
-        sealed=None,
-        account_key=None,
         claimant=request if isinstance(request, Claimant) else None,
     )
 
@@ -211,16 +200,10 @@ def _read_line(request: LossRequest) -> NewClaim:
         claim_type=line.title,
         incident_type=request.incident_type,
         happened_on=request.incident_date,
-        loan_days=None,
-        loan_amount=None,
-        documents=_list_links(request, line),
+        documents={name: link for name in line.documents if (link := getattr(request, name)) is not None},
         column=line.column,
         meta=personal.mask_personal_numbers(meta, numbers),
         sealed=personal.seal_personal_numbers({line.column: meta}, numbers),
         account_key=seal.build_account_key(account) if account else None,
         claimant=request,
     )
-
-
-def _list_links(request: Request, line: ClaimLine) -> dict[str, str]:
-    return {name: link for name in line.documents if (link := getattr(request, name)) is not None}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -80,13 +80,22 @@ class Composed:
 class KeptLetter:
     """A letter in the file of a claim."""
 
-    title: str
-    kind: str
+    field: str
     code: str
     at: datetime
     way: str | None = None
     sent_at: datetime | None = None
     sent_by: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of letter, a key of `KINDS`."""
+        return self.field.removeprefix(_FIELD)
+
+    @property
+    def title(self) -> str:
+        """The title of its kind."""
+        return KINDS[self.kind].title
 
     @property
     def is_sent(self) -> bool:
@@ -102,27 +111,17 @@ def list_possible(claim: Claim) -> Mapping[str, str | None]:
 def list_letters(session: ScopedSession, claim_id: UUID) -> list[KeptLetter]:
     """List the letters of a claim, newest first."""
     query: AnySelect = (
-        sa.select(UploadedFile, ClaimLetterSent, col(Staff.name).label("sent_by"))
+        sa.select(
+            *(col(UploadedFile.field), col(UploadedFile.code), col(UploadedFile.created_at).label("at")),
+            *(col(ClaimLetterSent.way), col(ClaimLetterSent.created_at).label("sent_at")),
+            col(Staff.name).label("sent_by"),
+        )
         .outerjoin(ClaimLetterSent, col(ClaimLetterSent.code) == col(UploadedFile.code))
         .outerjoin(Staff, col(Staff.id) == col(ClaimLetterSent.staff_id))
         .where(col(UploadedFile.claim_id) == claim_id, col(UploadedFile.field).like(f"{_FIELD}%"))
         .order_by(col(UploadedFile.created_at).desc(), col(UploadedFile.code))
     )
-    return [_build_kept(row) for row in session.execute(query)]
-
-
-def _build_kept(row: Any) -> KeptLetter:
-    file, sent = row.UploadedFile, row.ClaimLetterSent
-    kind = file.field.removeprefix(_FIELD)
-    return KeptLetter(
-        title=KINDS[kind].title,
-        kind=kind,
-        code=file.code,
-        at=file.created_at,
-        way=sent and sent.way,
-        sent_at=sent and sent.created_at,
-        sent_by=row.sent_by,
-    )
+    return [KeptLetter(**row._mapping) for row in session.execute(query)]
 
 
 def compose(session: ScopedSession, claim_id: UUID, kind: str, *, person: Person) -> Composed:
@@ -153,9 +152,7 @@ def keep_letter(
     if kind == "offer":
         claim.offer_form_url = address
     facts = {"letter": KINDS[kind].title}
-    return claim_changes.save_change(
-        session, claim, before, person=person, action="claim letter written", extra_facts=facts
-    )
+    return claim_changes.save_change(session, claim, before, person=person, action="claim letter written", facts=facts)
 
 
 def mark_sent(session: ScopedSession, claim_id: UUID, code: str, *, way: str, person: Person) -> None:
@@ -208,8 +205,7 @@ def _note_sent(session: ScopedSession, claim: Claim, letter: KeptLetter, *, way:
             created_at=clock.now(),
         )
     )
-    subject, facts = audit.subject_of("claim", claim.id), {"letter": letter.title, "way": way}
-    audit.write(session, actor=person.actor, action="claim letter sent", subject=subject, after=facts)
+    audit.note(session, "claim", claim.id, "claim letter sent", actor=person.actor, letter=letter.title, way=way)
 
 
 def _require(claim: Claim, kind: str) -> None:

@@ -76,7 +76,6 @@ def compute_latest_start(stage: Deadline) -> datetime:
 
 
 def _build_referral_condition(asks_role: AskedRole) -> Condition:
-    """Return the condition of an open referral to a supervisor, or to finance."""
     query = sa.select(col(ClaimReferral.claim_id)).where(
         col(ClaimReferral.closed_at).is_(None), col(ClaimReferral.asks_role) == asks_role
     )
@@ -146,8 +145,8 @@ def _build_searches(
         yield sa.select(col(Claim.id)).where(is_named, col(Claim.deleted_at).is_(None))
 
 
-def build_incident_condition(_: Any, span: Span) -> Condition:
-    """Return the condition on the day of the incident, which is stored as ISO text and sorts like a date."""
+def _is_of_incident(_: Any, span: Span) -> Condition:
+    # The day is stored as ISO text, and sorts like a date.
     return sa.and_(*Span(*map(_format_incident, span.ends)).on(col(Claim.incident_date)))  # type: ignore[arg-type]
 
 
@@ -157,37 +156,14 @@ def _format_incident(instant: datetime | None) -> str | None:
     return instant.date().isoformat() if instant == clock.midnight(instant.date()) else instant.isoformat()
 
 
-def build_decision_condition(_: Any, span: Span) -> Condition:
-    """Return the condition on the time of the decision at which a claim stands."""
+def _is_decided(_: Any, span: Span) -> Condition:
     return sa.and_(~IS_OPEN, *span.on(col(Claim.clock_stopped_at)))
 
 
-def build_person_condition(on_claim: Any, on_customer: Any) -> Callable[[Any, str], Condition]:
-    """Return the condition of a text that is the claimant's or the customer's."""
-
-    def condition(_: Any, text: str) -> Condition:
-        return sa.or_(
-            equals_ignoring_case(on_claim, text), _build_customer_condition(equals_ignoring_case(on_customer, text))
-        )
-
-    return condition
-
-
-def build_email_condition(_: Any, email: str) -> Condition:
-    """Return the condition on the customer's e-mail."""
-    return _build_customer_condition(col(Customer.email_key) == email)
-
-
-def build_owner_condition(_: Any, text: str) -> Condition:
-    """Return the condition that the owner's role or name contains a text."""
+def _is_owned_by(_: Any, text: str) -> Condition:
     name = col(Claim.claim_owner_first_name) + " " + col(Claim.claim_owner_last_name)
     pattern = declaration.containing(text)
     return sa.or_(*(sa.func.lower(part).like(pattern, escape="\\") for part in (col(Claim.claim_owner), name)))
-
-
-def build_type_condition(_: Any, types: Sequence[str]) -> Condition:
-    """Return the condition of any of several types."""
-    return sa.or_(*(equals_ignoring_case(Claim.claim_type, text) for text in types))
 
 
 def equals_ignoring_case(column: Any, text: str) -> Condition:
@@ -235,19 +211,18 @@ def _is_in_view(_: Any, view: View) -> Condition:
     return sa.and_(in_stage, col(Claim.assigned_to).is_(None)) if view == "unassigned" else in_stage
 
 
-def _is_in_stage(_: Any, stage: Stage) -> Condition:
-    return build_stage_condition(stage)
-
-
 def _is_assigned(_: Any, officer: UUID | str) -> Condition:
     return col(Claim.assigned_to).is_(None) if officer == NOBODY else col(Claim.assigned_to) == officer
 
 
 def _person(name: str, label: str, on_claim: Any, on_customer: Any, **more: Any) -> Any:
-    column = build_person_condition(on_claim, on_customer)
+    def is_named(_: Any, text: str) -> Condition:
+        of_customer = _build_customer_condition(equals_ignoring_case(on_customer, text))
+        return sa.or_(equals_ignoring_case(on_claim, text), of_customer)
+
     return Text(
         label=label,
-        column=column,
+        column=is_named,
         address=name,
         help="The claimant's or the customer's, in full.",
         place="more",
@@ -302,7 +277,7 @@ class ClaimFilter(Filter, on=(Claim,)):
     claim_types: tuple[str, ...] = of(
         Texts(
             label="Type",
-            column=build_type_condition,
+            column=lambda _, types: sa.or_(*(equals_ignoring_case(Claim.claim_type, each) for each in types)),
             address="type",
             api="claim_type",
             options=_TYPES,
@@ -328,7 +303,7 @@ class ClaimFilter(Filter, on=(Claim,)):
     incident: Span = of(
         Days(
             label="Incident",
-            column=build_incident_condition,
+            column=_is_of_incident,
             dated=True,
             address="incident_from incident_to",
             api="incident_start_date incident_end_date",
@@ -339,7 +314,7 @@ class ClaimFilter(Filter, on=(Claim,)):
     decided: Span = of(
         Days(
             label="Decided",
-            column=build_decision_condition,
+            column=_is_decided,
             address="decided_from decided_to",
             help="the decision",
             place="more",
@@ -370,7 +345,7 @@ class ClaimFilter(Filter, on=(Claim,)):
     customer_email: str | None = of(
         Text(
             label="E-mail",
-            column=build_email_condition,
+            column=lambda _, email: _build_customer_condition(col(Customer.email_key) == email),
             normalise=str.lower,
             address="email",
             api="customer_email",
@@ -382,7 +357,7 @@ class ClaimFilter(Filter, on=(Claim,)):
     claim_owner: str | None = of(
         Text(
             label="Owner",
-            column=build_owner_condition,
+            column=_is_owned_by,
             address="owner",
             api="claim_owner",
             help="Any part of the owner's role or name.",
@@ -395,7 +370,9 @@ class ClaimFilter(Filter, on=(Claim,)):
     repair_estimate: Decimal | None = of(
         _amount("estimate", "Repair estimate", "Repair estimate, ₦", "repair_estimate_minor")
     )
-    stage: Stage | None = of(Word(column=_is_in_stage, options=dict.fromkeys(get_args(Stage), "")))
+    stage: Stage | None = of(
+        Word(column=lambda _, stage: build_stage_condition(stage), options=dict.fromkeys(get_args(Stage), ""))
+    )
     customer_id: UUID | None = of(Member(column="customer_id", api="customer_id"))
     policy_id: UUID | None = of(Member(column="policy_id"))
 

@@ -15,7 +15,6 @@ from sqlalchemy import orm
 from sqlalchemy.sql import operators
 from sqlmodel import col
 
-from core import clock
 from core.services.claims.intake import submitted
 from core.services.claims.intake.submitted import FLAG_DESCRIPTIONS, META_COLUMNS, NOT_DECLINED
 from core.services.claims.lists import filter as claim_filter
@@ -156,9 +155,9 @@ def fetch_matches(session: ScopedSession, conditions: Sequence[Condition], order
     return list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
 
 
-def build_first(conditions: Sequence[Condition], *columns: Any, order: str = "urgent") -> Iterator[AnySelect]:
-    """Yield queries of the first claim, to be asked in turn until one answers."""
-    for _, query in _build_queries(conditions, order, *columns):
+def build_first(conditions: Sequence[Condition], *columns: Any) -> Iterator[AnySelect]:
+    """Yield queries of the most urgent claim, to be asked in turn until one answers."""
+    for _, query in _build_queries(conditions, "urgent", *columns):
         yield query.limit(1)
 
 
@@ -170,9 +169,6 @@ def _build_queries(conditions: Sequence[Condition], order: str, *columns: Any) -
 
 def _count(session: ScopedSession, conditions: Sequence[Condition]) -> int:
     return int(session.execute(sa.select(sa.func.count()).select_from(Claim).where(*conditions)).scalar_one())
-
-
-_INCIDENT: Final = "incident_type"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -217,8 +213,7 @@ def list_rows(
     if policy_ids is not None and criteria.search:
         conditions.append(build_search_condition(Claim, criteria.search, policy_ids))
     page = fetch(session, conditions, order, paging)
-    now = clock.now()
-    rows_by_id = {row.id: _row(row, now) for row in session.execute(_build_row_query().where(col(Claim.id).in_(page)))}
+    rows_by_id = {row.id: _row(row) for row in session.execute(_build_row_query().where(col(Claim.id).in_(page)))}
     return [rows_by_id[claim_id] for claim_id in page if claim_id in rows_by_id]
 
 
@@ -231,11 +226,10 @@ def _build_row_query() -> AnySelect:
         *("claim_owner_email", "claim_owner_phone_number", "incident_date", "claim_amount_minor"),
         *("offer_amount_minor", "created_at", "clock_from", "clock_stopped_at", "assigned_to", "flags"),
     )
-    incident = sa.func.coalesce(*(col(getattr(Claim, name))[_INCIDENT].as_string() for name in META_COLUMNS))
     return (
         sa.select(
             *(col(getattr(Claim, name)) for name in names),
-            incident.label("incident"),
+            _get_submitted("incident_type").label("incident"),
             shares_account.label("shares"),
             claim_reserves.build_reserve_column().label("outstanding"),
             col(Policy.policy_number),
@@ -246,7 +240,7 @@ def _build_row_query() -> AnySelect:
     )
 
 
-def _row(row: Any, now: datetime) -> QueueRow:
+def _row(row: Any) -> QueueRow:
     flags = {*row.flags, *(["same_account"] if row.shares else [])}
     return QueueRow(
         id=row.id,
@@ -264,13 +258,7 @@ def _row(row: Any, now: datetime) -> QueueRow:
         offered_minor=row.offer_amount_minor,
         outstanding_minor=row.outstanding,
         lodged_at=row.created_at,
-        clock=claim_clock.compute_from_stored(
-            lodged_at=row.created_at,
-            begins_at=row.clock_from,
-            stopped_at=row.clock_stopped_at,
-            status=row.claim_status,
-            now=now,
-        ),
+        clock=claim_clock.compute_from_stored(row.created_at, row.clock_from, row.clock_stopped_at, row.claim_status),
         assigned_to=row.assigned_to,
         officer=row.officer,
         fraud_flags=tuple(name for name in submitted.FLAG_DESCRIPTIONS if name in flags),
@@ -286,27 +274,19 @@ _CLAIMANT = concatenate(" ", col(Claim.claim_owner_first_name), col(Claim.claim_
 
 
 def _get_submitted(name: str) -> Any:
-    """Return a submitted fact of the incident, whichever type of claim it is."""
     return sa.func.coalesce(*(col(getattr(Claim, meta))[name].as_string() for meta in META_COLUMNS))
 
 
 def _find_first(*statuses: ClaimStatus) -> Any:
-    """Return when a claim first came to one of these statuses."""
     query = sa.select(sa.func.min(col(ClaimEvent.created_at))).where(
         col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status).in_(statuses)
     )
     return query.correlate(Claim).scalar_subquery()
 
 
-def _compute_clock(lodged_at: datetime, begins_at: datetime, stopped_at: datetime | None, status: str) -> Clock:
-    return claim_clock.compute_from_stored(
-        lodged_at=lodged_at, begins_at=begins_at, stopped_at=stopped_at, status=status, now=clock.now()
-    )
-
-
 def _of_clock(name: str) -> Derived:
     def work_out(_: Context, *stored: Any) -> Any:
-        found = _compute_clock(*stored)
+        found = claim_clock.compute_from_stored(*stored)
         days = {"age": found.age_days, "elapsed": found.elapsed.days, "left": found.days_left}
         return None if name == "left" and found.is_decided else days[name]
 

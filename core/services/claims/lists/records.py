@@ -171,28 +171,13 @@ class ClaimRecord(Times):
 
 
 _COPIED_FIELDS = (
-    "is_live",
-    "claim_description",
-    "claim_owner",
-    "claim_owner_first_name",
-    "claim_owner_last_name",
-    "claim_owner_email",
-    "claim_owner_phone_number",
-    "decline_reason",
-    "claim_type",
-    "claim_status",
-    "incident_date",
-    "claim_invoice_url",
-    "offer_form_url",
-    "version",
+    *("is_live", "claim_description", "claim_owner", "claim_owner_first_name", "claim_owner_last_name"),
+    *("claim_owner_email", "claim_owner_phone_number", "decline_reason", "claim_type", "claim_status"),
+    *("incident_date", "claim_invoice_url", "offer_form_url", "version"),
 )
-_AMOUNT_FIELDS = (
-    "claim_amount",
-    "estimate_amount",
-    "repair_estimate",
-    "offer_amount",
-    "betterment_deduction_amount",
-    "excess_deduction_amount",
+AMOUNT_FIELDS = (
+    *("claim_amount", "estimate_amount", "repair_estimate", "offer_amount"),
+    *("betterment_deduction_amount", "excess_deduction_amount"),
 )
 _ID_FIELDS = ("product_id", "customer_id", "distributor_id", "provider_id", "policy_id")
 _CLAIMANT_FIELDS = ("first_name", "last_name", "email", "phone_number")
@@ -225,24 +210,22 @@ def load_records(session: ScopedSession, query: AnySelect) -> list[ClaimRecord]:
 
 
 def build_record(
-    row: Any,
-    status_history: list[StatusTime],
-    comments: list[CommentRecord],
-    questions: Sequence[QuestionRecord] = (),
+    row: Any, status_history: list[StatusTime], comments: list[CommentRecord], questions: Sequence[QuestionRecord] = ()
 ) -> ClaimRecord:
     """Build the record of one row, with its status history, its comments and what was asked, if anything was."""
     claim, customer, product, provider = row.Claim, row.Customer, row.Product, row.Provider
+    gadget = mask_account_number(claim.gadget_claim_meta)
     fields = {
         "id": str(claim.id),
         "claim_id": str(claim.id),
         "app_mode": records.format_mode(claim.is_live),
         **{name: getattr(claim, name) for name in _COPIED_FIELDS},
-        **{name: money.to_wire(getattr(claim, f"{name}_minor")) for name in _AMOUNT_FIELDS},
+        **{name: money.to_wire(getattr(claim, f"{name}_minor")) for name in AMOUNT_FIELDS},
         **{name: str(getattr(claim, name)) for name in _ID_FIELDS},
         "inspection_id": records.format_id(claim.inspection_id),
         "vehicle_claim_meta": mask_account_number(claim.vehicle_claim_meta),
-        "gadget_claim_meta": _gadget(claim.gadget_claim_meta, status_history),
-        "credit_life_claim_meta": _credit_life(claim.credit_life_claim_meta),
+        "gadget_claim_meta": gadget and {**gadget, "status_time_line": status_history},
+        "credit_life_claim_meta": claim.credit_life_claim_meta,
         **({"claim_meta": mask_account_number(claim.claim_meta)} if claim.claim_meta is not None else {}),
         "status_time_line": status_history,
         "customer": {"id": str(customer.id), **{name: getattr(customer, name) for name in _CLAIMANT_FIELDS}},
@@ -266,9 +249,8 @@ def format_time_stamp(instant: datetime) -> str:
 def _load_status_histories(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, list[StatusTime]]:
     found: dict[UUID, list[StatusTime]] = {}
     for event in _load_rows(session, ClaimEvent, claim_ids):
-        found.setdefault(event.claim_id, []).append(
-            {"name": event.status, "time_stamp": format_time_stamp(event.created_at)}
-        )
+        reached = StatusTime(name=event.status, time_stamp=format_time_stamp(event.created_at))
+        found.setdefault(event.claim_id, []).append(reached)
     return found
 
 
@@ -276,11 +258,7 @@ def _comments(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, li
     """Load the comments written for the claimant; internal notes are left out (contract C6)."""
     found: dict[UUID, list[CommentRecord]] = {}
     for row in _load_rows(session, ClaimComment, claim_ids, col(ClaimComment.for_claimant).is_(True)):
-        comment: CommentRecord = {
-            "id": str(row.id),
-            "text": row.text,
-            "created_at": clock.to_wire(row.created_at) or "",
-        }
+        comment = CommentRecord(id=str(row.id), text=row.text, created_at=clock.to_wire(row.created_at) or "")
         found.setdefault(row.claim_id, []).append(comment)
     return found
 
@@ -317,15 +295,6 @@ def mask_account_number(meta: dict[str, Any] | None) -> dict[str, Any] | None:
     if meta is None or not meta.get("account_number"):
         return meta
     return {**meta, "account_number": seal.mask(str(meta["account_number"]))}
-
-
-def _gadget(meta: dict[str, Any] | None, status_history: list[StatusTime]) -> dict[str, Any] | None:
-    masked_meta = mask_account_number(meta)
-    return masked_meta and {**masked_meta, "status_time_line": status_history}
-
-
-def _credit_life(meta: dict[str, Any] | None) -> CreditLifeClaimMeta | None:
-    return cast(CreditLifeClaimMeta | None, meta)
 
 
 UNFILTERED = ClaimFilter()

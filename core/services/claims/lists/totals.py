@@ -89,7 +89,8 @@ def count_views(session: ScopedSession, person: Person) -> QueueCounts:
     ]
     lines = sa.select(*counts, sa.literal(0).label("none")).where(*_build_mode(session.scope))
     rests = {name: _build_rest(session.scope, criteria) for name, criteria in counted_filters.items()}
-    claims = [_count_claims(rest).label(name) for name, rest in rests.items() if rest is not None]
+    number = sa.select(sa.func.count()).select_from(Claim)
+    claims = [number.where(*rest).scalar_subquery().label(name) for name, rest in rests.items() if rest is not None]
     latest = sa.select(col(Claim.updated_at)).where(col(Claim.deleted_at).is_(None))
     latest = latest.order_by(col(Claim.updated_at).desc()).limit(1)
     rows = session.execute(sa.select(*claims, latest.scalar_subquery().label("changed_at"))).one()._asdict()
@@ -144,10 +145,6 @@ def _build_line_conditions(criteria: ClaimFilter) -> list[Condition]:
 def _count_lines(criteria: ClaimFilter) -> Any:
     conditions = sa.and_(sa.true(), *_build_line_conditions(criteria))
     return sa.func.coalesce(sa.func.sum(sa.case((conditions, col(ClaimTotal.claims)), else_=0)), 0)
-
-
-def _count_claims(conditions: Sequence[Condition]) -> Any:
-    return sa.select(sa.func.count()).select_from(Claim).where(*conditions).scalar_subquery()
 
 
 def _sum_claims(session: ScopedSession, conditions: Sequence[Condition]) -> QueueTotal:

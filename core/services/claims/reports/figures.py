@@ -328,7 +328,6 @@ def _sum_reserve_changes(session: ScopedSession, span: Span) -> int:
 
 
 def _count_overridden(session: ScopedSession, span: Span) -> int:
-    """Return the number of claims that were approved against a check."""
     query = sa.select(sa.func.count(sa.distinct(col(ClaimOverride.claim_id))))
     return int(session.execute(query.where(*span.on(col(ClaimOverride.created_at)))).scalar_one())
 
@@ -364,7 +363,6 @@ def _lodged(session: ScopedSession, span: Span) -> dict[date, int]:
 
 
 def _load_answers(session: ScopedSession, span: Span) -> dict[str, int]:
-    """Count accepted and rejected offers."""
     at, status = col(ClaimEvent.created_at), col(ClaimEvent.status)
     deleted = sa.select(col(Claim.id)).where(~NOT_DELETED)
     query = sa.select(status, sa.func.count()).where(
@@ -484,12 +482,8 @@ def _count_within(days: DayRange, numbers: Mapping[int, int]) -> int:
 def count_decline_reasons(session: ScopedSession, window: Window) -> list[tuple[str, int]]:
     """Count the declines of a window by reason, the most frequent first."""
     reason, number = col(Claim.decline_reason), sa.func.count()
-    query = (
-        sa.select(reason, number)
-        .where(*_build_declined_conditions(window))
-        .group_by(reason)
-        .order_by(number.desc(), reason)
-    )
+    query = sa.select(reason, number).where(*_build_declined_conditions(window)).group_by(reason)
+    query = query.order_by(number.desc(), reason)
     return [(row[0], row[1]) for row in session.execute(query)]
 
 

@@ -6,7 +6,7 @@ side by side add up to the kobo. The export has one line for each product and di
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Final, Literal
@@ -58,12 +58,7 @@ class LossFigures:
         return share(self.incurred_minor, self.earned_minor)
 
     def __add__(self, other: "LossFigures") -> "LossFigures":
-        return LossFigures(
-            claims=self.claims + other.claims,
-            paid_minor=self.paid_minor + other.paid_minor,
-            outstanding_minor=self.outstanding_minor + other.outstanding_minor,
-            earned_minor=self.earned_minor + other.earned_minor,
-        )
+        return LossFigures(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
 
 
 Key = tuple[UUID, UUID, date]
@@ -287,7 +282,6 @@ def _count(session: ScopedSession, criteria: LossFilter) -> int:
 
 
 def _compute_ratio(_: Context, incurred: int, earned: int) -> str | None:
-    """Return the loss ratio in percent, none where nothing was earned."""
     return f"{Decimal(incurred) / Decimal(earned) * 100:.2f}" if earned else None
 
 

@@ -29,22 +29,8 @@ DUPLICATE, BOUGHT, DECLINED, IN_FORCE = "duplicate", "bought", "declined", "in_f
 # So many duplicates are named by their check; the review lists every related claim.
 _NAMED: Final = 3
 CHECK_KEYS: Final = (
-    *(
-        IN_FORCE,
-        "premium",
-        BOUGHT,
-        "waiting",
-        "exclusions",
-        "benefit",
-        "loan_dates",
-        "insured_loan",
-        "insured_thing",
-        "police",
-        "sum_insured",
-        "reported",
-    ),
-    *("claimant", "velocity", DECLINED),
-    DUPLICATE,
+    *(IN_FORCE, "premium", BOUGHT, "waiting", "exclusions", "benefit", "loan_dates", "insured_loan"),
+    *("insured_thing", "police", "sum_insured", "reported", "claimant", "velocity", DECLINED, DUPLICATE),
 )
 
 
@@ -77,7 +63,7 @@ def run_checks(
     `endpoint` sold the policy, `insured` is its data as endorsed before the loss, and `issued_on` the day on which
     somebody at the desk put it in force by hand.
     """
-    happened = date.fromisoformat(claim.incident_date[:10]) if claim.incident_date else None
+    happened = _get_incident_day(claim)
     checks = [check_in_force(policy, happened, issued_on)]
     if claim.credit_life_claim_meta is not None:
         meta = claim.credit_life_claim_meta
@@ -86,59 +72,45 @@ def run_checks(
         checks += _check_line(line, claim, policy, insured, endpoint)
     if submitted.get_meta(claim).get("incident_type") == DEATH:
         checks.append(_check_claimant(claim))
-    return [
-        *checks,
-        _check_reported_in_time(claim, happened),
-        _check_duplicates(found),
-        _check_velocity(recent_count),
-    ]
+    return [*checks, _check_reported_in_time(claim, happened), _check_duplicates(found), _check_velocity(recent_count)]
+
+
+def _get_incident_day(claim: Claim) -> date | None:
+    return date.fromisoformat(claim.incident_date[:10]) if claim.incident_date else None
 
 
 def _check_claimant(claim: Claim) -> CoverageCheck:
     """Fails where the deceased claims."""
     is_other = claim.claim_owner != OWNER
     detail = f"The {claim.claim_owner.lower()} claims" if is_other else "The claimant is the insured, who has died"
-    return CoverageCheck(key="claimant", question="Claimed by another person", passed=is_other, detail=detail)
+    return CoverageCheck("claimant", "Claimed by another person", passed=is_other, detail=detail)
 
 
 def _check_duplicates(found: Sequence[Duplicate]) -> CoverageCheck:
     """Fails for another claim for the same loss, or for one near it that was approved; else unknown where one is."""
     is_failed = any(each.fails for each in found)
-    return CoverageCheck(
-        key=DUPLICATE,
-        question="No other claim for this loss",
-        passed=False if is_failed else None if found else True,
-        detail=_name_duplicates(found) or "None is open or was paid",
-    )
+    # Claims for the same loss before those of the same people.
+    named = _name_first([each.text for each in sorted(found, key=lambda each: not each.fails)])
+    passed = False if is_failed else None if found else True
+    return CoverageCheck(DUPLICATE, "No other claim for this loss", passed, named or "None is open or was paid")
 
 
-def _name_duplicates(found: Sequence[Duplicate]) -> str:
-    """Name the first few, claims for the same loss before those of the same people."""
-    first = sorted(found, key=lambda each: not each.fails)[:_NAMED]
-    rest = len(found) - len(first)
-    return "; ".join([*(each.text for each in first), *([f"and {rest} more"] if rest else [])])
+def _name_first(texts: Sequence[str]) -> str:
+    """Return the first few, with how many more there are."""
+    rest = [f"and {len(texts) - _NAMED} more"] if len(texts) > _NAMED else []
+    return "; ".join([*texts[:_NAMED], *rest])
 
 
 def check_declined(declined: Sequence[str]) -> CoverageCheck:
     """Fails where a claim of this policy, claimant or account was declined before (contract K13)."""
-    named = "; ".join(declined[:_NAMED])
-    rest = f"; and {len(declined) - _NAMED} more" if len(declined) > _NAMED else ""
-    return CoverageCheck(
-        key=DECLINED,
-        question="Nothing was declined before",
-        passed=not declined,
-        detail=f"{named}{rest}" or "No claim of this policy, claimant or account",
-    )
+    detail = _name_first(declined) or "No claim of this policy, claimant or account"
+    return CoverageCheck(DECLINED, "Nothing was declined before", passed=not declined, detail=detail)
 
 
 def _check_velocity(count: int) -> CoverageCheck:
-    days = related.VELOCITY_PERIOD.days
-    return CoverageCheck(
-        key="velocity",
-        question=f"Fewer than {related.VELOCITY_LIMIT} claims in {days} days",
-        passed=None if count >= related.VELOCITY_LIMIT else True,
-        detail=f"{count} of this phone, account or e-mail up to this one",
-    )
+    question = f"Fewer than {related.VELOCITY_LIMIT} claims in {related.VELOCITY_PERIOD.days} days"
+    passed = None if count >= related.VELOCITY_LIMIT else True
+    return CoverageCheck("velocity", question, passed, f"{count} of this phone, account or e-mail up to this one")
 
 
 def check_in_force(policy: Policy, happened: date | None, issued_on: date | None = None) -> CoverageCheck:
@@ -148,37 +120,29 @@ def check_in_force(policy: Policy, happened: date | None, issued_on: date | None
     detail = " · ".join(f"{label} {value}" for label, value in fraud_flags.describe_cover(policy))
     if happened is None or not policy.activated:
         passed = None if policy.activated else False
-        return CoverageCheck(key=IN_FORCE, question="In force on the day of the incident", passed=passed, detail=detail)
-    over = ended is not None and clock.to_lagos_day(ended) <= happened
-    passed = start is not None and not over and not fraud_flags.is_outside(happened, start, last)
-    if issued_on is not None and issued_on > happened:
-        passed, detail = False, f"{detail} · Put in force at the desk {format_day(issued_on)}, after the loss"
+    else:
+        over = ended is not None and clock.to_lagos_day(ended) <= happened
+        passed = start is not None and not over and not fraud_flags.is_outside(happened, start, last)
+        if issued_on is not None and issued_on > happened:
+            passed, detail = False, f"{detail} · Put in force at the desk {format_day(issued_on)}, after the loss"
     return CoverageCheck(IN_FORCE, "In force on the day of the incident", passed=passed, detail=detail)
 
 
 def _check_benefit(policy: Policy, meta: Mapping[str, Any]) -> CoverageCheck:
     incident = meta["incident_type"]
     benefit = INCIDENTS[incident].benefit if incident in INCIDENTS else None
+    bought = benefit is not None and benefit in policy.submitted.get("benefit_coverage", ())
     if benefit is None:
-        return CoverageCheck(
-            key="benefit", question="Benefit bought", passed=False, detail=f"No benefit answers for {incident}"
-        )
-    bought = benefit in policy.submitted.get("benefit_coverage", ())
-    detail = benefit.replace("_", " ").capitalize()
-    return CoverageCheck(
-        key="benefit", question="Benefit bought", passed=bought, detail=detail if bought else f"{detail} was not bought"
-    )
+        detail = f"No benefit answers for {incident}"
+    else:
+        detail = f"{benefit.replace('_', ' ').capitalize()}{'' if bought else ' was not bought'}"
+    return CoverageCheck("benefit", "Benefit bought", passed=bought, detail=detail)
 
 
 def _check_loan_dates(meta: Mapping[str, Any], happened: date | None) -> CoverageCheck:
     first, last = (date.fromisoformat(meta[name]) for name in ("loan_offer_date", "loan_repayment_date"))
     passed = None if happened is None else not fraud_flags.is_outside(happened, first, last)
-    return CoverageCheck(
-        key="loan_dates",
-        question="Within the loan",
-        passed=passed,
-        detail=f"Loan {format_day(first)} to {format_day(last)}",
-    )
+    return CoverageCheck("loan_dates", "Within the loan", passed, f"Loan {format_day(first)} to {format_day(last)}")
 
 
 def _check_loan_amount(policy: Policy, meta: Mapping[str, Any]) -> CoverageCheck:
@@ -221,9 +185,7 @@ def _check_police(meta: Mapping[str, Any]) -> CoverageCheck:
 def _check_sum_insured(line: ClaimLine, meta: Mapping[str, Any], insured_minor: int | None) -> CoverageCheck:
     """Unknown where the records name no sum: how much the cover pays is then for the officer to say."""
     cost = meta.get(line.amount)
-    passed = None
-    if cost is not None and insured_minor is not None:
-        passed = money.to_minor(money.round_half_up(Decimal(str(cost)))) <= insured_minor
+    passed = None if cost is None or insured_minor is None else _to_minor(cost) <= insured_minor
     what = "Repair" if line.amount == "cost_of_repair" else "Claimed"
     insured = "the policy names no sum" if insured_minor is None else f"insured {money.format_naira(insured_minor)}"
     detail = f"{what} {_naira(cost)}, {insured}"
@@ -233,20 +195,18 @@ def _check_sum_insured(line: ClaimLine, meta: Mapping[str, Any], insured_minor: 
 def _check_reported_in_time(claim: Claim, happened: date | None) -> CoverageCheck:
     question = "Told after it happened"
     if happened is None:
-        return CoverageCheck(
-            key="reported", question=question, passed=None, detail="The day of the incident is not known yet"
-        )
+        return CoverageCheck("reported", question, passed=None, detail=_NO_DAY)
     days = (clock.to_lagos_day(claim.created_at) - happened).days
-    detail = "before it happened" if days < 0 else f"{days} {'day' if days == 1 else 'days'} later"
-    return CoverageCheck(
-        key="reported", question=question, passed=days >= 0, detail=f"{format_day(happened)}, lodged {detail}"
-    )
+    when = "before it happened" if days < 0 else f"{days} {'day' if days == 1 else 'days'} later"
+    return CoverageCheck("reported", question, passed=days >= 0, detail=f"{format_day(happened)}, lodged {when}")
+
+
+def _to_minor(amount: Any) -> int:
+    return money.to_minor(money.round_half_up(Decimal(str(amount))))
 
 
 def _naira(amount: Any) -> str:
-    return (
-        "nothing" if amount is None else money.format_naira(money.to_minor(money.round_half_up(Decimal(str(amount)))))
-    )
+    return "nothing" if amount is None else money.format_naira(_to_minor(amount))
 
 
 _NO_DAY: Final = "The day of the incident is not known yet"
@@ -272,7 +232,7 @@ class CoverTerms:
 
 def load(session: ScopedSession, claim: Claim, policy: Policy) -> CoverTerms:
     """Load the terms of a claim's policy; the rates are those of the sale where no term holds the loss."""
-    happened_on = date.fromisoformat(claim.incident_date[:10]) if claim.incident_date else None
+    happened_on = _get_incident_day(claim)
     terms = refunds.list_paid_terms(session, policy)
     term = find_term(terms, happened_on)
     sold = term or (terms[0] if terms else None)
@@ -325,16 +285,11 @@ def check_terms(claim: Claim, terms: CoverTerms) -> list[CoverageCheck]:
     incident = meta.get("incident_type")
     texts = [claim.claim_description, *(value for value in meta.values() if isinstance(value, str))]
     return [
-        _check_premium(terms),
+        CoverageCheck("premium", "Premium paid for the term of the loss", *_judge_premium(terms)),
         _check_bought(terms),
-        _check_waiting(terms, incident),
+        CoverageCheck("waiting", "Waiting period over", *_judge_waiting(terms, incident)),
         _check_exclusions(terms.rules.get(EXCLUSIONS) or (), incident, " \n".join(texts)),
     ]
-
-
-def _check_premium(terms: CoverTerms) -> CoverageCheck:
-    passed, detail = _judge_premium(terms)
-    return CoverageCheck("premium", "Premium paid for the term of the loss", passed=passed, detail=detail)
 
 
 def _judge_premium(terms: CoverTerms) -> tuple[bool | None, str]:
@@ -361,11 +316,6 @@ def _check_bought(terms: CoverTerms) -> CoverageCheck:
         day = "on the day of the loss" if passed is None else "before the loss" if passed else "after the loss"
         detail = f"Bought on {format_day(sold_on)}, {day}"
     return CoverageCheck(BOUGHT, "Bought before the loss", passed=passed, detail=detail)
-
-
-def _check_waiting(terms: CoverTerms, incident: str | None) -> CoverageCheck:
-    passed, detail = _judge_waiting(terms, incident)
-    return CoverageCheck("waiting", "Waiting period over", passed=passed, detail=detail)
 
 
 def _judge_waiting(terms: CoverTerms, incident: str | None) -> tuple[bool | None, str]:

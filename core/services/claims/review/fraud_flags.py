@@ -51,11 +51,8 @@ def find_flags(
 def recompute_flags(session: ScopedSession, claim: Claim, happened_on: date) -> list[str]:
     """Return the flags of a claim once the date of its incident is known."""
     meta = submitted.get_meta(claim)
-    loss = Loss(
-        incident_type=meta.get("incident_type"),
-        happened_on=happened_on,
-        loan_days=_get_loan_days(claim.credit_life_claim_meta),
-    )
+    loan_days = _get_loan_days(claim.credit_life_claim_meta)
+    loss = Loss(incident_type=meta.get("incident_type"), happened_on=happened_on, loan_days=loan_days)
     policy = session.get_one(Policy, claim.policy_id)
     results = {
         **_check_dates(policy, loss),
@@ -88,7 +85,7 @@ def _check_dates(policy: Policy, loss: Loss) -> Mapping[str, bool]:
     return {
         "outside_cover": is_outside(happened, start, last),
         "outside_loan": loss.loan_days is not None and is_outside(happened, *loss.loan_days),
-        "early_loss": start is not None and timedelta(0) <= happened - start < _EARLY_LOSS_PERIOD,
+        "early_loss": start is not None and 0 <= (happened - start).days < submitted.EARLY_LOSS_DAYS,
         "future_incident": happened > clock.today(),
     }
 
@@ -97,9 +94,6 @@ def _is_soon_after_sale(session: ScopedSession, policy: Policy) -> bool:
     sale = session.get_one(Purchase, policy.purchase_id)
     rules = session.get_one(ProductVersion, sale.product_version_id).meta
     return clock.now() - sale.created_at < timedelta(days=int(get_claim_rule(rules, EARLY_CLAIM_DAYS)))
-
-
-_EARLY_LOSS_PERIOD = timedelta(days=submitted.EARLY_LOSS_DAYS)
 
 
 def get_cover_days(policy: Policy) -> tuple[date | None, date | None]:
@@ -123,13 +117,8 @@ def describe_cover(policy: Policy) -> list[tuple[str, str]]:
     end = policy.expiration_at and clock.to_lagos_day(policy.expiration_at)
     term = ("Cover", f"{format_day(start)} to {format_day(end)}")
     if ended := policy.cancelled_at or policy.declined_at:
-        return [
-            term,
-            (
-                PolicyStage.CANCELLED if policy.cancelled_at else PolicyStage.DECLINED,
-                format_day(clock.to_lagos_day(ended)),
-            ),
-        ]
+        stage = PolicyStage.CANCELLED if policy.cancelled_at else PolicyStage.DECLINED
+        return [term, (stage, format_day(clock.to_lagos_day(ended)))]
     return [term] if end == last else [term, ("Last day of cover", format_day(last))]
 
 

@@ -10,13 +10,14 @@ from sqlmodel import col
 from core import money
 from core.services.claims.intake import submitted
 from core.services.claims.lists import filter as claim_filter
+from core.services.claims.workflow import payments as claim_payments
 from core.services.people import four_eyes
 from core.services.people.four_eyes import Parties
 from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, Customer, Staff, StaffDetail
+from core.store.schema.tables import Claim, ClaimEvent, Customer, Staff, StaffDetail
 
 _CLAIM_ROLES = frozenset({*CLAIMS_ROLES, "admin"})
 
@@ -43,11 +44,8 @@ def list_active(session: ScopedSession) -> list[Officer]:
 
 
 def _count_open(session: ScopedSession) -> Mapping[UUID, int]:
-    """Count the claims that are neither paid nor declined by who has them."""
     query = sa.select(col(Claim.assigned_to), sa.func.count().label("open")).where(
-        col(Claim.assigned_to).is_not(None),
-        claim_filter.IS_OPEN,
-        col(Claim.deleted_at).is_(None),
+        col(Claim.assigned_to).is_not(None), claim_filter.IS_OPEN, col(Claim.deleted_at).is_(None)
     )
     return {row.assigned_to: row.open for row in session.execute(query.group_by(col(Claim.assigned_to)))}
 
@@ -90,9 +88,6 @@ def list_staff(session: ScopedSession, claim: Claim) -> list[str]:
 
 def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     """Claims on which somebody decided who is their customer, claimant or payee, with what was paid on them."""
-    paid = sa.select(sa.func.coalesce(sa.func.sum(col(ClaimPayment.amount_minor)), 0)).where(
-        col(ClaimPayment.claim_id) == col(Claim.id)
-    )
     is_own = sa.or_(
         sa.func.lower(col(Claim.claim_owner_email)) == sa.func.lower(col(Staff.email)),
         sa.func.lower(col(Customer.email)) == sa.func.lower(col(Staff.email)),
@@ -101,7 +96,7 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
         col(Claim.account_key) == col(StaffDetail.account_key),
     )
     query: AnySelect = (
-        sa.select(col(Claim.id), col(Staff.name), paid.correlate(Claim).scalar_subquery().label("paid"))
+        sa.select(col(Claim.id), col(Staff.name), claim_payments.of_each().label("paid"))
         .join(Customer, col(Customer.id) == col(Claim.customer_id))
         .join(
             ClaimEvent, sa.and_(col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status) != ClaimStatus.VIEWED)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -21,19 +21,6 @@ POLICY: Final = "same policy"
 CUSTOMER: Final = "same customer"
 ACCOUNT: Final = "same payout account"
 MAX_RELATED: Final = 50
-_COLUMNS: Final = (
-    "id",
-    "policy_id",
-    "customer_id",
-    "account_key",
-    "claim_type",
-    "claim_status",
-    "claim_description",
-    "incident_date",
-    "created_at",
-    "claim_amount_minor",
-    "offer_amount_minor",
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,14 +44,13 @@ def list_related(session: ScopedSession, claim: Claim) -> list[ClaimLine]:
     matches = [col(Claim.policy_id) == claim.policy_id, col(Claim.customer_id) == claim.customer_id]
     if claim.account_key is not None:
         matches.append(col(Claim.account_key) == claim.account_key)
-    return [
-        _line(row, _find_relations(row, claim)) for row in _rows(session, sa.or_(*matches), col(Claim.id) != claim.id)
-    ]
+    others = _list_newest(session, sa.or_(*matches), col(Claim.id) != claim.id)
+    return [_line(other, _find_relations(other, claim)) for other in others]
 
 
 def list_by_policy(session: ScopedSession, policy_id: UUID) -> list[ClaimLine]:
     """List the claims on a policy, newest first, at most 50."""
-    return [_line(row) for row in _rows(session, col(Claim.policy_id) == policy_id)]
+    return [_line(claim) for claim in _list_newest(session, col(Claim.policy_id) == policy_id)]
 
 
 def describe_fraud_flags(claim: Claim, related_claims: Sequence[ClaimLine]) -> list[str]:
@@ -73,32 +59,32 @@ def describe_fraud_flags(claim: Claim, related_claims: Sequence[ClaimLine]) -> l
     return [explanation for name, explanation in submitted.FLAG_DESCRIPTIONS.items() if name in flags]
 
 
-def _rows(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> Sequence[Any]:
-    columns = (col(getattr(Claim, name)) for name in _COLUMNS)
-    query = sa.select(*columns).where(col(Claim.deleted_at).is_(None), *conditions)
-    return session.execute(query.order_by(col(Claim.created_at).desc(), col(Claim.id).desc()).limit(MAX_RELATED)).all()
+def _list_newest(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> Sequence[Claim]:
+    query = sa.select(Claim).where(col(Claim.deleted_at).is_(None), *conditions)
+    newest = query.order_by(col(Claim.created_at).desc(), col(Claim.id).desc()).limit(MAX_RELATED)
+    return session.execute(newest).scalars().all()
 
 
-def _find_relations(row: Any, claim: Claim) -> tuple[str, ...]:
+def _find_relations(other: Claim, claim: Claim) -> tuple[str, ...]:
     relations = {
-        POLICY: row.policy_id == claim.policy_id,
-        CUSTOMER: row.customer_id == claim.customer_id,
-        ACCOUNT: claim.account_key is not None and row.account_key == claim.account_key,
+        POLICY: other.policy_id == claim.policy_id,
+        CUSTOMER: other.customer_id == claim.customer_id,
+        ACCOUNT: claim.account_key is not None and other.account_key == claim.account_key,
     }
     return tuple(tie for tie, holds in relations.items() if holds)
 
 
-def _line(row: Any, ties: tuple[str, ...] = ()) -> ClaimLine:
+def _line(claim: Claim, ties: tuple[str, ...] = ()) -> ClaimLine:
     return ClaimLine(
-        id=row.id,
-        reference=submitted.format_reference(row.id),
-        claim_type=row.claim_type,
-        status=row.claim_status,
-        description=row.claim_description,
-        incident_on=row.incident_date,
-        lodged_at=row.created_at,
-        claimed_minor=row.claim_amount_minor,
-        offered_minor=row.offer_amount_minor,
+        id=claim.id,
+        reference=submitted.format_reference(claim.id),
+        claim_type=claim.claim_type,
+        status=claim.claim_status,
+        description=claim.claim_description,
+        incident_on=claim.incident_date,
+        lodged_at=claim.created_at,
+        claimed_minor=claim.claim_amount_minor,
+        offered_minor=claim.offer_amount_minor,
         relations=ties,
     )
 
@@ -115,7 +101,6 @@ NEAR_PERIOD: Final = timedelta(days=14)
 VELOCITY_LIMIT: Final = 3
 # Matches that say that it is the same loss; the others only call for a look.
 _SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_DOCUMENT, SAME_PICTURE})
-_MOST: Final = 50
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -168,8 +153,7 @@ def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
 
 
 def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> list[Duplicate]:
-    sharing_ids = sharing.documents | sharing.pictures
-    matches = [col(Claim.policy_id) == claim.policy_id, col(Claim.id).in_(sharing_ids)]
+    matches = [col(Claim.policy_id) == claim.policy_id, col(Claim.id).in_(sharing.documents | sharing.pictures)]
     if claim.account_key is not None:
         matches.append(col(Claim.account_key) == claim.account_key)
     if claim.claim_owner_phone_number:
@@ -177,13 +161,11 @@ def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> lis
     was_paid = sa.exists().where(col(ClaimPayment.claim_id) == col(Claim.id))
     query: AnySelect = sa.select(Claim, was_paid.label("was_paid")).where(
         sa.or_(*matches),
-        col(Claim.id) != claim.id,
-        col(Claim.is_live) == claim.is_live,
-        col(Claim.deleted_at).is_(None),
+        *build_others(claim),
         sa.or_(col(Claim.claim_status) != ClaimStatus.DECLINED, was_paid),
+        sa.or_(col(Claim.second_of).is_(None), col(Claim.second_of) != claim.id),
     )
-    query = query.where(sa.or_(col(Claim.second_of).is_(None), col(Claim.second_of) != claim.id))
-    others = session.execute(query.order_by(col(Claim.created_at).desc(), col(Claim.id)).limit(_MOST)).all()
+    others = session.execute(query.order_by(col(Claim.created_at).desc(), col(Claim.id)).limit(MAX_RELATED)).all()
     found = ((row, _match(claim, row.Claim, sharing)) for row in others if row.Claim.id != claim.second_of)
     return [
         Duplicate(
@@ -247,19 +229,24 @@ def list_declined(session: ScopedSession, claim: Claim) -> list[str]:
     One that was declined as lodged twice says nothing of the other.
     """
     query = sa.select(Claim).where(
-        sa.or_(col(Claim.policy_id) == claim.policy_id, *_build_same_person(claim)),
-        col(Claim.id) != claim.id,
-        col(Claim.is_live) == claim.is_live,
-        col(Claim.deleted_at).is_(None),
+        sa.or_(col(Claim.policy_id) == claim.policy_id, *build_same_person(claim)),
+        *build_others(claim),
         col(Claim.claim_status) == ClaimStatus.DECLINED,
         col(Claim.decline_reason) != TWICE,
     )
+    latest = query.order_by(col(Claim.updated_at).desc(), col(Claim.id)).limit(MAX_RELATED)
     with session.across_distributors():
-        found = session.execute(query.order_by(col(Claim.updated_at).desc(), col(Claim.id)).limit(_MOST)).scalars()
+        found = session.execute(latest).scalars()
         return [f"{submitted.format_reference(each.id)}: {each.decline_reason}" for each in found]
 
 
-def _build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
+def build_others(claim: Claim) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of every other claim of the mode."""
+    return [col(Claim.id) != claim.id, col(Claim.is_live) == claim.is_live, col(Claim.deleted_at).is_(None)]
+
+
+def build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of a claim with the same e-mail, phone or account, any of which is enough."""
     same = [col(Claim.claim_owner_email) == claim.claim_owner_email]
     if claim.claim_owner_phone_number:
         same.append(col(Claim.claim_owner_phone_number) == claim.claim_owner_phone_number)
@@ -271,7 +258,7 @@ def _build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
 def count_recent(session: ScopedSession, claim: Claim) -> int:
     """Count the claims of the same phone, account or e-mail in the 90 days up to this one, itself included."""
     query = sa.select(sa.func.count()).where(
-        sa.or_(*_build_same_person(claim)),
+        sa.or_(*build_same_person(claim)),
         col(Claim.is_live) == claim.is_live,
         col(Claim.deleted_at).is_(None),
         col(Claim.created_at) > claim.created_at - VELOCITY_PERIOD,
@@ -283,13 +270,15 @@ def count_recent(session: ScopedSession, claim: Claim) -> int:
 
 def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
     is_same_policy = other.policy_id == claim.policy_id
-    shares_document = other.id in sharing.documents or (is_same_policy and not _links(claim).isdisjoint(_links(other)))
-    phone = claim.claim_owner_phone_number
-    is_same_incident = is_same_policy and _incident(claim) is not None and _incident(other) == _incident(claim)
+    has_same_paper = not _list_papers(claim).keys().isdisjoint(_list_papers(other))
+    phone, incident = claim.claim_owner_phone_number, submitted.get_meta(claim).get("incident_type")
+    is_same_incident = (
+        is_same_policy and incident is not None and submitted.get_meta(other).get("incident_type") == incident
+    )
     found = {
         SAME_INCIDENT: is_same_incident,
         OTHER_INCIDENT: is_same_policy and not is_same_incident and are_near(claim, other),
-        SAME_DOCUMENT: shares_document,
+        SAME_DOCUMENT: other.id in sharing.documents or (is_same_policy and has_same_paper),
         SAME_PICTURE: other.id in sharing.pictures,
         SAME_ACCOUNT: claim.account_key is not None and other.account_key == claim.account_key,
         SAME_PHONE: bool(phone) and other.claim_owner_phone_number == phone and other.customer_id != claim.customer_id,
@@ -303,18 +292,9 @@ def are_near(claim: Claim, other: Claim) -> bool:
     return min(days, abs(other.created_at - claim.created_at)) <= NEAR_PERIOD
 
 
-def _incident(claim: Claim) -> str | None:
-    incident: str | None = submitted.get_meta(claim).get("incident_type")
-    return incident
-
-
-def _links(claim: Claim) -> set[str]:
-    return {link for name in submitted.list_document_names(claim) if (link := submitted.get_meta(claim).get(name))}
-
-
 def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
     """Return the claims that were sent a file with the same content, the same text, or the same picture saved anew."""
-    codes = {link.rpartition("/")[2] for link in _links(claim)}
+    codes = {link.rpartition("/")[2] for link in _list_papers(claim)}
     mine = sa.or_(col(UploadedFile.claim_id) == claim.id, col(UploadedFile.code).in_(codes))
     own = session.execute(sa.select(col(UploadedFile.code), col(UploadedFile.sent_sha256)).where(mine)).all()
     others = sa.select(col(UploadedFile.claim_id)).where(

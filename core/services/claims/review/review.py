@@ -43,7 +43,6 @@ from core.services.people.staff import Person
 from core.states.claims import DECIDED, ClaimTransition
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
-    AuditEntry,
     Claim,
     ClaimComment,
     ClaimEvent,
@@ -89,62 +88,42 @@ class Message:
 
 def list_status_steps(session: ScopedSession, claim_id: UUID) -> list[StatusStep]:
     """List every status of a claim, oldest first."""
-    query = _build_events_query(ClaimEvent, claim_id).order_by(col(ClaimEvent.created_at), col(ClaimEvent.id))
-    return [
-        StatusStep(status=row.ClaimEvent.status, at=row.ClaimEvent.created_at, by=row.by, note=row.ClaimEvent.note)
-        for row in session.execute(query)
-    ]
+    at, status, note = col(ClaimEvent.created_at), col(ClaimEvent.status), col(ClaimEvent.note)
+    query = _with_author(ClaimEvent, claim_id, at.label("at"), status, note).order_by(at, col(ClaimEvent.id))
+    return [StatusStep(**row._mapping) for row in session.execute(query)]
 
 
 def list_messages(session: ScopedSession, claim_id: UUID) -> list[Message]:
     """List the comments and questions of a claim, newest first; a question replaces the comment that carried it."""
-    question_messages = [
-        _question(row.ClaimQuestion, row.by) for row in session.execute(_build_events_query(ClaimQuestion, claim_id))
-    ]
-    question_ids = {question.id for question in question_messages}
-    notes = (_comment(row.ClaimComment, row.by) for row in session.execute(_build_events_query(ClaimComment, claim_id)))
-    return sorted(
-        [*question_messages, *(note for note in notes if note.id not in question_ids)], key=_get_sort_key, reverse=True
+    question, comment = ClaimQuestion, ClaimComment
+    asked = _with_author(
+        question,
+        claim_id,
+        *(col(question.id), col(question.asked_at).label("at"), col(question.text), col(question.due_on)),
+        *(col(question.answered_at), col(question.closed_at), col(question.answer)),
     )
+    said = _with_author(
+        comment,
+        claim_id,
+        *(col(comment.id), col(comment.created_at).label("at"), col(comment.text), col(comment.for_claimant)),
+    )
+    questions_asked = [Message(**row._mapping, for_claimant=True, is_question=True) for row in session.execute(asked)]
+    question_ids = {message.id for message in questions_asked}
+    comments = [Message(**row._mapping) for row in session.execute(said) if row.id not in question_ids]
+    return sorted([*questions_asked, *comments], key=lambda message: (message.at, message.id), reverse=True)
 
 
 def list_events(session: ScopedSession, claim_id: UUID) -> list[AuditEvent]:
     """List the audit events of a claim, oldest first."""
-    return [_event(entry) for entry in audit.list_history(session, audit.subject_of("claim", claim_id))]
+    return [
+        AuditEvent(at=entry.created_at, actor=entry.actor, action=entry.action, facts=entry.after or {})
+        for entry in audit.list_history(session, audit.subject_of("claim", claim_id))
+    ]
 
 
-def _build_events_query(table: Any, claim_id: UUID) -> sa.Select[Any]:
-    """Build the query of a claim's rows with the name of their author."""
-    query = sa.select(table, col(Staff.name).label("by")).outerjoin(Staff, col(Staff.id) == col(table.staff_id))
+def _with_author(table: Any, claim_id: UUID, *columns: Any) -> sa.Select[Any]:
+    query = sa.select(*columns, col(Staff.name).label("by")).outerjoin(Staff, col(Staff.id) == col(table.staff_id))
     return query.where(col(table.claim_id) == claim_id)
-
-
-def _question(row: ClaimQuestion, by: str | None) -> Message:
-    return Message(
-        id=row.id,
-        at=row.asked_at,
-        by=by,
-        text=row.text,
-        for_claimant=True,
-        is_question=True,
-        answered_at=row.answered_at,
-        closed_at=row.closed_at,
-        due_on=row.due_on,
-        answer=row.answer,
-    )
-
-
-def _comment(row: ClaimComment, by: str | None) -> Message:
-    return Message(id=row.id, at=row.created_at, by=by, text=row.text, for_claimant=row.for_claimant)
-
-
-def _get_sort_key(message: Message) -> Any:
-    return message.at, message.id
-
-
-def _event(entry: AuditEntry) -> AuditEvent:
-    after: Mapping[str, Any] = entry.after or {}
-    return AuditEvent(at=entry.created_at, actor=entry.actor, action=entry.action, facts=after)
 
 
 _PERSONAL_FIELDS: Final = ("bvn", "nin")
@@ -195,7 +174,6 @@ class ClaimReview:
     policy_id: UUID
     policy_number: str | None
     customer_id: UUID
-    incident_type: str | None
     incident_on: str | None
     meta_column: str
     submitted_amounts: Mapping[str, str | None]
@@ -286,7 +264,6 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
     related_claims = related.list_related(session, claim)
     names = claim_officers.get_names(session, (claim.assigned_to, claim.approved_by))
     return ClaimReview(
-        **_copy_fields(claim),
         **_describe(row),
         **_load_judgement(session, claim, person),
         **_load_records(session, claim),
@@ -305,7 +282,9 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
 def _describe(row: Any) -> dict[str, Any]:
     """Return who claims what on which policy, and what was submitted."""
     claim, policy, facts = row.Claim, row.Policy, _build_facts(row.Claim)
+    names = ("id", "distributor_id", "is_live", "version", "claim_type", "decline_reason", "policy_id", "customer_id")
     return {
+        **{name: getattr(claim, name) for name in (*names, "assigned_to", "payment_reference")},
         "reference": claim_submitted.format_reference(claim.id),
         "status": claim.claim_status,
         "description": claim.claim_description,
@@ -318,7 +297,6 @@ def _describe(row: Any) -> dict[str, Any]:
         "provider": row.company_name,
         "product": row.product,
         "policy_number": policy.policy_number,
-        "incident_type": facts.get("incident_type"),
         "incident_on": claim.incident_date,
         "meta_column": claim_submitted.get_column(claim),
         "submitted_amounts": claim_submitted.list_amounts(claim),
@@ -336,12 +314,9 @@ def _describe_staff(session: ScopedSession, claim: Claim) -> list[str]:
 def _load_judgement(session: ScopedSession, claim: Claim, person: Person) -> dict[str, Any]:
     """Judge the claim as it stands, with what follows for its amounts and for the decisions of this person."""
     judgement = claim_judgement.judge(session, claim)
+    names = ("checks", "duplicates", "approval_fault", "related", "backdated_minor")
     return {
-        "checks": judgement.checks,
-        "duplicates": judgement.duplicates,
-        "approval_fault": judgement.approval_fault,
-        "related": judgement.related,
-        "backdated_minor": judgement.backdated_minor,
+        **{name: getattr(judgement, name) for name in names},
         "links": claim_judgement.list_shown_links(judgement.links),
         "overrides": claim_judgement.list_overrides(session, claim.id),
         "referral": claim_assignment.find_open_referral(session, claim.id),
@@ -366,10 +341,7 @@ def _load_records(session: ScopedSession, claim: Claim) -> dict[str, Any]:
 def _build_query(claim_id: UUID) -> AnySelect:
     return (
         sa.select(
-            Claim,
-            Policy,
-            col(Distributor.business_name),
-            col(Provider.company_name),
+            *(Claim, Policy, col(Distributor.business_name), col(Provider.company_name)),
             col(Product.name).label("product"),
         )
         .join(Policy, col(Policy.id) == col(Claim.policy_id))
@@ -380,18 +352,11 @@ def _build_query(claim_id: UUID) -> AnySelect:
     )
 
 
-def _copy_fields(claim: Claim) -> dict[str, Any]:
-    names = ("id", "distributor_id", "is_live", "version", "claim_type", "decline_reason", "policy_id", "customer_id")
-    return {name: getattr(claim, name) for name in (*names, "assigned_to", "payment_reference")}
-
-
 def _build_facts(claim: Claim) -> dict[str, Any]:
     """Return the submitted data of the claim without its documents."""
-    meta = dict(claim_submitted.get_meta(claim))
-    papers = claim_submitted.get_document_links(claim)
-    return {
-        name: value for name, value in (claim_records.mask_account_number(meta) or {}).items() if name not in papers
-    }
+    meta, papers = dict(claim_submitted.get_meta(claim)), claim_submitted.get_document_links(claim)
+    masked = claim_records.mask_account_number(meta) or {}
+    return {name: value for name, value in masked.items() if name not in papers}
 
 
 def _amounts(claim: Claim, limits: Limits) -> Amounts:

@@ -10,7 +10,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import ids, money
+from core import money
 from core.covers import request
 from core.covers.request import refuse_unless
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
@@ -52,25 +52,18 @@ class Referral:
 def find_open_referral(session: ScopedSession, claim_id: UUID) -> Referral | None:
     """Return the open referral of a claim, None when there is none."""
     query: AnySelect = (
-        sa.select(ClaimReferral, col(Staff.name).label("by"))
+        sa.select(
+            *(col(ClaimReferral.asks_role), col(ClaimReferral.to_status).label("to"), col(ClaimReferral.amount_minor)),
+            *(col(ClaimReferral.note), col(Staff.name).label("by"), col(ClaimReferral.staff_id).label("by_id")),
+            col(ClaimReferral.created_at).label("at"),
+        )
         .join(Staff, col(Staff.id) == col(ClaimReferral.staff_id))
         .where(col(ClaimReferral.claim_id) == claim_id, col(ClaimReferral.closed_at).is_(None))
         .order_by(col(ClaimReferral.created_at).desc())
         .limit(1)
     )
     row = session.execute(query).one_or_none()
-    if row is None:
-        return None
-    found = row.ClaimReferral
-    return Referral(
-        asks_role=found.asks_role,
-        to=found.to_status,
-        amount_minor=found.amount_minor,
-        note=found.note,
-        by=row.by,
-        by_id=found.staff_id,
-        at=found.created_at,
-    )
+    return None if row is None else Referral(**row._mapping)
 
 
 def refer_claim(
@@ -106,7 +99,7 @@ def refer_claim(
     facts: dict[str, Any] = {"referred_for": str(transition.to), "note": inputs.referral_note}
     if amount_minor is not None:
         facts["referred_amount"] = money.to_wire(amount_minor)
-    return claim_changes.save_change(session, claim, before, person=person, action="claim referred", extra_facts=facts)
+    return claim_changes.save_change(session, claim, before, person=person, action="claim referred", facts=facts)
 
 
 def open_referral(
@@ -122,20 +115,8 @@ def open_referral(
 ) -> None:
     """Write a referral in place of the one that is open."""
     close_referral(session, claim, person=person, at=at)
-    session.insert(
-        ClaimReferral(
-            id=ids.new(),
-            distributor_id=claim.distributor_id,
-            is_live=claim.is_live,
-            claim_id=claim.id,
-            asks_role=asks_role,
-            to_status=to,
-            amount_minor=amount_minor,
-            note=note,
-            staff_id=person.id,
-            created_at=at,
-        )
-    )
+    asked = {"asks_role": asks_role, "to_status": to, "amount_minor": amount_minor, "note": note}
+    session.insert(claim_changes.build_row(ClaimReferral, claim, **asked, staff_id=person.id, created_at=at))
 
 
 def close_referral(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> None:
@@ -167,11 +148,11 @@ def choose_rows(rows: Iterable[QueueRow]) -> list[ChosenClaim]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AssignmentResult:
-    """Result of an assignment: number of claims assigned, and for each of the others the reason in words."""
+class BatchResult:
+    """Number of claims that it was done to, and for each of the others the reason in words."""
 
-    assigned_count: int
-    conflicts: tuple[str, ...]
+    done_count: int
+    refusals: tuple[str, ...]
 
 
 def assign_next(session: ScopedSession, *, person: Person) -> UUID | None:
@@ -204,23 +185,23 @@ def find_next(session: ScopedSession, *, person: Person, after: UUID) -> UUID | 
 
 def assign_claims(
     session: ScopedSession, chosen: Iterable[ChosenClaim], *, to: UUID | None, person: Person
-) -> AssignmentResult:
+) -> BatchResult:
     """Assign several claims to an officer or to nobody; conflicts are reported and do not stop the others.
 
     A claim already assigned to that officer counts as assigned. NotAllowed for who works no claims, InvalidInput
     for an officer who cannot have one; then nothing is assigned.
     """
     claim_changes.require_claims_role(person)
-    assigned_count, conflicts = 0, []
+    done_count, refusals = 0, []
     # Sorted, so that two callers with the same claims cannot deadlock.
     for choice in sorted(chosen, key=lambda each: each.id):
         try:
             if claim_changes.get_for_update(session, choice.id).assigned_to != to:
                 claim_moves.assign_claim(session, choice.id, to=to, person=person, version=choice.version)
-            assigned_count += 1
+            done_count += 1
         except (StaleVersion, NotFound) as error:
-            conflicts.append(f"{choice.reference} {_describe_conflict(session, choice, error)}")
-    return AssignmentResult(assigned_count=assigned_count, conflicts=tuple(conflicts))
+            refusals.append(f"{choice.reference} {_describe_conflict(session, choice, error)}")
+    return BatchResult(done_count=done_count, refusals=tuple(refusals))
 
 
 def _describe_conflict(session: ScopedSession, choice: ChosenClaim, error: StaleVersion | NotFound) -> str:
@@ -238,24 +219,14 @@ def _describe_conflict(session: ScopedSession, choice: ChosenClaim, error: Stale
 _REFUSALS = (StateForbids, NotAllowed, NotFound, StaleVersion, InvalidInput)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BatchResult:
-    """Number of claims that it was done to, and for each of the others the reason in words."""
-
-    done_count: int
-    refusals: tuple[str, ...]
-
-
 def settle_claims(session: ScopedSession, chosen: Iterable[ChosenClaim], *, person: Person) -> BatchResult:
     """Settle each of several paid claims as it was seen; NotAllowed for who works no claims."""
-    return _run(
-        session,
-        chosen,
-        person,
-        lambda claim: claim_moves.move_claim(
-            session, claim.id, to=ClaimStatus.SETTLED, person=person, version=claim.version
-        ),
-    )
+
+    def settle(claim: ChosenClaim) -> ClaimChange:
+        to = ClaimStatus.SETTLED
+        return claim_moves.move_claim(session, claim.id, to=to, person=person, version=claim.version)
+
+    return _run(session, chosen, person, settle)
 
 
 def ask_claimants(session: ScopedSession, chosen: Iterable[ChosenClaim], *, text: str, person: Person) -> BatchResult:

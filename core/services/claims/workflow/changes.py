@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, money
+from core import clock, ids, money
 from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StaleVersion
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
@@ -23,9 +23,11 @@ from core.services.people.approvals import Approval, Subject
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES, DECIDED
 from core.store.access import ScopedSession
+from core.store.schema.columns import Owned
 from core.store.schema.tables import Claim, UploadedFile
 
 APPROVAL_KIND: Final = "claim"
+RowT = TypeVar("RowT", bound=Owned)
 _ACCOUNT: Final = ("account_number", "account_name", "bank_name", "bank_code")
 _CLAIMANT: Final = ("", "_first_name", "_last_name", "_email", "_phone_number")
 
@@ -55,12 +57,8 @@ def _list_papers(claim: Claim) -> list[str]:
 def _list_payee_parts(session: ScopedSession, claim: Claim) -> dict[str, Any]:
     row = claim_payments.find_other_payee(session, claim)
     if row is not None:
-        return {
-            "the payee": row.name,
-            "the account": [row.bank_name, transfers.open_account(row.sealed)],
-        }
-    meta = submitted.get_meta(claim)
-    number = claim_payments.find_submitted_number(claim)
+        return {"the payee": row.name, "the account": [row.bank_name, transfers.open_account(row.sealed)]}
+    meta, number = submitted.get_meta(claim), claim_payments.find_submitted_number(claim)
     return {"the payee": meta.get("account_name"), "the account": [meta.get("bank_name"), number]}
 
 
@@ -128,26 +126,14 @@ def _follow_policy(session: ScopedSession, claim: Claim, *, actor: str) -> None:
             through = f"through claim {submitted.format_reference(claim.id)}"
             reason = f"what is owed was lowered to {money.format_naira(most)} {through}"
             approvals.lapse(session, approval.id, reason=reason, actor=actor, at=claim.updated_at)
-            subject = audit.subject_of("claim", other.id)
-            audit.write(session, actor=actor, action="claim approval lapsed", subject=subject, after={"reason": reason})
+            audit.note(session, "claim", other.id, "claim approval lapsed", actor=actor, reason=reason)
 
 
 _TICK: Final = timedelta(milliseconds=1)
 _AUDITED_FIELDS: Final = (
-    "claim_status",
-    "decline_reason",
-    "claim_amount_minor",
-    "repair_estimate_minor",
-    "approved_amount_minor",
-    "offer_amount_minor",
-    "excess_deduction_amount_minor",
-    "betterment_deduction_amount_minor",
-    "incident_date",
-    "payment_reference",
-    "assigned_to",
-    "approved_by",
-    "flags",
-    "version",
+    *("claim_status", "decline_reason", "claim_amount_minor", "repair_estimate_minor", "approved_amount_minor"),
+    *("offer_amount_minor", "excess_deduction_amount_minor", "betterment_deduction_amount_minor", "incident_date"),
+    *("payment_reference", "assigned_to", "approved_by", "flags", "version"),
 )
 
 
@@ -164,6 +150,12 @@ class Sender:
     """Whoever changes a claim without being of the desk, as the audit log names them."""
 
     actor: str
+
+
+def build_row(kind: type[RowT], claim: Claim, **values: Any) -> RowT:
+    """Build a row of a claim, with an id of its own, for the distributor and the mode of the claim."""
+    owned = {"distributor_id": claim.distributor_id, "is_live": claim.is_live, "claim_id": claim.id}
+    return kind(**{"id": ids.new(), **owned, **values})
 
 
 def require_claims_role(person: Person) -> None:
@@ -241,11 +233,11 @@ def save_change(
     *,
     person: Person | Sender,
     action: str,
-    extra_facts: Mapping[str, Any] | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> ClaimChange:
     """Save a change as the next version and write the audit entry.
 
-    `before` are the audited fields before the change; extra facts are added to the entry.
+    `before` are the audited fields before the change; `facts` are added to the entry.
     """
     claim.version += 1
     claim.updated_at = next_instant(claim)
@@ -259,6 +251,6 @@ def save_change(
         action=action,
         subject=audit.subject_of("claim", claim.id),
         before={name: before[name] for name in after},
-        after={**after, **(extra_facts or {}), **({"approval_lapsed": lapsed} if lapsed else {})},
+        after={**after, **(facts or {}), **({"approval_lapsed": lapsed} if lapsed else {})},
     )
     return ClaimChange(claim=records.get_claim(session, claim.id), version=claim.version)

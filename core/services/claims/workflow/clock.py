@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
+from core import clock
 from core.states.claims import DECIDED, WAITING
 
 STATUTORY_PERIOD: Final = timedelta(days=60)
@@ -86,10 +87,10 @@ def compute_from_history(history: Sequence[StatusReached], now: datetime, pauses
 
 
 def compute_from_stored(
-    *, lodged_at: datetime, begins_at: datetime, stopped_at: datetime | None, status: str, now: datetime
+    lodged_at: datetime, begins_at: datetime, stopped_at: datetime | None, status: str, now: datetime | None = None
 ) -> Clock:
-    """Compute the same clock from the stored columns: clock start (moved by every pause) and stop."""
-    is_decided = status in DECIDED and stopped_at is not None
+    """Compute the same clock, as of now, from the stored columns: clock start (moved by every pause) and stop."""
+    is_decided, now = status in DECIDED and stopped_at is not None, now or clock.now()
     end = stopped_at or now
     return Clock(
         age=max(timedelta(0), (end if is_decided else now) - lodged_at),
@@ -122,6 +123,5 @@ def _get_decided_at(history: Sequence[StatusReached]) -> datetime:
 
 
 def _is_running_at(history: Sequence[StatusReached], pauses: Sequence[Pause], instant: datetime) -> bool:
-    """Return True when the clock runs from this instant on."""
     status = next(step.status for step in reversed(history) if step.at <= instant)
     return status not in WAITING | DECIDED and not any(pause.covers(instant) for pause in pauses)

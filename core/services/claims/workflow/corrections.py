@@ -63,7 +63,7 @@ def correct_amounts(
     _flag_loan(session, claim)
     changed = {name: value for name, value in wanted.items() if value != known[name]}
     facts = {**changed, **{f"{name}_before": known[name] for name in changed}, "reason": given.correction_reason}
-    return claim_changes.save_change(session, claim, before, person=person, action="claim corrected", extra_facts=facts)
+    return claim_changes.save_change(session, claim, before, person=person, action="claim corrected", facts=facts)
 
 
 def set_incident_date(
@@ -89,9 +89,7 @@ def set_incident_date(
             raise NotAllowed(f"A day by which a failed check is met needs a supervisor: {', '.join(mended)}")
     _refuse_paid(session, claim, [check for check in remaining if check not in failed], person)
     facts = {"reason": inputs.correction_reason} if inputs.correction_reason else {}
-    return claim_changes.save_change(
-        session, claim, before, person=person, action="claim incident dated", extra_facts=facts
-    )
+    return claim_changes.save_change(session, claim, before, person=person, action="claim incident dated", facts=facts)
 
 
 def _refuse_paid(session: ScopedSession, claim: Claim, lost: Sequence[str], person: Person) -> None:
@@ -128,7 +126,7 @@ def set_claimant(
     submitted.set_meta(claim, {"claimant_relation": named.claimant_relation})
     # Names stay out of the log, which cannot be erased.
     facts = {"claimant": named.claimant, "claimant_before": previous, "reason": given.correction_reason}
-    return claim_changes.save_change(session, claim, before, person=person, action="claimant set", extra_facts=facts)
+    return claim_changes.save_change(session, claim, before, person=person, action="claimant set", facts=facts)
 
 
 class _IncidentOf(request.Request):
@@ -196,4 +194,4 @@ def set_payee(
     claim.account_key = seal.build_account_key(given.payee_account)
     facts: dict[str, Any] = {"payee": given.payee, "payee_account": seal.mask(given.payee_account)}
     facts["payee_reason"] = given.payee_reason
-    return claim_changes.save_change(session, claim, before, person=person, action="claim payee set", extra_facts=facts)
+    return claim_changes.save_change(session, claim, before, person=person, action="claim payee set", facts=facts)

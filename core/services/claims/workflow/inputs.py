@@ -25,6 +25,7 @@ def _refuse_future(value: date) -> date:
     return value
 
 
+Reason = Annotated[str, Field(min_length=2, max_length=500)]
 DeclineReason = Annotated[str, fields.one_of(*submitted.DECLINE_REASONS), BeforeValidator(_normalise_reason)]
 
 
@@ -38,7 +39,7 @@ class TransitionInput(Request):
     note: fields.LongText | None = None
     payment_reference: Reference | None = None
     estimate_document: Annotated[str, Field(max_length=60)] | None = None
-    reasons: dict[str, Annotated[str, Field(min_length=2, max_length=500)]] = Field(default_factory=dict)
+    reasons: dict[str, Reason] = Field(default_factory=dict)
 
 
 ANSWER_DAYS: Final = 7
@@ -65,7 +66,7 @@ class PayeeInput(Request):
     payee: fields.Text
     payee_bank: fields.Text
     payee_account: AccountNumber
-    payee_reason: Annotated[str, Field(min_length=2, max_length=500)]
+    payee_reason: Reason
 
 
 class CommentInput(Request):
@@ -107,14 +108,14 @@ class DeductionsInput(Request):
 class ReasonInput(Request):
     """Reason for a correction."""
 
-    correction_reason: Annotated[str, Field(min_length=2, max_length=500)]
+    correction_reason: Reason
 
 
 class IncidentDateInput(Request):
     """The date of an incident, and why it is another one than what is known."""
 
     incident_date: Annotated[fields.Day, AfterValidator(_refuse_future)]
-    correction_reason: Annotated[str, Field(min_length=2, max_length=500)] | None = None
+    correction_reason: Reason | None = None
 
 
 class AmountsInput(ReasonInput):
@@ -130,7 +131,7 @@ class ReserveInput(Request):
     """A new reserve in naira, and why it changes."""
 
     reserve: fields.Naira
-    reserve_reason: Annotated[str, Field(min_length=2, max_length=500)]
+    reserve_reason: Reason
 
 
 class ReferralInput(Request):

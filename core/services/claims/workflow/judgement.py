@@ -10,7 +10,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import ids, money
+from core import money
 from core.covers import tariff
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
@@ -82,19 +82,15 @@ class Link:
 
 def list_links(session: ScopedSession, claim: Claim) -> list[Link]:
     """List every act that leads to the payment of a claim, oldest first."""
-    found = [*_list_events(session, claim), *_list_rows(session, claim), *_list_audited(session, claim)]
-    return sorted(found, key=lambda each: each.at)
-
-
-def _list_events(session: ScopedSession, claim: Claim) -> Iterator[Link]:
-    query = _with_staff(ClaimEvent).where(
-        col(ClaimEvent.claim_id) == claim.id, col(ClaimEvent.status).in_(list(_STATUSES))
-    )
-    for row in session.execute(query):
-        yield _build_link(_STATUSES[row.ClaimEvent.status], row, row.ClaimEvent.created_at)
+    return sorted([*_list_rows(session, claim), *_list_audited(session, claim)], key=lambda each: each.at)
 
 
 def _list_rows(session: ScopedSession, claim: Claim) -> Iterator[Link]:
+    moved = _with_staff(ClaimEvent).where(
+        col(ClaimEvent.claim_id) == claim.id, col(ClaimEvent.status).in_(list(_STATUSES))
+    )
+    for row in session.execute(moved):
+        yield _build_link(_STATUSES[row.ClaimEvent.status], row, row.ClaimEvent.created_at)
     for row in session.execute(_with_staff(PaymentPayee).where(col(PaymentPayee.claim_id) == claim.id)):
         yield _build_link(PAYEE_SET, row, row.PaymentPayee.created_at)
     handed = _with_staff(ClaimReferral).where(
@@ -173,9 +169,8 @@ def describe_second_loss(found: Iterable[Duplicate], person: Person) -> str | No
 
 def describe_appeal(links: Sequence[Link], person: Person) -> str | None:
     """Say who takes up an appeal where this person declined the claim; None where they did not."""
-    declined = next((link for link in reversed(links) if link.act == DECLINED), None)
-    is_own = declined is not None and declined.actor == person.actor
-    return "somebody other than who declined it" if is_own else None
+    last = [link.actor for link in links if link.act == DECLINED][-1:]
+    return "somebody other than who declined it" if last == [person.actor] else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -226,7 +221,8 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
     """Judge a claim as it stands; with `for_update` its policy is locked against other claims on it."""
     limits = claim_payments.limits(session, claim, for_update=for_update)
     found = duplicates.find_duplicates(session, claim)
-    known, terms = _list_known_duplicates(session, claim), _load_terms(session, claim)
+    known = _list_known_duplicates(session, claim)
+    terms = coverage_checks.load(session, claim, session.get_one(Policy, claim.policy_id))
     checks, links = _run_checks(session, claim, found, terms), list_links(session, claim)
     approval = claim_changes.find_approval(session, claim)
     accepted = set() if approval is None else _list_accepted(session, claim, since=approval.at)
@@ -259,10 +255,6 @@ def _find_first_figure(session: ScopedSession, claim: Claim, links: Sequence[Lin
     )
     found: int | None = session.execute(figure).scalar_one()
     return found
-
-
-def _load_terms(session: ScopedSession, claim: Claim) -> CoverTerms:
-    return coverage_checks.load(session, claim, session.get_one(Policy, claim.policy_id))
 
 
 def _find_backdated(checks: Sequence[CoverageCheck], terms: CoverTerms) -> int | None:
@@ -298,11 +290,9 @@ def record_overrides(
     """Write one row for each check that is not met, with its reason."""
     known = [str(each.id) for each in judgement.duplicates]
     rows = (
-        ClaimOverride(
-            id=ids.new(),
-            distributor_id=claim.distributor_id,
-            is_live=claim.is_live,
-            claim_id=claim.id,
+        claim_changes.build_row(
+            ClaimOverride,
+            claim,
             event_id=event_id,
             check_key=check.key,
             is_failed=check.passed is False,
@@ -320,22 +310,15 @@ def record_overrides(
 def list_overrides(session: ScopedSession, claim_id: UUID) -> list[Override]:
     """List every override of a claim, oldest first."""
     query: AnySelect = (
-        sa.select(ClaimOverride, col(Staff.name).label("by"))
+        sa.select(
+            *(col(ClaimOverride.check_key).label("key"), col(ClaimOverride.is_failed), col(ClaimOverride.detail)),
+            *(col(ClaimOverride.reason), col(Staff.name).label("by"), col(ClaimOverride.created_at).label("at")),
+        )
         .join(Staff, col(Staff.id) == col(ClaimOverride.staff_id))
         .where(col(ClaimOverride.claim_id) == claim_id)
         .order_by(col(ClaimOverride.created_at), col(ClaimOverride.id))
     )
-    return [
-        Override(
-            key=row.ClaimOverride.check_key,
-            is_failed=row.ClaimOverride.is_failed,
-            detail=row.ClaimOverride.detail,
-            reason=row.ClaimOverride.reason,
-            by=row.by,
-            at=row.ClaimOverride.created_at,
-        )
-        for row in session.execute(query)
-    ]
+    return [Override(**row._mapping) for row in session.execute(query)]
 
 
 def _is_broken(check: CoverageCheck, accepted: set[str]) -> bool:

@@ -10,7 +10,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids, money, reference
+from core import clock, money, reference
 from core.covers import request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
@@ -25,20 +25,16 @@ from core.services.claims.workflow import questions
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import (
-    CommentInput,
-    DeductionsInput,
-    PaymentInput,
-    TransitionInput,
-)
+from core.services.claims.workflow.inputs import CommentInput, DeductionsInput, PaymentInput, TransitionInput
 from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.payments import Source
+from core.services.people import staff
 from core.services.people.staff import Person
 from core.settings import settings
 from core.states import claims as claim_states
 from core.states.claims import CHECKS, CLAIMS_ROLES, DECIDED, ClaimStatus, ClaimTransition, Effect
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Staff
+from core.store.schema.tables import Claim, ClaimComment, ClaimEvent
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +66,8 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
         claim_changes.record_approval(session, claim, person=person, at=at)
     questions.close_question(session, claim.id, at=at)
     questions.update_clock(claim, at=at, previous_status=transition.start)
-    event = _build_event(claim, person, move.inputs.note, at=at)
+    done = {"note": move.inputs.note, "staff_id": person.id, "created_at": at}
+    event = claim_changes.build_row(ClaimEvent, claim, status=claim.claim_status, **done)
     session.insert(event)
     facts: dict[str, Any] = {"note": move.inputs.note} if move.inputs.note else {}
     if move.inputs.estimate_document:
@@ -80,21 +77,17 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     claim_assignment.close_referral(session, claim, person=person, at=at)
     claim_reserves.follow_transition(session, claim, transition, person=person, at=at)
     facts |= _pay(session, claim, move, at)
-    return claim_changes.save_change(session, claim, before, person=person, action="claim moved", extra_facts=facts)
+    return claim_changes.save_change(session, claim, before, person=person, action="claim moved", facts=facts)
 
 
-def _get_approval() -> ClaimTransition:
-    transition = claim_states.TRANSITIONS.find(ClaimStatus.REVIEWING, ClaimStatus.APPROVED)
-    assert transition is not None  # noqa: S101 - the table has it
-    return transition
+_APPROVAL: Final = claim_states.TRANSITIONS.get(ClaimStatus.REVIEWING, ClaimStatus.APPROVED)
 
 
-def renew_approval(
+def _renew_approval(
     session: ScopedSession, claim: Claim, inputs: TransitionInput, *, person: Person, judgement: Judgement
 ) -> ClaimChange:
     """Approve a claim again as it is now; its status and its offer stay, and it needs what an approval needs."""
-    transition = _get_approval()
-    claim_transitions.check_amount(transition, claim, person, inputs, judgement)
+    claim_transitions.check_amount(_APPROVAL, claim, person, inputs, judgement)
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     claim.approved_by = person.id
     claim_changes.record_approval(session, claim, person=person, at=at)
@@ -106,14 +99,10 @@ def renew_approval(
         event_id = session.execute(latest).scalar_one()
         given: dict[str, Any] = {"event_id": event_id, "person": person, "at": at}
         claim_judgement.record_overrides(session, claim, judgement, inputs.reasons, **given)
-    facts: dict[str, Any] = {"note": inputs.note} if inputs.note else {}
-    return claim_changes.save_change(
-        session, claim, before, person=person, action="claim approved anew", extra_facts=facts
-    )
+    return claim_changes.save_change(session, claim, before, person=person, action="claim approved anew")
 
 
 def _apply_effects(claim: Claim, transition: ClaimTransition, person: Person, inputs: TransitionInput) -> None:
-    """Apply what a transition changes beside the status and its amount."""
     claim.decline_reason = inputs.reason or submitted.NOT_DECLINED
     if transition.start == ClaimStatus.DECLINED:
         claim.second_of = None
@@ -165,19 +154,6 @@ def _pay(session: ScopedSession, claim: Claim, move: Move, at: datetime) -> dict
         at=at,
     )
     return {"paid": money.to_wire(move.amount_minor)}
-
-
-def _build_event(claim: Claim, person: Person, note: str | None, *, at: datetime) -> ClaimEvent:
-    return ClaimEvent(
-        id=ids.new(),
-        distributor_id=claim.distributor_id,
-        is_live=claim.is_live,
-        claim_id=claim.id,
-        status=claim.claim_status,
-        note=note,
-        staff_id=person.id,
-        created_at=at,
-    )
 
 
 class MoveInputs(TypedDict, total=False):
@@ -242,26 +218,25 @@ def approve_anew(
     person: Person,
     version: int,
     reasons: Mapping[str, str] | None = None,
-    note: str | None = None,
 ) -> ClaimChange:
     """Approve a claim again whose approval has lapsed, as it is now and by the same amount; its status stays.
 
     Whatever an approval needs is needed again. StateForbids where the approval stands or there is none, and
     NotAllowed also for who made the change that ended it.
     """
-    inputs: TransitionInput = request.validate(TransitionInput, {"note": note, "reasons": dict(reasons or {})})
+    inputs: TransitionInput = request.validate(TransitionInput, {"reasons": dict(reasons or {})})
     with claim_changes.refusals(claim_id, "approve anew", person=person):
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
         approval = claim_changes.find_approval(session, claim)
         if approval is None or claim.claim_status in DECIDED:
             raise StateForbids("Only an approval of a claim that is not decided is given anew")
-        claim_transitions.wait_for_authority(session, _get_approval(), person)
+        claim_transitions.wait_for_authority(session, _APPROVAL, person)
         judgement = claim_judgement.judge(session, claim, for_update=True)
         if judgement.approval_fault is None:
             raise StateForbids("The approval stands: there is nothing to approve anew")
         if approval.lapse is not None and approval.lapse.actor == person.actor:
             raise NotAllowed("A new approval needs somebody other than who made the change")
-        return renew_approval(session, claim, inputs, person=person, judgement=judgement)
+        return _renew_approval(session, claim, inputs, person=person, judgement=judgement)
 
 
 # What takes two people at the desk: one operator of the server could be both of them.
@@ -338,21 +313,12 @@ def add_comment(
     claim_changes.require_claims_role(person)
     inputs: CommentInput = request.validate(CommentInput, {"text": text})
     claim = claim_changes.get_for_update(session, claim_id)
-    row = ClaimComment(
-        id=ids.new(),
-        distributor_id=claim.distributor_id,
-        is_live=claim.is_live,
-        claim_id=claim.id,
-        staff_id=person.id,
-        text=inputs.text,
-        for_claimant=for_claimant,
-        created_at=clock.now(),
-    )
+    said = {"text": inputs.text, "for_claimant": for_claimant, "staff_id": person.id, "created_at": clock.now()}
+    row = claim_changes.build_row(ClaimComment, claim, **said)
     session.insert(row)
-    subject = audit.subject_of("claim", claim.id)
     # The text may hold medical facts: it is kept out of the audit log, which cannot be erased.
-    recorded = {"comment_id": str(row.id), "for_claimant": for_claimant}
-    audit.write(session, actor=person.actor, action="claim commented", subject=subject, after=recorded)
+    facts = {"comment_id": str(row.id), "for_claimant": for_claimant}
+    audit.note(session, "claim", claim.id, "claim commented", actor=person.actor, **facts)
     return row.id
 
 
@@ -361,17 +327,11 @@ def assign_claim(
 ) -> ClaimChange:
     """Assign a claim to an officer or to nobody; InvalidInput for staff who are unknown, disabled or work no claims."""
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    if to is not None and not _is_claims_staff(session, to):
+    if to is not None and to not in staff.list_active(session, *CLAIMS_ROLES):
         raise InvalidInput.for_field("assigned_to", "must be a claims officer or a supervisor")
     before = claim_changes.get_audited_facts(claim)
     claim.assigned_to = to
     return claim_changes.save_change(session, claim, before, person=person, action="claim assigned")
-
-
-def _is_claims_staff(session: ScopedSession, staff_id: UUID) -> bool:
-    query = sa.select(col(Staff.roles)).where(col(Staff.id) == staff_id, col(Staff.disabled_at).is_(None))
-    roles = session.execute(query).scalar_one_or_none()
-    return roles is not None and not {*CLAIMS_ROLES, "admin"}.isdisjoint(roles)
 
 
 def set_deductions(

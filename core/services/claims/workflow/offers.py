@@ -1,9 +1,8 @@
 """Offers to claimants, with the calculation steps (contract C8)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from core import money
 from core.covers import request
@@ -99,17 +98,16 @@ def describe_max_offer(claim: Claim, limits: Limits) -> str:
     """The most that may be offered, with what makes it so: "₦12,499.75, what remains after excess and betterment"."""
     limit = get_max_offer(claim, limits)
     if limits.paid_minor:
-        return (
-            f"{money.format_naira(limit)}, what remains after the {money.format_naira(limits.paid_minor)} that was paid"
-        )
-    if limits.given_back_minor:
-        given_back = money.format_naira(limits.given_back_minor)
-        return f"{money.format_naira(limit)}, what remains after the {given_back} of premium that went back"
-    if claim.excess_deduction_amount_minor or claim.betterment_deduction_amount_minor:
-        return f"{money.format_naira(limit)}, what remains after excess and betterment"
-    if limit < claim.approved_amount_minor:
-        return f"{money.format_naira(limit)}, {limits.source}"
-    return f"the approved amount, {money.format_naira(limit)}"
+        why = f"what remains after the {money.format_naira(limits.paid_minor)} that was paid"
+    elif limits.given_back_minor:
+        why = f"what remains after the {money.format_naira(limits.given_back_minor)} of premium that went back"
+    elif claim.excess_deduction_amount_minor or claim.betterment_deduction_amount_minor:
+        why = "what remains after excess and betterment"
+    elif limit < claim.approved_amount_minor:
+        why = limits.source
+    else:
+        return f"the approved amount, {money.format_naira(limit)}"
+    return f"{money.format_naira(limit)}, {why}"
 
 
 def parse_amount(typed: str) -> Decimal | None:
@@ -161,10 +159,5 @@ def get_amount_owed(claim: Claim) -> Decimal | None:
 def get_amount_claimed(claim: Claim) -> Decimal | None:
     """Return what was submitted as the loss in naira, whatever was estimated since."""
     line, meta = submitted.get_line(claim), submitted.get_meta(claim)
-    names = ("pending_repayment_amount", "loan_amount") if line is None else (line.amount,)
-    return _lowest(meta, *names)
-
-
-def _lowest(meta: Mapping[str, Any], *names: str) -> Decimal | None:
-    amounts = [Decimal(str(meta[name])) for name in names if meta.get(name) is not None]
-    return min(amounts, default=None)
+    names = submitted.LOAN_AMOUNTS if line is None else (line.amount,)
+    return min((Decimal(str(meta[name])) for name in names if meta.get(name) is not None), default=None)

@@ -26,7 +26,7 @@ from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import HandOverInput, PaymentInput, TransferInput, TransitionInput
-from core.services.claims.workflow.judgement import Judgement, Link
+from core.services.claims.workflow.judgement import Link
 from core.services.claims.workflow.moves import Move
 from core.services.claims.workflow.payments import Payee, Source
 from core.services.people import transfers
@@ -34,7 +34,7 @@ from core.services.people.four_eyes import refuse_same
 from core.services.people.staff import Person
 from core.services.people.transfers import TypedReference
 from core.states import claims as claim_states
-from core.states.claims import AskedRole, ClaimStatus, ClaimTransition
+from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimReferral, Policy, Provider, Staff
 
@@ -78,7 +78,7 @@ def pay_part(
         claim_reserves.reduce(session, claim, minor, reason="A part was paid", person=person, at=at)
         facts = {"paid": money.to_wire(minor)}
         return claim_changes.save_change(
-            session, claim, before, person=person, action="claim paid in part", extra_facts=facts
+            session, claim, before, person=person, action="claim paid in part", facts=facts
         )
 
 
@@ -95,26 +95,21 @@ def take_back_part(
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
         if claim.claim_status != ClaimStatus.OFFER_ACCEPTED:
             raise StateForbids(f"A claim that is {claim.claim_status} has no part to take back: take its payment back")
-        came_back = claim_states.TRANSITIONS.find(ClaimStatus.PAID, ClaimStatus.OFFER_ACCEPTED)
-        assert came_back is not None  # noqa: S101 - the table has it
+        came_back = claim_states.TRANSITIONS.get(ClaimStatus.PAID, ClaimStatus.OFFER_ACCEPTED)
         judgement = claim_judgement.judge(session, claim, for_update=True)
         claim_transitions.check_amount(came_back, claim, person, inputs, judgement)
         if not judgement.limits.offer_paid_minor:
             raise StateForbids("No part of this offer stands: there is nothing to take back")
         before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
+        reference = inputs.payment_reference or ""
         minor = claim_payments.reverse_last(
-            session,
-            claim,
-            reference=inputs.payment_reference or "",
-            reason=inputs.note,
-            person=person,
-            at=at,
+            session, claim, reference=reference, reason=inputs.note, person=person, at=at
         )
         claim_assignment.close_referral(session, claim, person=person, at=at)
         claim_reserves.reduce(session, claim, -minor, reason="A part came back", person=person, at=at)
         facts = {"reversed": money.to_wire(minor), "note": inputs.note}
         return claim_changes.save_change(
-            session, claim, before, person=person, action="claim part taken back", extra_facts=facts
+            session, claim, before, person=person, action="claim part taken back", facts=facts
         )
 
 
@@ -156,34 +151,19 @@ def hand_over(
             raise NotAllowed("A supervisor hands a payment to finance")
         transition = claim_transitions.require_transition(claim, ClaimStatus.PAID)
         judgement = claim_judgement.judge(session, claim)
-        if missing := _list_missing(transition, claim, person, judgement):
+        of_claim = [need for need in transition.needs if not need.of_person]
+        if missing := claim_transitions.list_unmet(of_claim, transition, claim, person, judgement):
             raise StateForbids(f"Paying needs {' and '.join(missing)}", detail={"missing": missing})
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     minor = claim_payments.get_balance(claim, judgement.limits)
+    note, to = given.hand_over_note or "", transition.to
     claim_assignment.open_referral(
-        session,
-        claim,
-        to=transition.to,
-        amount_minor=minor,
-        note=given.hand_over_note or "",
-        person=person,
-        at=at,
-        asks_role=PAYER_ROLE,
+        session, claim, to=to, amount_minor=minor, note=note, person=person, at=at, asks_role=PAYER_ROLE
     )
     facts = {"to_pay": money.to_wire(minor)}
     return claim_changes.save_change(
-        session, claim, before, person=person, action="claim handed to finance", extra_facts=facts
+        session, claim, before, person=person, action="claim handed to finance", facts=facts
     )
-
-
-def _list_missing(transition: ClaimTransition, claim: Claim, person: Person, judgement: Judgement) -> list[str]:
-    """List what the claim itself lacks for a payment, whoever pays."""
-    unmet = (
-        claim_transitions.describe_unmet_need(need, transition, claim, person, judgement)
-        for need in transition.needs
-        if not need.of_person
-    )
-    return [words for words in unmet if words]
 
 
 def take_back(session: ScopedSession, claim_id: UUID, *, person: Person, version: int) -> ClaimChange:
@@ -223,13 +203,7 @@ def pay(
         return claim_moves.apply(session, claim, replace(move, source=source))
 
 
-def pay_together(
-    session: ScopedSession,
-    seen: Mapping[UUID, int],
-    typed: Mapping[str, Any],
-    *,
-    person: Person,
-) -> UUID:
+def pay_together(session: ScopedSession, seen: Mapping[UUID, int], typed: Mapping[str, Any], *, person: Person) -> UUID:
     """Pay several claims of one insurer by one transfer, each as `pay` does, and return the id of the transfer.
 
     `seen` has the version of each claim that was shown, `typed` the fields of `TransferInput`. All are paid or none:
@@ -259,11 +233,8 @@ def pay_together(
         for each in waiting:
             amount = money.to_naira(each.amount_minor)
             pay(session, each.id, person=person, version=seen[each.id], amount=amount, **how)
-    after = {
-        "reference": given.payment_reference,
-        "claims": named,
-        "amount": money.to_wire(money.to_minor(given.total)),
-    }
+    amount_paid = money.to_wire(money.to_minor(given.total))
+    after = {"reference": given.payment_reference, "claims": named, "amount": amount_paid}
     subject = audit.subject_of("transfer", transfer_id)
     audit.write(session, actor=person.actor, action="claims paid by one transfer", subject=subject, after=after)
     return transfer_id
@@ -332,35 +303,26 @@ def _judge(
     *,
     for_update: bool,
 ) -> Move:
-    """Return the move that pays a claim, once nothing stands against it."""
-    _require_handed_over(session, claim, person)
+    """Return the move that pays a claim that was handed over, once nothing stands against it."""
+    giver = _find_giver(session, claim)
+    if giver is None:
+        raise StateForbids(_NOT_THERE)
+    refuse_same(giver, person, "Whoever handed the payment to finance cannot pay it")
     transition = claim_transitions.require_transition(claim, ClaimStatus.PAID)
     judgement = claim_judgement.judge(session, claim, for_update=for_update)
     payer = replace(person, claim_limit_minor=None)
     minor = claim_transitions.check_amount(transition, claim, payer, inputs, judgement)
     return Move(
-        transition=transition,
-        person=person,
-        inputs=inputs,
-        amount_minor=minor,
-        judgement=judgement,
-        details=details,
+        transition=transition, person=person, inputs=inputs, amount_minor=minor, judgement=judgement, details=details
     )
 
 
-def _require_handed_over(session: ScopedSession, claim: Claim, person: Person) -> None:
-    giver = _find_giver(session, claim)
-    if giver is None:
-        raise StateForbids(_NOT_THERE)
-    refuse_same(giver, person, "Whoever handed the payment to finance cannot pay it")
+_IS_HANDED_OVER: Final = (col(ClaimReferral.closed_at).is_(None), col(ClaimReferral.asks_role) == PAYER_ROLE)
+_JOINED: Final = sa.and_(col(ClaimReferral.claim_id) == col(Claim.id), *_IS_HANDED_OVER)
 
 
 def _find_giver(session: ScopedSession, claim: Claim) -> UUID | None:
-    query = sa.select(col(ClaimReferral.staff_id)).where(
-        col(ClaimReferral.claim_id) == claim.id,
-        col(ClaimReferral.closed_at).is_(None),
-        col(ClaimReferral.asks_role) == PAYER_ROLE,
-    )
+    query = sa.select(col(ClaimReferral.staff_id)).where(col(ClaimReferral.claim_id) == claim.id, *_IS_HANDED_OVER)
     giver: UUID | None = session.execute(query.limit(1)).scalar_one_or_none()
     return giver
 
@@ -374,13 +336,6 @@ def count_open(session: ScopedSession) -> int:
 def list_open(session: ScopedSession) -> Sequence[HandOver]:
     """List the payments that wait for finance, the oldest first."""
     return [_build(session, row) for row in session.execute(_build_query()).all()]
-
-
-_JOINED: Final = sa.and_(
-    col(ClaimReferral.claim_id) == col(Claim.id),
-    col(ClaimReferral.closed_at).is_(None),
-    col(ClaimReferral.asks_role) == PAYER_ROLE,
-)
 
 
 def _build_query() -> AnySelect:

@@ -64,26 +64,18 @@ class Payee:
 def list_payees(session: ScopedSession, claim: Claim) -> list[Payee]:
     """List every payee of a claim, the one as submitted first and the one of now last."""
     query: AnySelect = (
-        sa.select(PaymentPayee, col(Staff.name).label("by"))
+        sa.select(
+            *(col(PaymentPayee.name), col(PaymentPayee.bank_name), col(PaymentPayee.hint), col(PaymentPayee.reason)),
+            *(col(PaymentPayee.staff_id).label("set_by"), col(PaymentPayee.created_at).label("at")),
+            col(Staff.name).label("by"),
+        )
         .outerjoin(Staff, col(Staff.id) == col(PaymentPayee.staff_id))
         .where(col(PaymentPayee.claim_id) == claim.id)
         .order_by(col(PaymentPayee.created_at), col(PaymentPayee.id))
     )
-    rows = session.execute(query).all()
-    first = [] if any(row.PaymentPayee.staff_id is None for row in rows) else [_build_submitted_payee(session, claim)]
-    return [*first, *(_build_payee(row.PaymentPayee, row.by) for row in rows)]
-
-
-def _build_payee(row: PaymentPayee, by: str | None) -> Payee:
-    return Payee(
-        name=row.name,
-        bank_name=row.bank_name,
-        hint=row.hint,
-        reason=row.reason,
-        by=by,
-        set_by=row.staff_id,
-        at=row.created_at,
-    )
+    found = [Payee(**row._mapping) for row in session.execute(query)]
+    first = [] if any(payee.set_by is None for payee in found) else [_build_submitted_payee(session, claim)]
+    return [*first, *found]
 
 
 def _build_submitted_payee(session: ScopedSession, claim: Claim) -> Payee:
@@ -109,9 +101,8 @@ def get_payee_for_payment(session: ScopedSession, claim: Claim, *, person: Perso
     row = refuse_setter(session, claim, person)
     if row is not None:
         return row.id
-    return insert_payee(
-        session, claim, _build_submitted_payee(session, claim), number=find_submitted_number(claim), at=at
-    )
+    payee = _build_submitted_payee(session, claim)
+    return insert_payee(session, claim, payee, number=find_submitted_number(claim), at=at)
 
 
 def find_other_payee(session: ScopedSession, claim: Claim) -> PaymentPayee | None:
@@ -273,26 +264,18 @@ def reverse_last(
 def of_claim(session: ScopedSession, claim: Claim) -> Sequence[Payment]:
     """Every payment of a claim, oldest first."""
     query: AnySelect = (
-        sa.select(ClaimPayment, PaymentPayee, col(Transfer.reference), col(Staff.name).label("by"))
+        sa.select(
+            *(col(ClaimPayment.created_at).label("at"), AMOUNT, col(Transfer.reference), col(Staff.name).label("by")),
+            *(col(PaymentPayee.name).label("payee"), col(PaymentPayee.hint)),
+            *(col(ClaimPayment.method), col(ClaimPayment.value_on)),
+        )
         .join(Transfer, col(Transfer.id) == col(ClaimPayment.transfer_id))
         .outerjoin(PaymentPayee, col(PaymentPayee.id) == col(ClaimPayment.payee_id))
         .outerjoin(Staff, col(Staff.id) == col(ClaimPayment.paid_by))
         .where(col(ClaimPayment.claim_id) == claim.id)
         .order_by(col(ClaimPayment.created_at), col(ClaimPayment.id))
     )
-    return [
-        Payment(
-            at=row.ClaimPayment.created_at,
-            amount_minor=row.ClaimPayment.amount_minor,
-            reference=row.reference,
-            by=row.by,
-            payee=row.PaymentPayee and row.PaymentPayee.name,
-            hint=row.PaymentPayee and row.PaymentPayee.hint,
-            method=row.ClaimPayment.method,
-            value_on=row.ClaimPayment.value_on,
-        )
-        for row in session.execute(query)
-    ]
+    return [Payment(**row._mapping) for row in session.execute(query)]
 
 
 def of_each() -> sa.ScalarSelect[int]:
@@ -469,20 +452,13 @@ def _sum_since(other: _Other, named: Claim, *, is_debt: bool) -> int:
 
 def sum_related(session: ScopedSession, claim: Claim) -> RelatedApprovals:
     """Return what was approved on other claims of this policy, claimant or account within 90 days (contract K5)."""
-    same = [col(Claim.policy_id) == claim.policy_id, col(Claim.claim_owner_email) == claim.claim_owner_email]
-    if claim.claim_owner_phone_number:
-        same.append(col(Claim.claim_owner_phone_number) == claim.claim_owner_phone_number)
-    if claim.account_key is not None:
-        same.append(col(Claim.account_key) == claim.account_key)
     recent = sa.exists().where(
         col(Approval.subject_id) == col(Claim.id), col(Approval.approved_at) > clock.now() - RELATED_PERIOD
     )
     figure = sa.func.sum(col(Claim.approved_amount_minor))
     query = sa.select(figure, sa.func.count()).where(
-        sa.or_(*same),
-        col(Claim.id) != claim.id,
-        col(Claim.is_live) == claim.is_live,
-        col(Claim.deleted_at).is_(None),
+        sa.or_(col(Claim.policy_id) == claim.policy_id, *duplicates.build_same_person(claim)),
+        *duplicates.build_others(claim),
         col(Claim.approved_by).is_not(None),
         recent,
     )

@@ -39,44 +39,34 @@ def ask_claimant(
     if _get_open_question_id(session, claim.id) is not None:
         raise StateForbids("The claimant has not answered the question before")
     now = max(clock.now(), claim.updated_at)
-    values: dict[str, Any] = {
-        "id": ids.new(),
-        "distributor_id": claim.distributor_id,
-        "is_live": claim.is_live,
-        "claim_id": claim.id,
-        "staff_id": person.id,
-        "text": inputs.text,
-    }
+    question_id = ids.new()
+    asked = {"id": question_id, "staff_id": person.id, "text": inputs.text}
     session.insert(
-        ClaimQuestion(**values, asked_at=now, due_on=inputs.due_on),
-        ClaimComment(**values, for_claimant=True, created_at=now),
+        claim_changes.build_row(ClaimQuestion, claim, **asked, asked_at=now, due_on=inputs.due_on),
+        claim_changes.build_row(ClaimComment, claim, **asked, for_claimant=True, created_at=now),
     )
     update_clock(claim, at=now, is_waiting=True)
-    _log(session, claim_id, person.actor, "claimant asked", values["id"])
-    return UUID(str(values["id"]))
+    audit.note(session, "claim", claim_id, "claimant asked", actor=person.actor, question_id=str(question_id))
+    return question_id
 
 
 def record_answer(session: ScopedSession, claim_id: UUID, *, person: Person, text: str | None = None) -> None:
     """Record that the claimant answered, and what; restarts the clock. StateForbids when no question is open."""
     claim_changes.require_claims_role(person)
     given: AnswerInput | None = request.validate(AnswerInput, {"answer": text}) if text else None
-    _answer(session, claim_id, given.answer if given else None, actor=person.actor)
+    answer_question(session, claim_id, answer=given.answer if given else None, actor=person.actor)
 
 
-def answer_over_api(session: ScopedSession, claim_id: UUID, *, answer: str, actor: str) -> None:
-    """Record the answer that the distributor sent; the session's scope says whose claims it may answer for."""
-    _answer(session, claim_id, answer, actor=actor)
-
-
-def _answer(session: ScopedSession, claim_id: UUID, text: str | None, *, actor: str) -> None:
+def answer_question(session: ScopedSession, claim_id: UUID, *, answer: str | None, actor: str) -> None:
+    """Like `record_answer`, for an actor for whose claims the scope of the session is: the distributor."""
     claim = claim_changes.get_for_update(session, claim_id)
     question_id = _get_open_question_id(session, claim_id)
     if question_id is None:
         raise StateForbids("The claimant was not asked for anything")
     now = max(clock.now(), claim.clock_stopped_at or claim.updated_at)
-    _end_question(session, claim_id, answered_at=now, answer=text)
+    _end_question(session, claim_id, answered_at=now, answer=answer)
     update_clock(claim, at=now)
-    _log(session, claim_id, actor, "claimant answered", question_id)
+    audit.note(session, "claim", claim_id, "claimant answered", actor=actor, question_id=str(question_id))
 
 
 def update_clock(claim: Claim, *, at: datetime, previous_status: str | None = None, is_waiting: bool = False) -> None:
@@ -124,8 +114,3 @@ def _get_open_question_id(session: ScopedSession, claim_id: UUID) -> UUID | None
     query = sa.select(col(ClaimQuestion.id)).where(col(ClaimQuestion.claim_id) == claim_id, *_IS_OPEN)
     question_id: UUID | None = session.execute(query.limit(1)).scalar_one_or_none()
     return question_id
-
-
-def _log(session: ScopedSession, claim_id: UUID, actor: str, action: str, question_id: UUID) -> None:
-    subject = audit.subject_of("claim", claim_id)
-    audit.write(session, actor=actor, action=action, subject=subject, after={"question_id": str(question_id)})

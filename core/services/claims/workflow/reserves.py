@@ -10,7 +10,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import ids, money
+from core import money
 from core.covers import request
 from core.covers.request import refuse_unless
 from core.errors import NotAllowed, StateForbids
@@ -50,24 +50,17 @@ def get_reserve(session: ScopedSession, claim_id: UUID) -> int:
 def list_changes(session: ScopedSession, claim_id: UUID) -> Sequence[ReserveChange]:
     """List every change of a claim's reserve, oldest first."""
     query: AnySelect = (
-        sa.select(ClaimReserve, col(Staff.name).label("by"))
+        sa.select(
+            col(ClaimReserve.created_at).label("at"), CHANGE, col(ClaimReserve.reason), col(Staff.name).label("by")
+        )
         .outerjoin(Staff, col(Staff.id) == col(ClaimReserve.staff_id))
         .where(col(ClaimReserve.claim_id) == claim_id)
         .order_by(col(ClaimReserve.created_at), col(ClaimReserve.id))
     )
     found, reserve_minor = [], 0
     for row in session.execute(query):
-        change = row.ClaimReserve
-        reserve_minor += change.change_minor
-        found.append(
-            ReserveChange(
-                at=change.created_at,
-                change_minor=change.change_minor,
-                reserve_minor=reserve_minor,
-                reason=change.reason,
-                by=row.by,
-            )
-        )
+        reserve_minor += row.change_minor
+        found.append(ReserveChange(**row._mapping, reserve_minor=reserve_minor))
     return found
 
 
@@ -88,14 +81,8 @@ def follow_transition(
         limits = claim_payments.limits(session, claim)
         expected = claim.claim_amount_minor or money.to_minor(claim_offers.get_amount_owed(claim) or money.ZERO)
         expected = min(expected, limits.most_minor) if limits.most_minor is not None else expected
-        _add(
-            session,
-            claim,
-            max(0, expected - limits.paid_minor),
-            reason="What is claimed, as far as owed and insured, and not paid yet",
-            person=person,
-            at=at,
-        )
+        reason = "What is claimed, as far as owed and insured, and not paid yet"
+        _add(session, claim, max(0, expected - limits.paid_minor), reason=reason, person=person, at=at)
     if Effect.RAISES_RESERVE in transition.effects:
         lacking = get_committed(claim, claim_payments.limits(session, claim)) - get_reserve(session, claim.id)
         reason = f"The claim is {transition.to} for more than was reserved"
@@ -142,28 +129,14 @@ def set_reserve(
     )
     if exceeded := claim_transitions.describe_limit_exceeded(person, wanted):
         raise NotAllowed(f"The reserve needs {exceeded}", detail={"field": "reserve"})
-    facts = claim_changes.get_audited_facts(claim)
-    at = claim_changes.next_instant(claim)
+    audited, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     _add(session, claim, wanted - before, reason=inputs.reserve_reason, person=person, at=at)
-    changed = {"reserve": money.to_wire(wanted), "reserve_before": money.to_wire(before)}
-    changed["reserve_reason"] = inputs.reserve_reason
-    return claim_changes.save_change(
-        session, claim, facts, person=person, action="claim reserve set", extra_facts=changed
-    )
+    facts = {"reserve": money.to_wire(wanted), "reserve_before": money.to_wire(before)}
+    facts["reserve_reason"] = inputs.reserve_reason
+    return claim_changes.save_change(session, claim, audited, person=person, action="claim reserve set", facts=facts)
 
 
 def _add(session: ScopedSession, claim: Claim, change_minor: int, *, reason: str, person: Person, at: datetime) -> None:
-    if not change_minor:
-        return
-    session.insert(
-        ClaimReserve(
-            id=ids.new(),
-            distributor_id=claim.distributor_id,
-            is_live=claim.is_live,
-            claim_id=claim.id,
-            change_minor=change_minor,
-            reason=reason,
-            staff_id=person.id,
-            created_at=at,
-        )
-    )
+    if change_minor:
+        change = {"change_minor": change_minor, "reason": reason, "staff_id": person.id, "created_at": at}
+        session.insert(claim_changes.build_row(ClaimReserve, claim, **change))

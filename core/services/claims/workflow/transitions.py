@@ -1,6 +1,6 @@
 """Transitions of a claim: who may make which now, what each lacks (contract C5), and the tables of docs/claims.md."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -14,7 +14,7 @@ from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.clock import STATUTORY_PERIOD
 from core.services.claims.workflow.inputs import TransitionInput
-from core.services.claims.workflow.judgement import Judgement, Link
+from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import RelatedApprovals
 from core.services.people.staff import Person
@@ -47,20 +47,20 @@ def list_allowed(claim: Claim, person: Person, judgement: Judgement | None = Non
     if not person.has_role(*CLAIMS_ROLES):
         return ()
     return tuple(
-        replace(move, missing=list_unmet_needs(move, claim, person, judgement))
+        replace(move, missing=tuple(list_unmet(move.needs, move, claim, person, judgement)))
         for move in claim_states.TRANSITIONS.list_from(claim.claim_status)
     )
 
 
-def list_unmet_needs(
-    transition: ClaimTransition, claim: Claim, person: Person, judgement: Judgement | None
-) -> tuple[str, ...]:
-    """List in words the needs of a transition that neither claim nor person meets and no input could."""
-    unmet = (describe_unmet_need(need, transition, claim, person, judgement) for need in transition.needs)
-    return tuple(words for words in unmet if words)
+def list_unmet(
+    needs: Iterable[Need], transition: ClaimTransition, claim: Claim, person: Person, judgement: Judgement | None
+) -> list[str]:
+    """List in words which of these needs of a transition neither claim nor person meets and no input could."""
+    unmet = (_describe_unmet_need(need, transition, claim, person, judgement) for need in needs)
+    return [words for words in unmet if words]
 
 
-def describe_unmet_need(
+def _describe_unmet_need(
     need: Need, transition: ClaimTransition, claim: Claim, person: Person, judgement: Judgement | None
 ) -> str | None:
     """One need that is not met, in words; none when it is, or when only typing can meet it."""
@@ -100,7 +100,6 @@ def _describe_checks(need: Need, person: Person, judgement: Judgement) -> str | 
 
 def _describe_part(need: Need, person: Person, judgement: Judgement | None) -> str | None:
     """Describe which part of the claim forbids this person another one."""
-    describe = _BY_CHAIN.get(need)
     if judgement is None:
         return None
     if need is claim_states.OTHER_APPROVER:
@@ -108,13 +107,11 @@ def _describe_part(need: Need, person: Person, judgement: Judgement | None) -> s
         return second or claim_judgement.describe_approver(judgement.links, person)
     if need is claim_states.NOT_OWN and judgement.parties and judgement.parties.is_own(person):
         return "somebody else: the customer, claimant or payee of this claim has your e-mail, phone or account"
-    return None if describe is None else describe(judgement.links, person)
-
-
-_BY_CHAIN: Final[Mapping[Need, Callable[[Sequence[Link], Person], str | None]]] = {
-    claim_states.OTHER_PAYER: claim_judgement.describe_payer,
-    claim_states.OTHER_THAN_DECLINER: claim_judgement.describe_appeal,
-}
+    if need is claim_states.OTHER_PAYER:
+        return claim_judgement.describe_payer(judgement.links, person)
+    if need is claim_states.OTHER_THAN_DECLINER:
+        return claim_judgement.describe_appeal(judgement.links, person)
+    return None
 
 
 def _describe_unmet(need: Need, claim: Claim, person: Person) -> str | None:
@@ -225,10 +222,7 @@ def _refuse_unmet_needs(transition: ClaimTransition, claim: Claim, person: Perso
         (StateForbids, [need for need in transition.needs if not need.of_person]),
         (NotAllowed, [need for need in transition.needs if need.of_person]),
     ):
-        missing = [
-            words for need in needs if (words := describe_unmet_need(need, transition, claim, person, judgement))
-        ]
-        if missing:
+        if missing := list_unmet(needs, transition, claim, person, judgement):
             raise _refusal(kind, transition, missing)
 
 
@@ -333,11 +327,7 @@ def _check_reasons(
     if CHECKS not in transition.needs:
         return [(not inputs.reasons, "reasons", f"is no part of the move to {transition.to}")]
     return [
-        (
-            inputs.reasons.keys() <= set(CHECK_KEYS),
-            "reasons",
-            f"must be by check: {', '.join(CHECK_KEYS)}",
-        ),
+        (inputs.reasons.keys() <= set(CHECK_KEYS), "reasons", f"must be by check: {', '.join(CHECK_KEYS)}"),
         *(
             (
                 bool(inputs.reasons.get(check.key, "").strip()),
@@ -385,15 +375,9 @@ def _describe_transition(move: ClaimTransition) -> str:
     return f"{move.start} to {move.to}" if SUPERVISOR in move.needs else f"to {move.to}"
 
 
-def _reasons() -> str:
-    return "\n".join(f"- {reason}" for reason in submitted.DECLINE_REASONS)
-
-
 def _clock() -> str:
-    return _table(
-        ["Status", f"The {STATUTORY_PERIOD.days} days"],
-        ([status, RULES[status].clock.value] for status in ClaimStatus),
-    )
+    rows = ([status, RULES[status].clock.value] for status in ClaimStatus)
+    return _table(["Status", f"The {STATUTORY_PERIOD.days} days"], rows)
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -405,7 +389,7 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 _TABLES: Final[Mapping[str, Callable[[], str]]] = {
     "moves": _moves,
     "needs": _needs,
-    "reasons": _reasons,
+    "reasons": lambda: "\n".join(f"- {reason}" for reason in submitted.DECLINE_REASONS),
     "clock": _clock,
 }
 

@@ -1,7 +1,7 @@
 """Endpoints: register, list, change, rotate the secret, enable, delete; each within its distributor and mode (W3)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final
@@ -178,11 +178,7 @@ def register(
     _refuse_too_many(session, distributor_id, is_live=is_live)
     secret = signing.new_secret()
     row = WebhookEndpoint(
-        distributor_id=distributor_id,
-        is_live=is_live,
-        key_id=key_id,
-        secret=_seal(secret),
-        **request.model_dump(),
+        distributor_id=distributor_id, is_live=is_live, key_id=key_id, secret=_seal(secret), **request.model_dump()
     )
     session.add(row)
     session.flush()
@@ -202,12 +198,7 @@ def list_endpoints(session: ScopedSession, *, distributor_id: UUID | None = None
 
 def get_endpoint(session: ScopedSession, endpoint_id: UUID) -> Endpoint:
     """Return one endpoint; NotFound if it is unknown in this scope."""
-    query = sa.select(WebhookEndpoint).where(
-        col(WebhookEndpoint.id) == endpoint_id, col(WebhookEndpoint.deleted_at).is_(None)
-    )
-    row = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("Endpoint not found")
+    row = _get(session, _build_one_query(endpoint_id))
     return _build(row, _count_held(session, [row.id]).get(row.id, 0))
 
 
@@ -260,16 +251,8 @@ def enable(session: ScopedSession, endpoint_id: UUID, *, send_held: bool, actor:
         raise StateForbids(f"This endpoint is {row.state}: only a disabled one is enabled")
     _set_state(row, "active")
     session.flush()
-    now = clock.now()
-    values = {"state": "queued", "next_try_at": now, "failures": 0} if send_held else {"state": "withdrawn"}
-    moved = session.execute(
-        sa.update(WebhookDelivery)
-        .where(col(WebhookDelivery.endpoint_id) == row.id, col(WebhookDelivery.state) == "held")
-        .values(**values, updated_at=now)
-        .returning(col(WebhookDelivery.id))
-        .execution_options(synchronize_session=False)
-    )
-    count = len(moved.all())
+    queued = {"state": "queued", "next_try_at": clock.now(), "failures": 0}
+    count = _move_deliveries(session, row, ("held",), queued if send_held else {"state": "withdrawn"})
     _note(session, row, "endpoint enabled", actor, after={"held": count, "sent": send_held})
     return count
 
@@ -294,12 +277,21 @@ def disable(session: ScopedSession, row: WebhookEndpoint, *, actor: str) -> None
     turn(session, row, "endpoint disabled", actor=actor)
     row.disabled_at = clock.now()
     session.flush()
-    session.execute(
+    held = {"state": "held", "next_try_at": None, "leased_until": None}
+    _move_deliveries(session, row, ("queued", "dead"), held)
+
+
+def _move_deliveries(
+    session: ScopedSession, row: WebhookEndpoint, states: Sequence[str], values: Mapping[str, Any]
+) -> int:
+    """Set columns of the deliveries of an endpoint that are in one of these states, and return how many there are."""
+    moved: Any = session.execute(
         sa.update(WebhookDelivery)
-        .where(col(WebhookDelivery.endpoint_id) == row.id, col(WebhookDelivery.state).in_(("queued", "dead")))
-        .values(state="held", next_try_at=None, leased_until=None, updated_at=clock.now())
+        .where(col(WebhookDelivery.endpoint_id) == row.id, col(WebhookDelivery.state).in_(states))
+        .values(**values, updated_at=clock.now())
         .execution_options(synchronize_session=False)
     )
+    return int(moved.rowcount)
 
 
 def list_of_key(session: ScopedSession, key_id: UUID) -> list[Endpoint]:
@@ -334,22 +326,23 @@ def delete(session: ScopedSession, endpoint_id: UUID, *, actor: str) -> None:
     row = get_for_update(session, endpoint_id)
     row.deleted_at = clock.now()
     session.flush()
-    session.execute(
-        sa.update(WebhookDelivery)
-        .where(col(WebhookDelivery.endpoint_id) == row.id, col(WebhookDelivery.state).in_(("queued", "held", "dead")))
-        .values(state="withdrawn", next_try_at=None, updated_at=clock.now())
-        .execution_options(synchronize_session=False)
-    )
+    _move_deliveries(session, row, ("queued", "held", "dead"), {"state": "withdrawn", "next_try_at": None})
     _note(session, row, "endpoint deleted", actor, before=_describe(row))
 
 
 def get_for_update(session: ScopedSession, endpoint_id: UUID) -> WebhookEndpoint:
     """Return the row of an endpoint locked for update; NotFound if it is unknown in this scope."""
-    query = sa.select(WebhookEndpoint).where(
-        col(WebhookEndpoint.id) == endpoint_id, col(WebhookEndpoint.deleted_at).is_(None)
-    )
-    found = session.execute(query.with_for_update().execution_options(populate_existing=True))
-    row: WebhookEndpoint | None = found.scalar_one_or_none()
+    query = _build_one_query(endpoint_id).with_for_update()
+    return _get(session, query.execution_options(populate_existing=True))
+
+
+def _build_one_query(endpoint_id: UUID) -> AnySelect:
+    is_one = col(WebhookEndpoint.id) == endpoint_id
+    return sa.select(WebhookEndpoint).where(is_one, col(WebhookEndpoint.deleted_at).is_(None))
+
+
+def _get(session: ScopedSession, query: AnySelect) -> WebhookEndpoint:
+    row: WebhookEndpoint | None = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("Endpoint not found")
     return row

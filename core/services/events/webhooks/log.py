@@ -157,8 +157,7 @@ def redeliver(session: ScopedSession, delivery_id: UUID, *, actor: str, endpoint
     row.is_replay = True
     outbox.requeue(row)
     session.flush()
-    subject = audit.subject_of("endpoint", row.endpoint_id)
-    audit.write(session, actor=actor, action="delivery sent again", subject=subject, after={"delivery_id": str(row.id)})
+    audit.note(session, "endpoint", row.endpoint_id, "delivery sent again", actor=actor, delivery_id=str(row.id))
     return get_delivery(session, delivery_id).delivery
 
 
@@ -188,14 +187,8 @@ def replay(session: ScopedSession, endpoint_id: UUID, request: ReplayRequest, *,
             row.is_replay = True
             outbox.requeue(row)
     session.flush()
-    after = {"events": count, **{name: str(value) for name, value in request.model_dump().items()}}
-    audit.write(
-        session,
-        actor=actor,
-        action="endpoint replayed",
-        subject=audit.subject_of("endpoint", endpoint_id),
-        after=after,
-    )
+    facts = {"events": count, **{name: str(value) for name, value in request.model_dump().items()}}
+    audit.note(session, "endpoint", endpoint_id, "endpoint replayed", actor=actor, **facts)
     return count
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
 from importlib.metadata import version
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import orjson
@@ -27,31 +27,31 @@ from core.store.access import AnySelect, ScopedSession
 from core.store.outbox import Backoff
 from core.store.schema.tables import Distributor, Event, WebhookDelivery, WebhookEndpoint, WebhookTry
 
+if TYPE_CHECKING:
+    from core.outbound.webhook_client import SendResult
+
 EventBody = Mapping[str, Any]
 
 
-def build_headers(
-    event_id: str,
-    event_type: str,
-    body: bytes,
-    *,
-    is_live: bool,
-    attempt: int,
-    is_replay: bool,
-    at: datetime,
-    secrets: Sequence[str],
+def _build_headers(
+    row: WebhookDelivery, endpoint: WebhookEndpoint, event: Event, body: bytes, secrets: Sequence[str]
 ) -> dict[str, str]:
-    """Return the headers of a delivery; the id is the same on every try of an event."""
+    """Return the headers of a delivery, signed in the form of its endpoint; the id is the same on every try."""
+    at, event_id = clock.now(), str(event.id)
+    if endpoint.format == "classic":
+        signature = {endpoint.signature_header: signing.sign_classic(secrets[0], body)}
+    else:
+        signature = {"webhook-signature": signing.sign_standard(secrets, event_id, at, body)}
     return {
         "Content-Type": "application/json",
         "User-Agent": _user_agent(),
         "webhook-id": event_id,
         "webhook-timestamp": str(int(at.timestamp())),
-        "webhook-signature": signing.sign_standard(secrets, event_id, at, body),
-        "coverdesk-event": event_type,
-        "coverdesk-mode": "live" if is_live else "test",
-        "coverdesk-attempt": str(attempt),
-        "coverdesk-replay": "true" if is_replay else "false",
+        "coverdesk-event": event.type,
+        "coverdesk-mode": "live" if row.is_live else "test",
+        "coverdesk-attempt": str(row.attempts),
+        "coverdesk-replay": "true" if row.is_replay else "false",
+        **signature,
     }
 
 
@@ -126,12 +126,6 @@ CLASSIC_NAMES: Final[Mapping[str, str | Callable[[EventBody], str | None]]] = {
     "endpoint.ping": "endpoint.ping",
 }
 _STATUS: Final = {"policy.updated": "updated", "policy.expired": "expired", "claim.submitted": ClaimStatus.PENDING}
-
-
-def build_classic_headers(headers: Mapping[str, str], name: str, secret: str, body: bytes) -> dict[str, str]:
-    """Return the headers with the signature of the classic form in place of the standard's."""
-    kept = {key: value for key, value in headers.items() if not key.startswith("webhook-sig")}
-    return {**kept, name: signing.sign_classic(secret, body)}
 
 
 FEWEST_EACH, MOST_EACH = 4, 32
@@ -294,18 +288,7 @@ def _lock(
 def _take(row: WebhookDelivery, endpoint: WebhookEndpoint, event: Event, secrets: Sequence[str]) -> DeliveryJob:
     outbox.lease(row)
     body = render_classic(event.body, endpoint.events) if endpoint.format == "classic" else event.body
-    headers = build_headers(
-        str(event.id),
-        event.type,
-        body or b"",
-        is_live=row.is_live,
-        attempt=row.attempts,
-        is_replay=row.is_replay,
-        at=clock.now(),
-        secrets=secrets,
-    )
-    if endpoint.format == "classic":
-        headers = build_classic_headers(headers, endpoint.signature_header, secrets[0], body or b"")
+    headers = _build_headers(row, endpoint, event, body or b"", secrets)
     return DeliveryJob(
         id=row.id,
         endpoint_id=endpoint.id,
@@ -331,24 +314,7 @@ _ACTOR: Final = "webhook worker"
 UNKNOWN_TO_CLASSIC: Final = "Receivers of the classic form do not know this type"
 
 
-class Result(Protocol):
-    """Result of one delivery attempt."""
-
-    @property
-    def milliseconds(self) -> int: ...  # noqa: D102
-    @property
-    def status(self) -> int | None: ...  # noqa: D102
-    @property
-    def error(self) -> str | None: ...  # noqa: D102
-    @property
-    def answer(self) -> str: ...  # noqa: D102
-    @property
-    def retry_after(self) -> int: ...  # noqa: D102
-    @property
-    def is_gone(self) -> bool: ...  # noqa: D102
-
-
-def record_results(session: ScopedSession, results: Sequence[tuple[DeliveryJob, Result | None]]) -> None:
+def record_results(session: ScopedSession, results: Sequence[tuple[DeliveryJob, "SendResult | None"]]) -> None:
     """Record tries; None ends a delivery that its receiver's form has no name for, and of which nothing was sent.
 
     Those that another worker has by now are passed over. Endpoints are locked before deliveries, each by their ids.
@@ -367,7 +333,7 @@ def record_results(session: ScopedSession, results: Sequence[tuple[DeliveryJob, 
 
 
 def _record(
-    session: ScopedSession, endpoint: WebhookEndpoint, row: WebhookDelivery, job: DeliveryJob, result: Result
+    session: ScopedSession, endpoint: WebhookEndpoint, row: WebhookDelivery, job: DeliveryJob, result: "SendResult"
 ) -> None:
     session.insert(_build_try(row, job, result))
     row.status = result.status
@@ -384,7 +350,7 @@ def _record(
                 get_pace(endpoint.id).note_overload()
 
 
-def _fail(row: WebhookDelivery, error: str, result: Result) -> None:
+def _fail(row: WebhookDelivery, error: str, result: "SendResult") -> None:
     if row.event_type == catalogue.PING:
         # Whoever pings wants to know now, and pings again.
         outbox.end(row, "dead", error)
@@ -398,7 +364,7 @@ def _lock_all(session: ScopedSession, entity: Any, ids: set[UUID]) -> dict[UUID,
     return {row.id: row for row in found}
 
 
-def _build_try(row: WebhookDelivery, job: DeliveryJob, result: Result) -> WebhookTry:
+def _build_try(row: WebhookDelivery, job: DeliveryJob, result: "SendResult") -> WebhookTry:
     return WebhookTry(
         distributor_id=row.distributor_id,
         is_live=row.is_live,
@@ -412,7 +378,7 @@ def _build_try(row: WebhookDelivery, job: DeliveryJob, result: Result) -> Webhoo
     )
 
 
-def _note_success(session: ScopedSession, endpoint: WebhookEndpoint, result: Result) -> None:
+def _note_success(session: ScopedSession, endpoint: WebhookEndpoint, result: "SendResult") -> None:
     endpoint.last_success_at, endpoint.failing_since = clock.now(), None
     endpoint.is_slow = result.milliseconds > SLOW_MILLISECONDS
     if endpoint.state in {"unverified", "failing"}:
@@ -421,7 +387,7 @@ def _note_success(session: ScopedSession, endpoint: WebhookEndpoint, result: Res
             endpoints.note_state(session, endpoint, "endpoint verified", _ACTOR, before=before)
 
 
-def _note_failure(session: ScopedSession, endpoint: WebhookEndpoint, result: Result) -> None:
+def _note_failure(session: ScopedSession, endpoint: WebhookEndpoint, result: "SendResult") -> None:
     now = clock.now()
     endpoint.last_failure_at, endpoint.last_error = now, result.error
     endpoint.is_slow = endpoint.is_slow or result.milliseconds > SLOW_MILLISECONDS

@@ -205,8 +205,7 @@ def _build(
 
 def note(session: ScopedSession, book: LoanBook, action: str, *, actor: str, **after: Any) -> None:
     """Write what happened to a book into the log."""
-    subject = audit.subject_of(SUBJECT, book.id)
-    audit.write(session, actor=actor, action=action, subject=subject, after={"status": book.state, **after})
+    audit.note(session, SUBJECT, book.id, action, actor=actor, **{"status": book.state, **after})
 
 
 def get(session: ScopedSession, book_id: UUID, *, for_update: bool = False) -> LoanBook:
