@@ -343,10 +343,9 @@ def add_step(session: ScopedSession, month: date, state: MonthState, *, by: Pers
     )
     if not session.insert_if_absent(row):
         raise StateForbids("Somebody else has just changed this month: open it again")
-    after = {"month": f"{month:%Y-%m}", "state": state}
-    after |= {name: more[name] for name in ("note", "sha256") if more.get(name)}
-    subject = audit.subject_of("month", row.id)
-    audit.write(session, actor=by.actor, action=_ACTIONS[state], subject=subject, after=after)
+    facts = {name: more[name] for name in ("note", "sha256") if more.get(name)}
+    month_of = f"{month:%Y-%m}"
+    audit.note(session, "month", row.id, _ACTIONS[state], actor=by.actor, month=month_of, state=state, **facts)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

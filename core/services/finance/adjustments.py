@@ -345,12 +345,10 @@ def _open(session: ScopedSession, proposal_id: UUID, by: Person) -> AdjustmentPr
 
 
 def _note(session: ScopedSession, proposal: AdjustmentProposal, action: str, *, by: Person, **more: str) -> None:
-    after = {
-        "corrects": f"{proposal.corrects_kind} {proposal.corrects_id}",
+    amounts = {
         "premium": money.to_wire(proposal.total_minor),
         "platform_commission": money.to_wire(proposal.mca_profit_minor),
         "distributor_commission": money.to_wire(proposal.distributor_profit_minor),
-        **more,
     }
-    subject = audit.subject_of("adjustment", proposal.id)
-    audit.write(session, actor=by.actor, action=action, subject=subject, after=after)
+    corrects = f"{proposal.corrects_kind} {proposal.corrects_id}"
+    audit.note(session, "adjustment", proposal.id, action, actor=by.actor, corrects=corrects, **amounts, **more)

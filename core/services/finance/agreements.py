@@ -314,7 +314,9 @@ def propose(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
 def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
     """Confirm what another admin proposed; it is paid to after 48 hours."""
     row = _open(session, account_id, by)
-    with audit.keep_refusal(actor=by.actor, action="bank account confirmation", subject=_subject_of(row)):
+    party = parties.party_of(row)
+    subject = audit.subject_of(party.subject, party.id)
+    with audit.keep_refusal(actor=by.actor, action="bank account confirmation", subject=subject):
         PROPOSALS.require_second(session, row, by)
     _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
 
@@ -376,11 +378,7 @@ def _decide(session: ScopedSession, row: BankAccount, state: str, by: Person, **
     _note(session, row, _DECIDED[state], by)
 
 
-def _subject_of(row: BankAccount) -> str:
-    party = parties.party_of(row)
-    return audit.subject_of(party.subject, party.id)
-
-
 def _note(session: ScopedSession, row: BankAccount, action: str, by: Person) -> None:
-    after = {"bank": row.bank_name, "account_name": row.account_name, "account_ends_in": row.hint}
-    audit.write(session, actor=by.actor, action=action, subject=_subject_of(row), after=after)
+    party = parties.party_of(row)
+    facts = {"bank": row.bank_name, "account_name": row.account_name, "account_ends_in": row.hint}
+    audit.note(session, party.subject, party.id, action, actor=by.actor, **facts)

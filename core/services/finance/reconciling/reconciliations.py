@@ -457,12 +457,11 @@ def _remember(
 
 
 def _note(session: ScopedSession, row: Reconciliation, found: Sequence[Found], by: Person) -> None:
-    after = {
+    facts = {
         "file": row.file_name,
         "sha256": row.sha256,
         "month": f"{row.month:%Y-%m}",
         "rows": row.theirs_rows,
         "differences": sum(each.result != matching.MATCHED for each in found),
     }
-    subject = audit.subject_of("reconciliation", row.id)
-    audit.write(session, actor=by.actor, action="file reconciled", subject=subject, after=after)
+    audit.note(session, "reconciliation", row.id, "file reconciled", actor=by.actor, **facts)

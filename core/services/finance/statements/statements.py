@@ -297,7 +297,7 @@ def _refuse_irreversible(session: ScopedSession, original: Statement) -> None:
 
 def audit_statement(session: ScopedSession, row: Statement, action: str, *, by: Person, **more: str) -> None:
     """Write an act on a statement into the audit log."""
-    after = {
+    facts = {
         "number": statement_reading.number_of(row),
         "party": row.facts["party"],
         "month": f"{row.month:%Y-%m}",
@@ -306,7 +306,7 @@ def audit_statement(session: ScopedSession, row: Statement, action: str, *, by: 
         "sha256": row.sha256,
         **more,
     }
-    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("statement", row.id), after=after)
+    audit.note(session, "statement", row.id, action, actor=by.actor, **facts)
 
 
 def list_due(session: ScopedSession, month: date) -> Sequence[tuple[Party, str]]:
