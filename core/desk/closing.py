@@ -99,7 +99,7 @@ def _totals(session: ScopedSession, window: Window) -> Iterator[str]:
     tile = movements.compute_totals(session, criteria)
     amounts = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
     sums = [sum_of(col(getattr(Movement, name))) for name in amounts]
-    query = sa.select(sa.func.count(), *sums).select_from(Movement).where(*movements.build_conditions(criteria))
+    query = sa.select(sa.func.count(), *sums).select_from(Movement).where(*criteria.conditions(Movement))
     number, *minors = (int(value) for value in session.execute(query).one())
     shown = [movements.count(tile), *(getattr(tile.net, name) for name in amounts)]
     for name, one, other in zip(

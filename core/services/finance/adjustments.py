@@ -218,7 +218,7 @@ def _refuse_unbounded(session: ScopedSession, corrected: Movement, parts: Split)
     if corrected.kind == "adjustment":
         raise StateForbids("This is an adjustment itself: correct the movement that it corrects")
     session.execute(sa.select(col(Policy.id)).where(col(Policy.id) == corrected.policy_id).with_for_update())
-    made = _sum_made(session, corrected.id)
+    made = _sum(session, Adjustment, col(Adjustment.corrects_id) == corrected.id)
     all_, premium, before = made + parts, corrected.total_minor, made.total_minor
     if abs(all_.total_minor) > abs(premium):
         left = f": {money.format_naira(max(abs(premium) - abs(before), 0))} is left" if before else ""
@@ -252,12 +252,8 @@ def _refuse_beyond_term(session: ScopedSession, corrected: Movement, parts: Spli
     A sale and its refund are each within their own bounds; together they could leave a commission on no premium.
     """
     renewal = col(Movement.renewal_id)
-    sums = [sum_of(col(getattr(Movement, name))) for name in _AMOUNTS]
-    query = sa.select(*sums).where(
-        col(Movement.policy_id) == corrected.policy_id,
-        renewal.is_(None) if corrected.renewal_id is None else renewal == corrected.renewal_id,
-    )
-    before = Split(*map(int, session.execute(query).one()))
+    of_term = renewal.is_(None) if corrected.renewal_id is None else renewal == corrected.renewal_id
+    before = _sum(session, Movement, col(Movement.policy_id) == corrected.policy_id, of_term)
     after = before + parts
     if _measure_excess(after) > _measure_excess(before):
         left = f"the premium that its term is left with after refunds, {money.format_naira(after.total_minor)}"
@@ -291,11 +287,10 @@ def _refuse_commissions(corrected: Movement, all_: Split) -> None:
         raise InvalidInput(faults)
 
 
-def _sum_made(session: ScopedSession, movement_id: UUID) -> Split:
-    """Sum premium and both commissions of the confirmed corrections of a movement, in kobo."""
-    sums = [sum_of(col(getattr(Adjustment, name))) for name in _AMOUNTS]
-    row = session.execute(sa.select(*sums).where(col(Adjustment.corrects_id) == movement_id)).one()
-    return Split(*map(int, row))
+def _sum(session: ScopedSession, entity: Any, *conditions: Any) -> Split:
+    """Sum premium and both commissions of the rows that meet the conditions."""
+    sums = [sum_of(col(getattr(entity, name))) for name in _AMOUNTS]
+    return Split(*map(int, session.execute(sa.select(*sums).where(*conditions)).one()))
 
 
 def _refuse_above_limit(session: ScopedSession, corrected: Movement, parts: Split, by: Person) -> None:
