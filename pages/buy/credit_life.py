@@ -56,11 +56,6 @@ def basis_of(rates: Rates) -> str:
     return str(rates.meta.get("basis", credit_life.BASES[0]))
 
 
-def on_each_basis(figures: Figures, rates: Rates) -> dict[str, Decimal]:
-    """Return the premium of the same figures on each of the three bases."""
-    return {basis: figures.premium(credit_life.with_basis(rates, basis)) for basis in credit_life.BASES}
-
-
 def against_tenure(figures: Figures, rates: Rates) -> Chart:
     """Chart the premium by months, one line for each basis."""
     months = range(SHORTEST, LONGEST + 1)
@@ -172,11 +167,7 @@ def _line(basis: str, prices: Sequence[Decimal], rates: Rates) -> dict[str, Any]
     return drawn
 
 
-_CURVES = {
-    "Tenure": against_tenure,
-    "Loan amount": against_amount,
-    "Benefits": by_benefit,
-}
+_CURVES = {"Tenure": against_tenure, "Loan amount": against_amount, "Benefits": by_benefit}
 
 
 def ask_figures(product: ProductForSale, *, locked: bool) -> Figures | None:
@@ -251,7 +242,8 @@ def show_curve(product: ProductForSale, figures: Figures) -> None:
         charts.draw_head("How the price moves", chart, file_name=f"price-by-{against}".lower(), choices=choices)
         charts.draw(chart, key=f"curve-{against}")
         grid = st.grid(3, min_column_width=180)
-        for basis, total in on_each_basis(figures, product.rates).items():
+        for basis in credit_life.BASES:
+            total = figures.premium(credit_life.with_basis(product.rates, basis))
             own = basis == basis_of(product.rates)
             grid.metric(BASIS_NAMES[basis] + (" (this)" if own else ""), words.naira_of(total))
 

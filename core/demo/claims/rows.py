@@ -138,22 +138,16 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
     approval = next(((step, by) for step, by in handled if step.status is ClaimStatus.APPROVED), None)
     if handled and loss.status in {ClaimStatus.VIEWED, ClaimStatus.REVIEWING} and dice.random() < _REFERRED:
         step, officer = handled[-1]
-        questioned = {
-            "to_status": ClaimStatus.APPROVED,
-            "asks_role": AskedRole.SUPERVISOR,
-            "amount_minor": loss.owed_minor,
-        }
-        questioned["note"] = "Please decide it with me"
+        asked = {"to_status": ClaimStatus.APPROVED, "asks_role": AskedRole.SUPERVISOR, "amount_minor": loss.owed_minor}
+        questioned = {**asked, "note": "Please decide it with me"}
         referral = {"id": new_id(dice, step.at), "staff_id": officer.id, "created_at": stamp(step.at)}
         rows.add(ClaimReferral, {**made, **questioned, **referral, "closed_at": None, "closed_by": None})
     if approval and loss.status is ClaimStatus.OFFER_ACCEPTED and approval[1].limit_minor is None:
         rows.add(ClaimReferral, {**made, **_hand_over(loss, handled[-1][0].at, approval[1])})
     if handled and loss.status not in DECIDED and dice.random() < _TASKED:
         step, officer = handled[-1]
-        todo = {
-            "text": dice.choice(_list_tasks(loss)),
-            "due_on": f"{step.at + timedelta(days=dice.randint(1, 9)):%Y-%m-%d}",
-        }
+        tasks = _IN_DEATH if loss.incident == DEATH else _TASKS[loss.kind]
+        todo = {"text": dice.choice(tasks), "due_on": f"{step.at + timedelta(days=dice.randint(1, 9)):%Y-%m-%d}"}
         by = {"id": new_id(dice, step.at), "assigned_to": officer.id, "made_by": officer.id}
         undone = {"created_at": stamp(step.at), "done_at": None, "done_by": None}
         rows.add(ClaimTask, {**made, **todo, **by, **undone})
@@ -163,10 +157,6 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
         if approval:
             rows.add(ClaimOverride, {**made, **_override(loss, twin, dice, step, officer)})
         file(twin, dice, specimens, rows, log)
-
-
-def _list_tasks(loss: Loss) -> tuple[str, ...]:
-    return _IN_DEATH if loss.incident == DEATH else _TASKS[loss.kind]
 
 
 def _approval(loss: Loss, at: datetime, officer: Officer) -> Values:

@@ -172,13 +172,7 @@ def _day_name(name: str) -> str:
 
 
 def choice(
-    name: str,
-    label: str,
-    options: Mapping[Any, str],
-    *,
-    chosen: object,
-    anything: str = "All",
-    labelled: bool = True,
+    name: str, label: str, options: Mapping[Any, str], *, chosen: object, anything: str = "All", labelled: bool = True
 ) -> None:
     """Draw a pick list of one option or none; one that is not `labelled` says in `anything` what it is of."""
     key = widget_key(name, chosen)
