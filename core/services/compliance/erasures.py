@@ -491,14 +491,9 @@ def remove_files(codes: Sequence[str]) -> None:
         blob_storage.remove(code)
 
 
-def list_erasures(session: ScopedSession) -> list[ErasureRow]:
-    """List every erasure, the newest first."""
-    return _list(session)
-
-
 def get_erasure(session: ScopedSession, erasure_id: UUID) -> ErasureRow:
     """Return one erasure; NotFound for an unknown id."""
-    found = _list(session, col(Erasure.id) == erasure_id)
+    found = list_erasures(session, col(Erasure.id) == erasure_id)
     if not found:
         raise NotFound("There is no such erasure")
     return found[0]
@@ -506,7 +501,7 @@ def get_erasure(session: ScopedSession, erasure_id: UUID) -> ErasureRow:
 
 def list_of_request(session: ScopedSession, request_id: UUID) -> list[ErasureRow]:
     """List the erasures of a request."""
-    return _list(session, col(Erasure.request_id) == request_id)
+    return list_erasures(session, col(Erasure.request_id) == request_id)
 
 
 def _answer_request(session: ScopedSession, row: Erasure, by: Person) -> None:
@@ -523,7 +518,8 @@ def _certify(row: Erasure, rows: Mapping[str, int], by: Person) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def _list(session: ScopedSession, *conditions: Any) -> list[ErasureRow]:
+def list_erasures(session: ScopedSession, *conditions: Any) -> list[ErasureRow]:
+    """List every erasure, or those of conditions, the newest first."""
     query = PROPOSALS.select_with_names().where(*conditions)
     query = query.order_by(col(Erasure.prepared_at).desc(), col(Erasure.id).desc())
     names = set(ErasureRow.__dataclass_fields__) - {"preparer", "decider"}

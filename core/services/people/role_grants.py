@@ -193,12 +193,7 @@ def refuse(session: ScopedSession, grant_id: UUID, *, by: Person) -> None:
 
 def get_open(session: ScopedSession, staff_id: UUID) -> OpenGrant | None:
     """Return the change of a person's account that waits for a second admin."""
-    return next(iter(_list(session, col(RoleGrant.staff_id) == staff_id)), None)
-
-
-def list_open(session: ScopedSession) -> list[OpenGrant]:
-    """List everything that waits for a second admin, oldest first."""
-    return _list(session)
+    return next(iter(list_open(session, col(RoleGrant.staff_id) == staff_id)), None)
 
 
 def list_unconfirmed(session: ScopedSession, *, since: datetime, until: datetime | None = None) -> list[str]:
@@ -244,7 +239,8 @@ def _find_logged(session: ScopedSession, row: Staff) -> dict[str, Any] | None:
     return next((after for after in session.execute(newest).scalars() if after and "enabled" in after), None)
 
 
-def _list(session: ScopedSession, *conditions: Any) -> list[OpenGrant]:
+def list_open(session: ScopedSession, *conditions: Any) -> list[OpenGrant]:
+    """List everything that waits for a second admin, or that of conditions, oldest first."""
     person, proposer = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
     query = (
         sa.select(RoleGrant, col(person.name), col(proposer.name))

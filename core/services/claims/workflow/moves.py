@@ -64,7 +64,7 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     at = claim_changes.next_instant(claim)
     if Effect.SETS_APPROVER in transition.effects:
         claim_changes.record_approval(session, claim, person=person, at=at)
-    questions.close_question(session, claim.id, at=at)
+    questions.end_question(session, claim.id, closed_at=at)
     questions.update_clock(claim, at=at, previous_status=transition.start)
     done = {"note": move.inputs.note, "staff_id": person.id, "created_at": at}
     event = claim_changes.build_row(ClaimEvent, claim, status=claim.claim_status, **done)

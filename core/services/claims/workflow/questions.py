@@ -64,7 +64,7 @@ def answer_question(session: ScopedSession, claim_id: UUID, *, answer: str | Non
     if question_id is None:
         raise StateForbids("The claimant was not asked for anything")
     now = max(clock.now(), claim.clock_stopped_at or claim.updated_at)
-    _end_question(session, claim_id, answered_at=now, answer=answer)
+    end_question(session, claim_id, answered_at=now, answer=answer)
     update_clock(claim, at=now)
     audit.note(session, "claim", claim_id, "claimant answered", actor=actor, question_id=str(question_id))
 
@@ -81,12 +81,8 @@ def update_clock(claim: Claim, *, at: datetime, previous_status: str | None = No
     )
 
 
-def close_question(session: ScopedSession, claim_id: UUID, *, at: datetime) -> None:
-    """Close the open question unanswered, if there is one; every transition does so."""
-    _end_question(session, claim_id, closed_at=at)
-
-
-def _end_question(session: ScopedSession, claim_id: UUID, **values: Any) -> None:
+def end_question(session: ScopedSession, claim_id: UUID, **values: Any) -> None:
+    """Set `answered_at` or `closed_at` of the open question, if there is one; every transition closes it unanswered."""
     session.execute(
         sa.update(ClaimQuestion)
         .where(col(ClaimQuestion.claim_id) == claim_id, *_IS_OPEN)
