@@ -508,8 +508,9 @@ def _answer_request(session: ScopedSession, row: Erasure, by: Person) -> None:
     if row.request_id is None:
         return
     done = {"state": "answered", "outcome": f"Erased, certificate {row.number}", "version": DataRequest.version + 1}
-    update = sa.update(DataRequest).where(col(DataRequest.id) == row.request_id)
-    run(session, update.values(**done, answered_by=by.id, answered_at=clock.now()))
+    session.change(
+        DataRequest, col(DataRequest.id) == row.request_id, **done, answered_by=by.id, answered_at=clock.now()
+    )
 
 
 def _certify(row: Erasure, rows: Mapping[str, int], by: Person) -> str:

@@ -444,7 +444,7 @@ def list_staff(
 ) -> Page[StaffRow]:
     """One page of people, and how many there are in all."""
     conditions = _build_conditions(criteria)
-    total = session.execute(sa.select(sa.func.count()).select_from(Staff).where(*conditions)).scalar_one()
+    total = session.count_rows(Staff, *conditions)
     rows = session.execute(
         _build_query().where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     )

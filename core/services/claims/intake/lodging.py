@@ -327,9 +327,5 @@ def _keep(session: ScopedSession, claim: Claim, file: StoredFile, *, actor: str)
 
 def _link(session: ScopedSession, claim: Claim, code: str, name: str) -> None:
     """Link an earlier upload to the claim; one that is linked already is left."""
-    session.execute(
-        sa.update(UploadedFile)
-        .where(col(UploadedFile.code) == code, col(UploadedFile.claim_id).is_(None))
-        .values(claim_id=claim.id, field=name[:40])
-        .execution_options(synchronize_session=False)
-    )
+    is_free = (col(UploadedFile.code) == code, col(UploadedFile.claim_id).is_(None))
+    session.change(UploadedFile, *is_free, claim_id=claim.id, field=name[:40])

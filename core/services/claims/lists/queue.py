@@ -138,7 +138,7 @@ def fetch_page(session: ScopedSession, conditions: Sequence[Condition], order: s
         if len(found) == paging.limit:
             break
         if not ids and offset:
-            offset -= _count(session, (*conditions, *segment.conditions))
+            offset -= session.count_rows(Claim, *conditions, *segment.conditions)
         else:
             offset = 0
     return found
@@ -160,10 +160,6 @@ def _build_queries(conditions: Sequence[Condition], order: str, *columns: Any) -
     for segment in ORDERINGS[order].segments:
         query: AnySelect = sa.select(*(columns or (_id,))).where(*conditions, *segment.conditions)
         yield segment, query.order_by(*segment.order)
-
-
-def _count(session: ScopedSession, conditions: Sequence[Condition]) -> int:
-    return int(session.execute(sa.select(sa.func.count()).select_from(Claim).where(*conditions)).scalar_one())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

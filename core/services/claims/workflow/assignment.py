@@ -121,12 +121,8 @@ def open_referral(
 
 def close_referral(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> None:
     """Close the open referral of a claim, if there is one."""
-    session.execute(
-        sa.update(ClaimReferral)
-        .where(col(ClaimReferral.claim_id) == claim.id, col(ClaimReferral.closed_at).is_(None))
-        .values(closed_at=at, closed_by=person.id)
-        .execution_options(synchronize_session=False)
-    )
+    is_open = (col(ClaimReferral.claim_id) == claim.id, col(ClaimReferral.closed_at).is_(None))
+    session.change(ClaimReferral, *is_open, closed_at=at, closed_by=person.id)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

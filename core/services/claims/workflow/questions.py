@@ -83,12 +83,7 @@ def update_clock(claim: Claim, *, at: datetime, previous_status: str | None = No
 
 def end_question(session: ScopedSession, claim_id: UUID, **values: Any) -> None:
     """Set `answered_at` or `closed_at` of the open question, if there is one; every transition closes it unanswered."""
-    session.execute(
-        sa.update(ClaimQuestion)
-        .where(col(ClaimQuestion.claim_id) == claim_id, *_IS_OPEN)
-        .values(**values)
-        .execution_options(synchronize_session=False)
-    )
+    session.change(ClaimQuestion, col(ClaimQuestion.claim_id) == claim_id, *_IS_OPEN, **values)
 
 
 def compute_clocks(

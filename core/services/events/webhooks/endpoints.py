@@ -374,12 +374,8 @@ def _set_state(row: WebhookEndpoint, state: str) -> None:
 def _refuse_too_many(session: ScopedSession, distributor_id: UUID, *, is_live: bool) -> None:
     # A counter that is locked: two who register at once must not both be the tenth.
     session.next_in_transaction(f"endpoints {distributor_id.hex} {is_live:d}")
-    query = sa.select(sa.func.count()).where(
-        col(WebhookEndpoint.distributor_id) == distributor_id,
-        col(WebhookEndpoint.is_live) == is_live,
-        col(WebhookEndpoint.deleted_at).is_(None),
-    )
-    if session.execute(query).scalar_one() >= MAX_ENDPOINTS:
+    owned = (col(WebhookEndpoint.distributor_id) == distributor_id, col(WebhookEndpoint.is_live) == is_live)
+    if session.count_rows(WebhookEndpoint, *owned, col(WebhookEndpoint.deleted_at).is_(None)) >= MAX_ENDPOINTS:
         raise StateForbids(f"There are {MAX_ENDPOINTS} endpoints in this mode already: delete one first")
 
 
