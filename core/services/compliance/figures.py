@@ -23,6 +23,7 @@ from core.services.lists.windows import Span, Window
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import (
     AuditEntry,
     Breach,
@@ -109,8 +110,7 @@ def list_figures(session: ScopedSession) -> list[Figure]:
     """List every figure that was ever set, by name and the newest first."""
     query = sa.select(ComplianceFigure).order_by(col(ComplianceFigure.effective_on).desc())
     rows = sorted(session.execute(query).scalars(), key=lambda row: list(LABELS).index(row.name))
-    names = ("name", "amount", "effective_on", "source")
-    return [Figure(**{name: getattr(row, name) for name in names}, label=LABELS[row.name]) for row in rows]
+    return [build_row(Figure, row, label=LABELS[row.name]) for row in rows]
 
 
 def set_figure(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) -> None:

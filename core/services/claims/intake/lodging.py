@@ -172,7 +172,7 @@ def lodge_claim(
     claim = build_initial_claim(policy, customer, new)
     claim.flags = fraud_flags.find_flags(session, policy, endpoint, new, _list_hashes(session, uploads, linked))
     first = {"status": claim.claim_status, "created_at": claim.created_at}
-    session.insert(claim, claim_changes.build_row(ClaimEvent, claim, **first))
+    session.insert(claim, claim_changes.new_row(ClaimEvent, claim, **first))
     for file in uploads:
         files.record(session, file, owner, actor=actor, claim_id=claim.id)
     for name, code in found.items():

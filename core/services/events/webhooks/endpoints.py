@@ -20,6 +20,7 @@ from core.services.audit import log as audit
 from core.services.events import catalogue
 from core.services.mail import mail
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.events import ENDPOINT_STATES
 from core.store.schema.tables import Distributor, WebhookDelivery, WebhookEndpoint
 
@@ -389,8 +390,7 @@ def _count_held(session: ScopedSession, endpoint_ids: Sequence[UUID]) -> dict[UU
 
 
 def _build(row: WebhookEndpoint, held: int) -> Endpoint:
-    names = [name for name in Endpoint.__dataclass_fields__ if name != "held"]
-    return Endpoint(**{name: getattr(row, name) for name in names}, held=held)
+    return build_row(Endpoint, row, held=held)
 
 
 def _describe(row: WebhookEndpoint) -> dict[str, Any]:
