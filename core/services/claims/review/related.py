@@ -247,7 +247,9 @@ def build_others(claim: Claim) -> list[sa.ColumnElement[bool]]:
 
 def build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
     """Return the conditions of a claim with the same e-mail, phone or account, any of which is enough."""
-    same = [col(Claim.claim_owner_email) == claim.claim_owner_email]
+    same: list[sa.ColumnElement[bool]] = [sa.false()]
+    if claim.claim_owner_email:
+        same.append(col(Claim.claim_owner_email) == claim.claim_owner_email)
     if claim.claim_owner_phone_number:
         same.append(col(Claim.claim_owner_phone_number) == claim.claim_owner_phone_number)
     if claim.account_key is not None:
