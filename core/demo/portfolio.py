@@ -72,9 +72,12 @@ def fill(session: ScopedSession, until: datetime) -> None:
     keys = (col(CreditNote.provider_id), col(CreditNote.is_live))
     last = sa.select(*keys, sa.func.max(col(CreditNote.number))).group_by(*keys)
     for provider_id, is_live, number in session.execute(last).all():
-        series = credit_note_series(provider_id, is_live=is_live)
-        session.insert_if_absent(NumberCounter(series=series, last=0))
-        session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=number))
+        _set_counter(session, credit_note_series(provider_id, is_live=is_live), number)
+
+
+def _set_counter(session: ScopedSession, series: str, last: int) -> None:
+    session.insert_if_absent(NumberCounter(series=series, last=0))
+    session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=last))
 
 
 _SMALLEST, _LARGEST, _PIECES = 2_500, 20_000, 20
@@ -138,8 +141,7 @@ def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
     pour_figures(session, chunk.figures)
     claim_totals.add_claims(session.connection(), chunk.rows.ids(Claim))
     for series, last in chunk.policy_numbers.items():
-        session.insert_if_absent(NumberCounter(series=series, last=0))
-        session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=last))
+        _set_counter(session, series, last)
     fill(session, chunk.until)
 
 
