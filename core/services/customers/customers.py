@@ -306,12 +306,7 @@ def _bring_up_to_date(
 
 
 def _update(session: ScopedSession, customer_id: UUID, details: Mapping[str, Any]) -> None:
-    session.execute(
-        sa.update(Customer)
-        .where(col(Customer.id) == customer_id)
-        .values({**details, "updated_at": clock.now()})
-        .execution_options(synchronize_session=False)
-    )
+    session.change(Customer, col(Customer.id) == customer_id, **details, updated_at=clock.now())
 
 
 def _build_details(holder: Policyholder) -> dict[str, Any]:

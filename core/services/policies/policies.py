@@ -424,8 +424,7 @@ def _join(columns: Sequence[Any]) -> AnySelect:
 
 
 def _count(session: ScopedSession, criteria: "PolicyFilter") -> int:
-    conditions = build_search_conditions(criteria, load_choices(session))
-    return int(session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one())
+    return session.count_rows(Policy, *build_search_conditions(criteria, load_choices(session)))
 
 
 POLICIES: Listing[PolicyFilter] = Listing(

@@ -270,8 +270,7 @@ def build_call_conditions(criteria: CallListFilter) -> list[Condition]:
 
 def count_calls(session: ScopedSession, criteria: CallListFilter) -> int:
     """Return the number of policies of a selection."""
-    query = sa.select(sa.func.count()).select_from(Policy).where(*build_call_conditions(criteria))
-    return int(session.execute(query).scalar_one())
+    return session.count_rows(Policy, *build_call_conditions(criteria))
 
 
 def _rows(columns: Sequence[Any], criteria: CallListFilter, _: Choices) -> AnySelect:
@@ -529,8 +528,7 @@ def send_batch(session: ScopedSession) -> int | None:
 
 def count_due(session: ScopedSession) -> int:
     """Return how many policies have a reminder due now that they were not sent; some cannot be renewed any more."""
-    conditions = _build_conditions()
-    return int(session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one())
+    return session.count_rows(Policy, *_build_conditions())
 
 
 def _select_due(after: tuple[datetime, UUID] | None) -> Any:

@@ -85,7 +85,7 @@ def list_distributors(
 ) -> Page[DistributorRow]:
     """One page of distributors, and how many there are in all."""
     conditions = [*criteria.conditions(Distributor), col(Distributor.deleted_at).is_(None)]
-    total = session.execute(sa.select(sa.func.count()).select_from(Distributor).where(*conditions)).scalar_one()
+    total = session.count_rows(Distributor, *conditions)
     rows = session.execute(
         sa.select(Distributor).where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     ).scalars()

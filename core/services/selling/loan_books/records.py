@@ -276,7 +276,7 @@ def build_row_example() -> LoanBookRowRecord:
 
 def list_records(session: ScopedSession, paging: Paging) -> Page[LoanBookRecord]:
     """Return a page of the books of the session's scope, newest first."""
-    total = session.execute(sa.select(sa.func.count()).select_from(LoanBook)).scalar_one()
+    total = session.count_rows(LoanBook)
     newest = sa.select(LoanBook).order_by(col(LoanBook.created_at).desc(), col(LoanBook.id).desc())
     rows = session.execute(newest.limit(paging.limit).offset(paging.offset)).scalars()
     return Page([build(row) for row in rows], total)
@@ -284,7 +284,7 @@ def list_records(session: ScopedSession, paging: Paging) -> Page[LoanBookRecord]
 
 def list_views(session: ScopedSession, paging: Paging) -> Page[LoanBookView]:
     """Return a page of the books of every distributor in the session's scope, newest first."""
-    total = session.execute(sa.select(sa.func.count()).select_from(LoanBook)).scalar_one()
+    total = session.count_rows(LoanBook)
     query = _select_views().order_by(col(LoanBook.created_at).desc(), col(LoanBook.id).desc())
     rows = session.execute(query.limit(paging.limit).offset(paging.offset))
     return Page([_build_view(row) for row in rows], total)
@@ -324,7 +324,7 @@ def list_rows(
     conditions = [col(LoanBookRow.book_id) == book_id]
     conditions += [col(LoanBookRow.outcome) == outcome] if outcome else []
     conditions += [col(LoanBookRow.code) == code] if code else []
-    total = session.execute(sa.select(sa.func.count()).select_from(LoanBookRow).where(*conditions)).scalar_one()
+    total = session.count_rows(LoanBookRow, *conditions)
     query = sa.select(LoanBookRow).where(*conditions).order_by(col(LoanBookRow.line))
     rows = list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
     policies = _load_policies(session, [row.policy_id for row in rows if row.policy_id])
