@@ -17,6 +17,7 @@ from core.errors import NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.parties import NOTE_KINDS
 from core.store.schema.tables import Customer, CustomerNote, Staff
 
@@ -86,13 +87,4 @@ def list_notes(session: ScopedSession, *customer_ids: UUID, limit: int = 50) -> 
         .order_by(col(CustomerNote.created_at).desc(), col(CustomerNote.id).desc())
         .limit(limit)
     )
-    return [
-        Note(
-            id=row.CustomerNote.id,
-            kind=row.CustomerNote.kind,
-            text=row.CustomerNote.text,
-            author=row.author or "?",
-            created_at=row.CustomerNote.created_at,
-        )
-        for row in session.execute(query)
-    ]
+    return [build_row(Note, row.CustomerNote, author=row.author or "?") for row in session.execute(query)]

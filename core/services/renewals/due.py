@@ -30,6 +30,7 @@ from core.services.renewals.calls import Call
 from core.services.renewals.records import DueFilter
 from core.services.renewals.renewals import NextTerm
 from core.store.access import AnyRow, AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import (
     Customer,
     Policy,
@@ -221,20 +222,15 @@ def _build_row(
     reminded_at: datetime | None,
 ) -> DueRow:
     distributor, provider, product, _ = names.get_names_of_sale(row.product_id, row.distributor_id)
-    return DueRow(
-        id=row.id,
-        purchase_id=row.purchase_id,
-        policy_number=row.policy_number,
+    return build_row(
+        DueRow,
+        row,
         customer=f"{row.first_name} {row.last_name}",
-        phone=row.phone,
-        email=row.email,
         product=product,
         provider=provider,
         distributor=distributor,
-        expiration_at=row.expiration_at,
         is_over=row.expiration_at <= clock.now(),
         days_left=(clock.to_lagos_day(row.expiration_at) - today).days,
-        last_minor=row.last_minor,
         next_minor=None if isinstance(next_term, NotRenewable) else money.to_minor(next_term.price.total),
         refusal=str(next_term) if isinstance(next_term, NotRenewable) else None,
         call=call,

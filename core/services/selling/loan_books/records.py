@@ -204,17 +204,13 @@ def build(book: LoanBook) -> LoanBookRecord:
     }
 
 
+_AS_HELD = ("rows", "valid", "premium", "insured", "mca_profit", "distributor_profit", "net_due", "largest")
+
+
 def _build_preview(held: Mapping[str, Any]) -> PreviewRecord:
     compared: Any = {name: held["compared"].get(name) for name in Comparison.__annotations__}
-    return {
-        "rows": held["rows"],
-        "valid": held["valid"],
-        "premium": held["premium"],
-        "insured": held["insured"],
-        "mca_profit": held["mca_profit"],
-        "distributor_profit": held["distributor_profit"],
-        "net_due": held["net_due"],
-        "largest": held["largest"],
+    plain: Any = {name: held[name] for name in _AS_HELD}
+    record: PreviewRecord = plain | {
         "outcomes": [{"outcome": name, "rows": rows} for name, rows in held["outcomes"].items()],
         "codes": [{"code": name, "rows": rows} for name, rows in held["codes"].items()],
         "marks": [{"code": name, "rows": rows} for name, rows in held["warnings"].items()],
@@ -224,6 +220,7 @@ def _build_preview(held: Mapping[str, Any]) -> PreviewRecord:
         "ages": [{"ages": band, "borrowers": number} for band, number in held["ages"].items()],
         "compared": compared,
     }
+    return record
 
 
 def build_example() -> LoanBookRecord:
