@@ -101,7 +101,9 @@ def _by_id(text: str) -> Iterator[AnySelect]:
 
 def _by_email(text: str) -> Iterator[AnySelect]:
     # A customer is identified by the e-mail, so these are all policies with it (contract S2).
-    yield _select(_is_of_customer(sa.select(col(Customer.id)).where(col(Customer.email_key) == text.lower())))
+    yield _select(
+        _is_of_customer(sa.select(col(Customer.id)).where(col(Customer.email_key) == request_parts.fold_email(text)))
+    )
 
 
 def _by_name(text: str) -> Iterator[AnySelect]:
@@ -233,7 +235,7 @@ class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
             label="E-mail",
             column=_has_email,
             bound_as=sa.String(),
-            normalise=str.lower,
+            normalise=request_parts.fold_email,
             address="email",
             api="customer_email",
             help="E-mail of the customer.",
