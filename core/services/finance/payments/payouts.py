@@ -484,15 +484,16 @@ def _build(session: ScopedSession, rows: Sequence[Any]) -> list[PaymentRow]:
 
 def _build_row(row: Any, names: dict[Party, str]) -> PaymentRow:
     party, account = parties.party_of(row.Payment), row.BankAccount
-    # What the bank says of it comes before what the payment says.
     return build_row(
         PaymentRow,
-        row,
         row.Payment,
+        row,
         party=party,
         name=names[party],
         statement=statement_reading.number_of(row.Statement),
         month=row.Statement.month,
         batch=number_of(row.PayoutBatch) if row.PayoutBatch else None,
         bank=f"{account.bank_name}, {account.account_name}, ending in {account.hint}" if account else None,
+        # What the bank said of it, if it did.
+        note=row.note,
     )
