@@ -51,6 +51,7 @@ from core.services.policies import policies as endorsements
 from core.store.access import ScopedSession
 from core.store.expressions import matches
 from core.store.operations import blob_storage
+from core.store.rows import build_row
 from core.store.schema import tables
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import (
@@ -508,8 +509,9 @@ def _answer_request(session: ScopedSession, row: Erasure, by: Person) -> None:
     if row.request_id is None:
         return
     done = {"state": "answered", "outcome": f"Erased, certificate {row.number}", "version": DataRequest.version + 1}
-    update = sa.update(DataRequest).where(col(DataRequest.id) == row.request_id)
-    run(session, update.values(**done, answered_by=by.id, answered_at=clock.now()))
+    session.change(
+        DataRequest, col(DataRequest.id) == row.request_id, **done, answered_by=by.id, answered_at=clock.now()
+    )
 
 
 def _certify(row: Erasure, rows: Mapping[str, int], by: Person) -> str:
@@ -522,11 +524,8 @@ def list_erasures(session: ScopedSession, *conditions: Any) -> list[ErasureRow]:
     """List every erasure, or those of conditions, the newest first."""
     query = PROPOSALS.select_with_names().where(*conditions)
     query = query.order_by(col(Erasure.prepared_at).desc(), col(Erasure.id).desc())
-    names = set(ErasureRow.__dataclass_fields__) - {"preparer", "decider"}
-    return [
-        ErasureRow(**{name: getattr(row, name) for name in names}, preparer=made_by, decider=decided_by)
-        for row, made_by, decided_by in session.execute(query)
-    ]
+    found = session.execute(query)
+    return [build_row(ErasureRow, row, preparer=made_by, decider=decided_by) for row, made_by, decided_by in found]
 
 
 def _open(session: ScopedSession, erasure_id: UUID, by: Person) -> Erasure:

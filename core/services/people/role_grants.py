@@ -19,6 +19,7 @@ from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.settings import settings
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import AuditEntry, RoleGrant, Staff
 
 # Whoever has none of these neither decides on money nor approves what others prepare.
@@ -249,9 +250,8 @@ def list_open(session: ScopedSession, *conditions: Any) -> list[OpenGrant]:
         .where(col(RoleGrant.state) == "open", *conditions)
         .order_by(col(RoleGrant.proposed_at), col(RoleGrant.id))
     )
-    names = ("id", "staff_id", "act", "claim_limit_minor", "proposed_by", "proposed_at")
     return [
-        OpenGrant(**{name: getattr(row, name) for name in names}, roles=tuple(row.roles), person=name, proposer=by)
+        build_row(OpenGrant, row, roles=tuple(row.roles), person=name, proposer=by)
         for row, name, by in session.execute(query)
     ]
 

@@ -55,6 +55,7 @@ from core.states import claims as claim_states
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import milliseconds_between, print_id
+from core.store.rows import build_row
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, PaymentPayee, Policy, Staff, Transfer
 
 _created_at, _id = col(Claim.created_at), col(Claim.id)
@@ -138,7 +139,7 @@ def fetch_page(session: ScopedSession, conditions: Sequence[Condition], order: s
         if len(found) == paging.limit:
             break
         if not ids and offset:
-            offset -= _count(session, (*conditions, *segment.conditions))
+            offset -= session.count_rows(Claim, *conditions, *segment.conditions)
         else:
             offset = 0
     return found
@@ -160,10 +161,6 @@ def _build_queries(conditions: Sequence[Condition], order: str, *columns: Any) -
     for segment in ORDERINGS[order].segments:
         query: AnySelect = sa.select(*(columns or (_id,))).where(*conditions, *segment.conditions)
         yield segment, query.order_by(*segment.order)
-
-
-def _count(session: ScopedSession, conditions: Sequence[Condition]) -> int:
-    return int(session.execute(sa.select(sa.func.count()).select_from(Claim).where(*conditions)).scalar_one())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -237,16 +234,13 @@ def _build_row_query() -> AnySelect:
 
 def _row(row: Any) -> QueueRow:
     flags = {*row.flags, *(["same_account"] if row.shares else [])}
-    return QueueRow(
-        id=row.id,
-        version=row.version,
+    return build_row(
+        QueueRow,
+        row,
         reference=submitted.format_reference(row.id),
-        policy_number=row.policy_number,
         claimant=f"{row.claim_owner_first_name} {row.claim_owner_last_name}",
         email=row.claim_owner_email,
         phone=row.claim_owner_phone_number,
-        claim_type=row.claim_type,
-        incident=row.incident,
         incident_on=row.incident_date,
         status=row.claim_status,
         claimed_minor=row.claim_amount_minor,
@@ -254,8 +248,6 @@ def _row(row: Any) -> QueueRow:
         outstanding_minor=row.outstanding,
         lodged_at=row.created_at,
         clock=claim_clock.compute_from_stored(row.created_at, row.clock_from, row.clock_stopped_at, row.claim_status),
-        assigned_to=row.assigned_to,
-        officer=row.officer,
         fraud_flags=tuple(name for name in submitted.FLAG_DESCRIPTIONS if name in flags),
     )
 
