@@ -279,7 +279,7 @@ def test_a_call_that_renews_nothing_is_recorded_and_closes(
     at.selectbox(key="decision.field.outcome").set_value(outcome).run()
     press(at, "Record the call")
     assert not at.exception
-    assert [each.value for each in at.success] == ["The call is recorded."]
+    assert [each.value.replace("\\", "") for each in at.success] == ["The call is recorded."]
     assert "Record the call" not in labels(at), "the dialog is closed"
     with store.reading(LIVE) as session:
         assert next(iter(calls.list_calls(session, due))).outcome == outcome
