@@ -322,7 +322,7 @@ def rows(view: LoanBookView) -> None:
     with reading(frame.scope()) as session:
         counted = {name: records.list_rows(session, view.id, TABLE.paging(1), name).total_count for name in _OUTCOMES}
     table, labels = (_EXITS_TABLE, _OUTCOMES | _OF_EXITS) if view.book.kind == "exits" else (TABLE, _OUTCOMES)
-    outcomes = {name: label for name, label in labels.items() if counted[name]}
+    outcomes = {name: f"{label}: {words.count(counted[name])}" for name, label in labels.items() if counted[name]}
     if not outcomes:
         return
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -333,18 +333,7 @@ def rows(view: LoanBookView) -> None:
                 st.link_button(
                     f"Report, {format_.upper()}", f"/loan-books/{view.id}.{format_}{mode}", icon=":material/download:"
                 )
-    chosen = url_state.one_of("outcome", outcomes)
-    st.session_state["outcome"] = chosen
-    st.pills(
-        "Outcome",
-        list(outcomes),
-        key="outcome",
-        format_func=lambda name: f"{outcomes[name]}: {words.count(counted[name])}",
-        label_visibility="collapsed",
-        on_change=lambda: url_state.change(
-            {"outcome": [st.session_state["outcome"]] if st.session_state["outcome"] else []}
-        ),
-    )
+    chosen = url_state.choose_one("outcome", "Outcome", outcomes)
     total = counted[chosen] if chosen else sum(counted[name] for name in outcomes if name != records.MISSING)
     number = tables.page_of(table, total)
     if number is not None:

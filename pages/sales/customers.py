@@ -146,11 +146,8 @@ def _offer_to_lodge(customer: CustomerDetail) -> None:
         help=None if numbered else "No policy of this customer has a number yet",
     ):
         for row, number in numbered:
-            page_links.link(
-                "claims/lodge.py",
-                label=f"{words.plain(number)}, {words.plain(row['product'])} ({row['state'].lower()})",
-                query_params={"policy": number},
-            )
+            label = f"{words.plain(number)}, {words.plain(row['product'])} ({row['state'].lower()})"
+            page_links.link("claims/lodge.py", label=label, query_params={"policy": number})
 
 
 def _offer_to_renew(customer: CustomerDetail) -> None:

@@ -126,9 +126,7 @@ def _draw_stuck(item: BacklogItem, person: Person) -> None:
     label = f":red[{label}]" if kind.is_late else label
     screen = menu.screen_of(kind.path)
     if person.has_role(*screen.roles):
-        page_links.link(
-            kind.path, label=label, icon=f":material/{kind.icon}:", width="content", query_params=kind.query
-        )
+        page_links.link_to(kind.path, label, kind.icon, **kind.query)
     else:
         # As small as the links beside it.
         st.markdown(
@@ -145,12 +143,8 @@ def _draw_silent(distributor: SilentDistributor) -> None:
             f" {words.count(distributor.silent_days)} days; it usually sells {rhythm}.",
             width="content",
         )
-        page_links.link(
-            "sales/purchases.py",
-            label="Its purchases",
-            width="content",
-            query_params={"distributor": str(distributor.id), "period": "all"},
-        )
+        query = {"distributor": str(distributor.id), "period": "all"}
+        page_links.link("sales/purchases.py", label="Its purchases", query_params=query)
 
 
 # What moved.

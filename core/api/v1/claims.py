@@ -168,7 +168,9 @@ answers_router = APIRouter(route_class=StrictRoute, prefix="/claims", tags=["Cla
 documents_router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
 _ANSWERED, _ADDED = "Answer recorded", "Documents added"
 _OF_LINES: Final = (name for line in LINES for name in line.documents)
-_NAMES: Final = tuple(dict.fromkeys((*submitted.DOCUMENTS, submitted.DEATH_CERTIFICATE, *_OF_LINES)))
+_NAMES: Final = tuple(
+    dict.fromkeys((*submitted.DOCUMENTS, submitted.DEATH_CERTIFICATE, *_OF_LINES, submitted.SIGNED_DISCHARGE))
+)
 _FIELDS: dict[str, Any] = {name: (fields.Document | None, Field(default=None)) for name in _NAMES}
 ClaimDocuments: type[Body] = create_model(
     "ClaimDocuments", __base__=Body, __doc__="Documents of a claim, of those that its kind has.", **_FIELDS

@@ -203,6 +203,21 @@ def choices(name: str, label: str, options: Mapping[str, str], *, chosen: Sequen
     )
 
 
+def choose_one(name: str, label: str, options: Mapping[str, str]) -> str | None:
+    """Draw values side by side, of which one may be chosen, and return that of the address."""
+    chosen: str | None = one_of(name, options)
+    st.session_state[name] = chosen
+    st.pills(
+        label,
+        list(options),
+        key=name,
+        format_func=options.__getitem__,
+        label_visibility="collapsed",
+        on_change=lambda: change({name: _given(st.session_state[name])}),
+    )
+    return chosen
+
+
 def choose_view(views: Mapping[str, str]) -> str:
     """Draw the views of a screen by key and label, and return the open one, the first by default.
 

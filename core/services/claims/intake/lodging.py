@@ -172,7 +172,7 @@ def lodge_claim(
     claim = build_initial_claim(policy, customer, new)
     claim.flags = fraud_flags.find_flags(session, policy, endpoint, new, _list_hashes(session, uploads, linked))
     first = {"status": claim.claim_status, "created_at": claim.created_at}
-    session.insert(claim, claim_changes.build_row(ClaimEvent, claim, **first))
+    session.insert(claim, claim_changes.new_row(ClaimEvent, claim, **first))
     for file in uploads:
         files.record(session, file, owner, actor=actor, claim_id=claim.id)
     for name, code in found.items():
@@ -327,9 +327,5 @@ def _keep(session: ScopedSession, claim: Claim, file: StoredFile, *, actor: str)
 
 def _link(session: ScopedSession, claim: Claim, code: str, name: str) -> None:
     """Link an earlier upload to the claim; one that is linked already is left."""
-    session.execute(
-        sa.update(UploadedFile)
-        .where(col(UploadedFile.code) == code, col(UploadedFile.claim_id).is_(None))
-        .values(claim_id=claim.id, field=name[:40])
-        .execution_options(synchronize_session=False)
-    )
+    is_free = (col(UploadedFile.code) == code, col(UploadedFile.claim_id).is_(None))
+    session.change(UploadedFile, *is_free, claim_id=claim.id, field=name[:40])
