@@ -33,7 +33,6 @@ def _make_handler(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
         return await run_once_async(
             request,
             caller,
-            body,
             lambda session: _answer(
                 cover,
                 buying.sell(
@@ -117,7 +116,7 @@ async def compute_credit_life_price(
         price = credit_life.compute_price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
         return price_response(buying.above_zero(credit_life.CREDIT_LIFE, price))
 
-    return await run_once_async(request, caller, body, work)
+    return await run_once_async(request, caller, work)
 
 
 @prices_router.post(
@@ -133,7 +132,7 @@ async def compute_travel_premium(request: Request, caller: Signed, body: insurer
     def work(session: ScopedSession) -> WireResponse:
         return price_response(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
 
-    return await run_once_async(request, caller, body, work)
+    return await run_once_async(request, caller, work)
 
 
 def price_response(price: Price) -> WireResponse:
