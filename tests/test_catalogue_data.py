@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from core.covers import credit_life
+from core.covers.claims.lines import LINES
 from core.covers.registry import COVERS
 from tests.every_case import every_case
 
@@ -143,6 +145,13 @@ def test_one_product_is_no_longer_sold_but_can_still_be_claimed_on() -> None:
     (retired,) = (row for row in PRODUCTS if not row["active"])
     assert retired["category"] == "Gadget"
     assert retired["claimable"]
+
+
+def test_what_claims_are_taken_on_says_so() -> None:
+    loans = credit_life.CREDIT_LIFE
+    claimed = {(loans.prefix, loans.route), *(endpoint for line in LINES for endpoint in line.covers)}
+    said = {(row["prefix"], row["route_name"]): row["claimable"] for row in PRODUCTS}
+    assert [endpoint for endpoint in sorted(claimed) if not said[endpoint]] == []
 
 
 @every_case("field", ["price", "distributor_commission_percentage", "mca_commission_percentage"])

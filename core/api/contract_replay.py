@@ -192,18 +192,13 @@ class Replay:
     def _check_empty_body(self, method: str, address: str, operation: dict[str, Any]) -> str | None:
         """Check that an empty body is refused with the names of the missing fields, where there are required ones."""
         content = operation["requestBody"]["content"]
-        if not any(self._resolve(media["schema"]).get("required") for media in content.values()):
+        if not any(self._resolved(media["schema"]).get("required") for media in content.values()):
             return None
         empty: dict[str, Any] = {"json": {}} if "application/json" in content else {"files": {"x": ("x", b"")}}
         answer = self.client.request(method, address, **empty)
         if answer.status_code != 400 or not answer.json()["errorData"]:
             return f"an empty body answers {answer.status_code}"
         return None
-
-    def _resolve(self, schema: dict[str, Any]) -> dict[str, Any]:
-        name = schema.get("$ref", "").rsplit("/", 1)[-1]
-        found: dict[str, Any] = self.document["components"]["schemas"][name] if name else schema
-        return found
 
     def _learn(self, path: str, answer: httpx.Response) -> None:
         if "json" not in answer.headers.get("content-type", ""):

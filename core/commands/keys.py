@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from core import clock
 from core.commands import ACTOR
@@ -41,7 +41,8 @@ def list_keys() -> None:
     """Show every key without the key itself."""
     with reading(Scope.system()) as session:
         found = keys.list_keys(session)
-    table = Table("id", "distributor", "mode", "name", "key", "last used", "revoked")
+    # Whole in a pipe too, where a line has 80 letters: `keys revoke` takes it.
+    table = Table(Column("id", no_wrap=True), "distributor", "mode", "name", "key", "last used", "revoked")
     for key in found:
         used, revoked = clock.format_lagos(key.last_used_at), clock.format_lagos(key.revoked_at)
         mode = "live" if key.is_live else "test"

@@ -47,9 +47,7 @@ Port = Annotated[int, typer.Option(help="Port to listen on.")]
 def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     """Serve screens and API in one process."""
     _refuse_public_demonstration(host)
-    # Links that nobody configured lead to where we listen.
-    os.environ.setdefault("COVERDESK_BASE_URL", f"http://{_reached_at(host)}:{port}")
-    settings.cache_clear()
+    _default_base_url(host, port)
     _check_safe_to_serve()
     ports.refuse_used(host, port)
     # Ctrl-C is the usual end of a server and no failure.
@@ -74,6 +72,7 @@ def api(
     with_worker: Annotated[bool, typer.Option("--with-worker", help="Send to insurers from here too.")] = False,
 ) -> None:
     """Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."""
+    _default_base_url(host, port)
     _check_safe_to_serve()
     if workers > 1 and store().is_sqlite:
         raise InvalidSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
@@ -147,6 +146,12 @@ def _reached_at(host: str) -> str:
     if settings().demo and host in _EVERYWHERE:
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
+
+
+def _default_base_url(host: str, port: int) -> None:
+    """Links that nobody configured, as those of certificates, lead to where this process listens."""
+    os.environ.setdefault("COVERDESK_BASE_URL", f"http://{_reached_at(host)}:{port}")
+    settings.cache_clear()
 
 
 def _prepare_process() -> None:

@@ -303,7 +303,7 @@ def _check_letters(value: str) -> str:
 
 
 def _check_capacity(value: str) -> str:
-    if re.fullmatch(r"[0-9]", value.strip()) or not value.strip(" 0.,"):
+    if re.fullmatch(r"[0-9]", value.strip()) or not re.search(r"[1-9]", value) or re.search(r"-\s*[.\d]", value):
         raise fault("must be litres with a decimal, such as 1.8, or cubic centimetres, such as 1800")
     return value
 
@@ -359,6 +359,8 @@ EngineCapacity = Annotated[str, Field(min_length=1, max_length=200), AfterValida
 LongText = Annotated[str, Field(min_length=1, max_length=2000)]
 Name = Annotated[str, Field(min_length=2, max_length=100), AfterValidator(_check_letters)]
 Address = Annotated[str, Field(min_length=6, max_length=300)]
+# Where something happened: a town is enough.
+Place = Annotated[str, Field(min_length=2, max_length=300)]
 Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), AfterValidator(_check_email)]
 Phone = Annotated[str, Field(max_length=32), AfterValidator(_check_phone)]
 Bvn = Annotated[

@@ -14,7 +14,9 @@ MISSPELLING_CUTOFF = 0.8
 _SOLD_KEY = "sold"
 # Comparing names is slow: a body with very many unknown fields would block the server.
 _MAX_COMPARED = 50
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# Beside control characters, what breaks lines, turns the direction of a text or is not seen at all: on a certificate
+# it would make a name look like another one.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060-\u2069\ufeff]")
 _LINE_ENDS = str.maketrans("\n\r\t", "   ")
 _MESSAGES = {
     "missing": "is required",
@@ -129,7 +131,7 @@ def _replace_line_ends(text: str, name: str, model: type[Request]) -> str:
 
 
 def has_control_characters(text: str) -> bool:
-    """Return True if a text contains NUL, a line break or any other control character."""
+    """Return True if a text contains NUL, a line break, another control character or one that is not seen."""
     return _CONTROL.search(text) is not None
 
 

@@ -131,6 +131,11 @@ def get_policyholder(request: Request) -> Policyholder:
     return Policyholder(first_name=insured.first_name, last_name=insured.last_name, email=insured.email, **values)
 
 
+def fold_email(text: str) -> str:
+    """Return an e-mail as it is compared: lower case, in composed form as it is kept."""
+    return text.lower() if text.isascii() else normalize("NFC", text.lower())
+
+
 def fold_text(text: str) -> str:
     """Return a text normalised for search: lower case, without accents, in composed form (contract P6)."""
     if text.isascii():

@@ -15,6 +15,7 @@ from sqlmodel import SQLModel
 from core.store.access import ScopedSession
 from core.store.access.statements import driver_connection
 from core.store.schema import tables
+from core.store.schema.columns import table_of
 
 Values = Mapping[str, Any]
 
@@ -43,7 +44,7 @@ class _Shape:
 
 @cache
 def _shape(entity: type[SQLModel]) -> _Shape:
-    table: sa.Table = sa.inspect(entity).local_table
+    table = table_of(entity)
     names = tuple(column.name for column in table.columns)
     # A JSON column says "nothing" as JSON does: the word null.
     blank = {column.name: "null" if isinstance(column.type, sa.JSON) else None for column in table.columns}

@@ -99,7 +99,7 @@ def _totals(session: ScopedSession, window: Window) -> Iterator[str]:
     tile = movements.compute_totals(session, criteria)
     amounts = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
     sums = [sum_of(col(getattr(Movement, name))) for name in amounts]
-    query = sa.select(sa.func.count(), *sums).select_from(Movement).where(*movements.build_conditions(criteria))
+    query = sa.select(sa.func.count(), *sums).select_from(Movement).where(*criteria.conditions(Movement))
     number, *minors = (int(value) for value in session.execute(query).one())
     shown = [movements.count(tile), *(getattr(tile.net, name) for name in amounts)]
     for name, one, other in zip(
@@ -343,10 +343,9 @@ def add_step(session: ScopedSession, month: date, state: MonthState, *, by: Pers
     )
     if not session.insert_if_absent(row):
         raise StateForbids("Somebody else has just changed this month: open it again")
-    after = {"month": f"{month:%Y-%m}", "state": state}
-    after |= {name: more[name] for name in ("note", "sha256") if more.get(name)}
-    subject = audit.subject_of("month", row.id)
-    audit.write(session, actor=by.actor, action=_ACTIONS[state], subject=subject, after=after)
+    facts = {name: more[name] for name in ("note", "sha256") if more.get(name)}
+    month_of = f"{month:%Y-%m}"
+    audit.note(session, "month", row.id, _ACTIONS[state], actor=by.actor, month=month_of, state=state, **facts)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -367,6 +366,20 @@ class Stage:
         return not self.waits
 
 
+# What is left to do with papers in these states.
+_STATEMENTS_LEFT: Final = {
+    statement_reading.DRAFT: "to prepare",
+    StatementState.PREPARED: "to approve",
+    StatementState.APPROVED: "to send",
+    StatementState.DISPUTED: "in dispute",
+}
+_BORDEREAUX_LEFT: Final = {
+    bordereaux.DRAFT: "to issue",
+    BordereauState.ISSUED: "to send",
+    BordereauState.QUERIED: "queried",
+}
+
+
 def list_stages(session: ScopedSession, month: date) -> list[Stage]:
     """List the stages of a month in their order; those after the first that waits may be begun all the same."""
     window = Window.of_month(month)
@@ -375,10 +388,11 @@ def list_stages(session: ScopedSession, month: date) -> list[Stage]:
         for row in statement_reading.list_month(session, month)
         if row.state != StatementState.VOID and not row.is_reversal
     ]
+    reported = [row.state for row in bordereaux.list_month(session, month)]
     return [
         *_sales(session, window),
-        _statement_stage(statements),
-        _bordereau_stage(session, month),
+        _of_states("statements", "Statements", [row.state for row in statements], _STATEMENTS_LEFT),
+        _of_states("bordereaux", "Bordereaux", reported, _BORDEREAUX_LEFT),
         _payments(statements),
         _reconciled(session, window),
         _closed(session, month),
@@ -395,22 +409,6 @@ def _sales(session: ScopedSession, window: Window) -> tuple[Stage, Stage]:
         Stage(key="sales", name="Sales in", figure=f"{movements.count(totals):,} movements", waits=runs),
         Stage(key="insurers", name="Answered", figure=f"{totals.sold - number:,} of {totals.sold:,}", waits=waits),
     )
-
-
-def _statement_stage(rows: Sequence[StatementSummary]) -> Stage:
-    left = {
-        statement_reading.DRAFT: "to prepare",
-        StatementState.PREPARED: "to approve",
-        StatementState.APPROVED: "to send",
-        StatementState.DISPUTED: "in dispute",
-    }
-    return _of_states("statements", "Statements", [row.state for row in rows], left)
-
-
-def _bordereau_stage(session: ScopedSession, month: date) -> Stage:
-    left = {bordereaux.DRAFT: "to issue", BordereauState.ISSUED: "to send", BordereauState.QUERIED: "queried"}
-    states = [row.state for row in bordereaux.list_month(session, month)]
-    return _of_states("bordereaux", "Bordereaux", states, left)
 
 
 def _of_states(key: str, name: str, states: Sequence[str], left: dict[str, str]) -> Stage:
@@ -435,16 +433,14 @@ def _reconciled(session: ScopedSession, window: Window) -> Stage:
     parties = {row.provider_id for row in made}
     unexplained = sum(row.unexplained for row in made)
     waits = [f"{len(missing):,} without a file"] if missing else []
-    waits += (
-        [f"{unexplained:,} {'difference' if unexplained == 1 else 'differences'} not explained"] if unexplained else []
-    )
+    if unexplained:
+        waits.append(f"{unexplained:,} {'difference' if unexplained == 1 else 'differences'} not explained")
     total = len(parties) + len(missing)
     return Stage(key="reconciled", name="Reconciled", figure=f"{len(parties):,} of {total:,}", waits=tuple(waits))
 
 
 def _closed(session: ScopedSession, month: date) -> Stage:
-    steps = journal.list_steps(session, month)
-    state = steps[-1].state if steps else MonthState.OPEN
+    state = journal.state_of(session, month)
     if state == MonthState.CLOSED:
         return Stage(key="closed", name="Closed", figure=state)
     if earlier := get_earlier(session, month):

@@ -85,11 +85,6 @@ class ExportOrder:
     selected: str = ""
 
     @property
-    def subject(self) -> str:
-        """Its subject in the audit log."""
-        return audit.subject_of("export", self.id)
-
-    @property
     def address(self) -> dict[str, list[str]]:
         """The parameters that make the same file again: its selection, columns and order."""
         return {**self.selection.address(), **self.arrangement.address(self.kind)}
@@ -172,20 +167,15 @@ def record_start(session: ScopedSession, order: ExportOrder) -> None:
     """
     require_same_export(session, order)
     again = {"again_of": str(order.again_of)} if order.again_of else {}
-    audit.write(
-        session,
-        actor=order.actor,
-        action="export started",
-        subject=order.subject,
-        after={
-            "kind": order.kind.name,
-            "format": order.format.name,
-            "mode": format_mode(order.is_live),
-            "filters": order.selection.address(),
-            **order.arrangement.describe(order.kind),
-            **again,
-        },
-    )
+    facts = {
+        "kind": order.kind.name,
+        "format": order.format.name,
+        "mode": format_mode(order.is_live),
+        "filters": order.selection.address(),
+        **order.arrangement.describe(order.kind),
+        **again,
+    }
+    audit.note(session, "export", order.id, "export started", actor=order.actor, **facts)
 
 
 def require_same_export(session: ScopedSession, order: ExportOrder) -> None:
@@ -217,13 +207,8 @@ def store_receipt(session: ScopedSession, order: ExportOrder, tally: Tally) -> N
         )
     )
     summed = {"total": money.to_wire(tally.sum_minor)} if order.kind.sum_title else {}
-    audit.write(
-        session,
-        actor=order.actor,
-        action="export finished",
-        subject=order.subject,
-        after={"rows": tally.rows, **summed, "sha256": tally.file_sha256},
-    )
+    facts = {"rows": tally.rows, **summed, "sha256": tally.file_sha256}
+    audit.note(session, "export", order.id, "export finished", actor=order.actor, **facts)
 
 
 def get_receipt(session: ScopedSession, receipt_id: UUID) -> Receipt | None:

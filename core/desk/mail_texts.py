@@ -1,7 +1,7 @@
 """The texts of e-mails, as an admin changes them (contract W1)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from string import Template
 from typing import Any, Final
 
@@ -130,11 +130,5 @@ def _get_for_update(session: ScopedSession, name: str, version: int, by: Person)
 def _record(
     session: ScopedSession, action: str, name: str, before: MailTemplate, after: MailTemplate, by: Person
 ) -> None:
-    audit.write(
-        session,
-        actor=by.actor,
-        action=action,
-        subject=f"text {name.replace(' ', '-')}",
-        before={"subject": before.subject, "body": before.body},
-        after={"subject": after.subject, "body": after.body},
-    )
+    subject = f"text {name.replace(' ', '-')}"
+    audit.write(session, actor=by.actor, action=action, subject=subject, before=asdict(before), after=asdict(after))

@@ -108,13 +108,8 @@ def reveal(session: ScopedSession, hidden: HiddenField, *, reason: str, details:
     value = _get_hidden_value(session, hidden)
     if value in re.sub(r"[\s-]", "", why.details) or value in why.details:
         raise InvalidInput.for_field("details", "must not hold the value itself")
-    audit.write(
-        session,
-        actor=person.actor,
-        action=REVEALED_ACTION,
-        subject=audit.subject_of(hidden.kind, hidden.record_id),
-        after={"field": hidden.path, "reason": why.reason, "details": why.details},
-    )
+    facts = {"field": hidden.path, "reason": why.reason, "details": why.details}
+    audit.note(session, hidden.kind, hidden.record_id, REVEALED_ACTION, actor=person.actor, **facts)
     return value
 
 

@@ -125,6 +125,7 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
     return build_row(
         SaleDetail,
         sale,
+        policy,
         premium_shares=_parts(sale, back, row.ProductVersion, row.company_name, row.business_name),
         refunded_minor=back.total_minor,
         product=row.product,
@@ -134,10 +135,7 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         premium_frequency=sale.premium_frequency or ONCE,
         payment=[word for word in (sale.payment_option, sale.payment_channel) if word],
         policy_id=policy.id,
-        policy_number=policy.policy_number,
         stage=policies.get_stage(policy),
-        start_at=policy.start_at,
-        expiration_at=policy.expiration_at,
         ended_at=policy.cancelled_at or policy.declined_at,
         certificate_url=certificate_url(policy.certificate_code),
         insured=[
@@ -145,11 +143,8 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
             for line in certificates.list_certificate_lines((row.prefix, row.route_name), policy.submitted)
             if line[0] not in _SERIALS
         ],
-        possible_duplicate_of=policy.possible_duplicate_of,
         customer_id=customer.id,
         customer=f"{policy.first_name} {policy.last_name}",
-        email=policy.email,
-        phone=policy.phone,
         place=", ".join(filter(None, (customer.city, customer.state_of_residence))) or None,
         submitted={
             name: _get_lookup_name(name, hide_links(value))
@@ -157,7 +152,6 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
             if name != "product_id"
         },
         hidden=pii_reveal.list_hidden_values(policy),
-        explained=policy.explained,
         history=_history(session, sale.id, policy.id, product=row.product),
     )
 
@@ -389,12 +383,7 @@ def _terms(session: ScopedSession, policy: Policy) -> list[TermLine]:
 def _refunds(session: ScopedSession, policy_id: UUID) -> list[RefundLine]:
     query = sa.select(Refund).where(col(Refund.policy_id) == policy_id).order_by(col(Refund.created_at))
     return [
-        build_row(
-            RefundLine,
-            row,
-            parts=Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor),
-            of_renewal=row.renewal_id is not None,
-        )
+        build_row(RefundLine, row, parts=build_row(Split, row), of_renewal=row.renewal_id is not None)
         for row in session.execute(query).scalars()
     ]
 

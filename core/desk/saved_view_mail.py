@@ -167,13 +167,7 @@ def _query(view_id: UUID, by: Person) -> Any:
 
 
 def _record(session: ScopedSession, action: str, view: SavedView, facts: Mapping[str, Any], by: Person) -> None:
-    audit.write(
-        session,
-        actor=by.actor,
-        action=action,
-        subject=audit.subject_of("staff", by.id),
-        after={"screen": view.screen, "name": view.name, **facts},
-    )
+    audit.note(session, "staff", by.id, action, actor=by.actor, screen=view.screen, name=view.name, **facts)
 
 
 REGULAR, WARNING = "saved view", "saved view warning"

@@ -152,6 +152,15 @@ def _any_differs(one: type[object], other: type[object], *names: str) -> sa.Colu
 
 
 _OWNER = ("distributor_id", "is_live")
+
+
+def _find_differing(entity: Any, owner: Any, *names: str) -> AnySelect:
+    """Rows that differ in these columns, or in their distributor or mode, from the record that they are of."""
+    owner_id = getattr(entity, f"{owner.__tablename__}_id")
+    differs = _any_differs(entity, owner, *_OWNER, *names)
+    return sa.select(col(entity.id)).join(owner, col(owner.id) == col(owner_id)).where(differs)
+
+
 INVARIANTS = (
     Invariant("purchases whose parts are not those of their total", _find_wrong_splits(Purchase)),
     Invariant("renewals whose parts are not those of their total", _find_wrong_splits(Renewal)),
@@ -173,12 +182,7 @@ INVARIANTS = (
             )
         ),
     ),
-    Invariant(
-        "policies of another distributor's customer",
-        _POLICIES.join(Customer, col(Customer.id) == col(Policy.customer_id)).where(
-            _any_differs(Policy, Customer, *_OWNER)
-        ),
-    ),
+    Invariant("policies of another distributor's customer", _find_differing(Policy, Customer)),
     Invariant(
         "policy numbers that stand twice at one insurer",
         _find_duplicates(col(Policy.provider_id), col(Policy.number_key)),
@@ -238,9 +242,7 @@ INVARIANTS = (
     ),
     Invariant(
         "renewals that differ from their policy",
-        sa.select(col(Renewal.id))
-        .join(Policy, col(Policy.id) == col(Renewal.policy_id))
-        .where(_any_differs(Renewal, Policy, *_OWNER, "purchase_id", "customer_id", "product_id")),
+        _find_differing(Renewal, Policy, "purchase_id", "customer_id", "product_id"),
     ),
     Invariant(
         "policies refunded by more than was paid",
@@ -292,16 +294,9 @@ INVARIANTS = (
     ),
     Invariant(
         "claims that differ from their policy",
-        sa.select(col(Claim.id))
-        .join(Policy, col(Policy.id) == col(Claim.policy_id))
-        .where(_any_differs(Claim, Policy, *_OWNER, "customer_id", "product_id", "provider_id")),
+        _find_differing(Claim, Policy, "customer_id", "product_id", "provider_id"),
     ),
-    Invariant(
-        "payments that differ from their claim",
-        sa.select(col(ClaimPayment.id))
-        .join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
-        .where(_any_differs(ClaimPayment, Claim, *_OWNER, "provider_id")),
-    ),
+    Invariant("payments that differ from their claim", _find_differing(ClaimPayment, Claim, "provider_id")),
     Invariant(
         "claims that came to Paid more often than they have payments",
         sa.select(col(ClaimEvent.claim_id))

@@ -33,19 +33,9 @@ def list_business_fields(name: str = "", email: str = "") -> list[Field]:
 
 def agreement_link(account: str, party_id: UUID) -> None:
     """Draw the link to the agreement with a distributor or an insurer ("provider")."""
-    page_links.link(
-        "admin/agreement.py",
-        label="Agreement",
-        icon=":material/contract:",
-        query_params={"party": account, "id": str(party_id)},
-    )
+    page_links.link_to("admin/agreement.py", "Agreement", "contract", party=account, id=str(party_id))
 
 
 def log_link(kind: str, record_id: UUID) -> None:
     """Draw the link to all audit log entries about a record."""
-    page_links.link(
-        "admin/audit_log.py",
-        label="In the audit log",
-        icon=":material/history:",
-        query_params={"kind": kind, "id": str(record_id)},
-    )
+    page_links.link_to("admin/audit_log.py", "In the audit log", "history", kind=kind, id=str(record_id))

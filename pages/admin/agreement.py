@@ -119,7 +119,6 @@ def changing_account(party: Party) -> Action:
 
 
 _ACCOUNT_WORK = {"Confirm": agreements.confirm, "Refuse": agreements.refuse, "Take back": agreements.take_back}
-_HELD_BY = {"platform": "The platform's wallet", "distributor": "The distributor"}
 _ACCOUNT_STATES = {"open": "Proposed", "confirmed": "Approved", "refused": "Declined", "withdrawn": "Off"}
 
 
@@ -139,7 +138,7 @@ def terms(row: Any) -> None:  # noqa: ANN401 - a row of the store, whose table s
     facts.line("Resident", "Yes" if row.is_resident else "No")
     facts.line("Small company", "Yes" if row.is_small else "No")
     facts.line("Charges VAT", "Yes" if row.charges_vat else "No")
-    facts.line("Holds the premium", _HELD_BY[row.collects])
+    facts.line("Holds the premium", _HOLDERS[row.collects])
     allowed = words.naira(row.book_premium_minor) if row.book_premium_minor else "Nothing: the desk confirms them"
     facts.line("Loan books confirmed by its key in a month", allowed)
 
@@ -147,15 +146,11 @@ def terms(row: Any) -> None:  # noqa: ANN401 - a row of the store, whose table s
 def licence(expires_on: date | None, days_left: int) -> None:
     """Say that a licence ends soon, or is over."""
     bound = agreements.warned_at(days_left)
-    if bound is None:
-        return
     if bound == 0:
         st.error(f"The licence ended on {words.day(expires_on)}.", icon=":material/gpp_bad:")
-    else:
-        st.warning(
-            f"The licence ends on {words.day(expires_on)}, in {days_left} {'day' if days_left == 1 else 'days'}.",
-            icon=":material/gpp_maybe:",
-        )
+    elif bound:
+        left = words.counted(days_left, "day", "days")
+        st.warning(f"The licence ends on {words.day(expires_on)}, in {left}.", icon=":material/gpp_maybe:")
 
 
 def history(rows: Sequence[tuple[Any, str]]) -> None:
@@ -167,7 +162,7 @@ def history(rows: Sequence[tuple[Any, str]]) -> None:
                     {
                         "Holds from": words.day(row.starts_on),
                         "Agreement": words.plain(row.number),
-                        "Holds the premium": _HELD_BY[row.collects] if row.account == "distributor" else "–",
+                        "Holds the premium": _HOLDERS[row.collects] if row.account == "distributor" else "–",
                         "Made by": words.plain(name),
                         "Made": words.moment(row.created_at),
                     }
@@ -259,8 +254,10 @@ def _proposal(share: AgreedShare, person: Person) -> None:
         show(share, person, noun="share", icon="percent", says=says, work=_SHARE_WORK)
 
 
-def proposing_share(distributor_id: UUID, products: Mapping[UUID, str]) -> Action:
-    """Return the dialog that proposes an own share."""
+def proposing_share(distributor_id: UUID) -> Action:
+    """Return the dialog that proposes an own share, of one product of the catalogue or of all."""
+    with reading(frame.scope()) as session:
+        products = product_list.get_names(session)
     options = {_ALL: "All products", **{str(key): name for key, name in products.items()}}
     return action(
         title="Another commission share",
@@ -319,17 +316,11 @@ def _decide(work: Callable[..., Any], proposal_id: UUID, session: ScopedSession,
     work(session, proposal_id, by=by)
 
 
-def proposing(party: Party) -> Action:
-    """Return the dialog of another commission share, with the products of the catalogue."""
-    with reading(frame.scope()) as session:
-        return proposing_share(party.id, product_list.get_names(session))
-
-
 def buttons(party: Party) -> None:
     actions.button("New terms", lambda: changing_terms(party), icon="contract_edit")
     changing_account(party).button("Another bank account", icon="account_balance")
     if party.account == "distributor":
-        actions.button("Another commission share", lambda: proposing(party), icon="percent")
+        actions.button("Another commission share", lambda: proposing_share(party.id), icon="percent")
 
 
 def shares(party: Party, person: Person) -> None:
@@ -361,14 +352,12 @@ def draw() -> None:
     if held and held.licence_expires_on:
         licence(held.licence_expires_on, (held.licence_expires_on - clock.today()).days)
     with st.grid(2, min_column_width=320, gap="small"):
-        with st.container(border=True, height="stretch"):
-            st.markdown("**Terms that hold today**")
+        with facts.card("**Terms that hold today**"):
             if held:
                 terms(held)
             else:
                 st.caption("None yet. Statements are prepared by the usual terms: the platform holds the premium.")
-        with st.container(border=True, height="stretch"):
-            st.markdown("**Bank accounts**")
+        with facts.card("**Bank accounts**"):
             if not known:
                 st.caption("None yet: nothing can be paid out.")
             accounts(known, person)

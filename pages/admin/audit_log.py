@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from core import seal
 from core.services.audit import search
 from core.services.audit.search import AuditFilter, Entry, SearchChoices, SearchResult
+from core.services.lists.paging import Page
 from core.store.access import reading
 from core.ui.frame import frame, menu, page_links
 from core.ui.kit import facts, url_state, words
@@ -19,18 +21,9 @@ from core.ui.lists.tables import Table
 _PERSONAL = ("bvn", "nin", "passport", "account_number", "verification_number")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _LONGEST = 160
-# The screen of a record, by the record kind in the log; linked only if the menu contains it.
-_SCREENS: Mapping[str, tuple[str, ...]] = {
-    "policy": ("policy",),
-    "purchase": ("purchase",),
-    "claim": ("claim",),
-    "product": ("product",),
-    "customer": ("customer",),
-    "staff": ("person",),
-    "key": ("key",),
-    "distributor": ("distributor",),
-    "insurer": ("insurer",),
-}
+# The kinds of the log whose records have a screen, which is called as they are, but for people.
+_SHOWN = ("policy", "purchase", "claim", "product", "customer", "key", "distributor", "insurer")
+_SCREENS: Mapping[str, str] = {**{kind: kind for kind in _SHOWN}, "staff": "person"}
 
 
 def describe_changes(entry: Entry) -> str:
@@ -70,8 +63,7 @@ def screen_of(entry: Entry) -> menu.Screen | None:
     """Return the screen that shows the entry's record by its id, if there is one."""
     if not search.is_id(entry.record_id):
         return None
-    wanted = _SCREENS.get(entry.kind, ())
-    return next((screen for screen in menu.SCREENS if screen.address in wanted), None)
+    return next((screen for screen in menu.SCREENS if screen.address == _SCREENS.get(entry.kind)), None)
 
 
 ENTRIES: Table[Entry] = tables.of(
@@ -118,11 +110,8 @@ def draw() -> None:
     if not found.total:
         tables.show_no_match(ENTRIES)
         return
-    number = tables.page_of(ENTRIES, found.total)
-    if number is None:
-        return
-    export_panel.offer("audit", wanted.address(), rows=found.total, line=counted(found), table=ENTRIES)
-    tables.draw(ENTRIES, found.entries, number=number, total=found.total)
+    offer = partial(export_panel.offer, "audit", wanted.address(), rows=found.total, line=counted(found), table=ENTRIES)
+    tables.draw_page(ENTRIES, Page(found.entries, found.total), above=offer)
 
 
 def head(entry: Entry) -> None:
@@ -143,24 +132,11 @@ def ways(entry: Entry) -> None:
     screen, noun = screen_of(entry), "account" if entry.kind == "staff" else words.plain(entry.kind)
     with st.container(horizontal=True, gap="medium"):
         if screen is not None:
-            page_links.link(
-                screen.path,
-                label=f"Open the {noun}",
-                icon=f":material/{screen.icon}:",
-                query_params={"id": entry.record_id},
-            )
-        page_links.link(
-            "admin/audit_log.py",
-            label=f"All entries of this {noun}",
-            icon=":material/history:",
-            query_params={"kind": entry.kind, "id": entry.record_id},
+            page_links.link_to(screen.path, f"Open the {noun}", screen.icon, id=entry.record_id)
+        page_links.link_to(
+            "admin/audit_log.py", f"All entries of this {noun}", "history", kind=entry.kind, id=entry.record_id
         )
-        page_links.link(
-            "admin/audit_log.py",
-            label="All entries of this actor",
-            icon=":material/person_search:",
-            query_params={"who": entry.actor},
-        )
+        page_links.link_to("admin/audit_log.py", "All entries of this actor", "person_search", who=entry.actor)
 
 
 def sides(entry: Entry) -> None:
@@ -174,12 +150,6 @@ def sides(entry: Entry) -> None:
     st.table(rows, border="horizontal", hide_index=True, alt="Each fact before and after")
     if entry.before and entry.after:
         st.caption(":orange-background[Marked] facts are those that changed.")
-
-
-def seal_of(entry: Entry) -> None:
-    """Draw the hash that links the entry to the previous one."""
-    st.code(f"chain {entry.chain}, entry {entry.position}\n{entry.hash}", language=None)
-    st.caption("The hash covers this entry and the one before it. System checks every chain from its beginning.")
 
 
 def _row(name: str, before: str | None, after: str | None, *, compared: bool) -> dict[str, str]:
@@ -203,4 +173,5 @@ def draw_audit_entry() -> None:
     st.subheader("Before and after", anchor=False)
     sides(entry)
     st.subheader("Seal", anchor=False)
-    seal_of(entry)
+    st.code(f"chain {entry.chain}, entry {entry.position}\n{entry.hash}", language=None)
+    st.caption("The hash covers this entry and the one before it. System checks every chain from its beginning.")

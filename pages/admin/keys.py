@@ -119,13 +119,11 @@ def draw() -> None:
     wanted = read_filter(names)
     filters(wanted, names)
     with reading(Scope.system()) as session:
-        found = key_admin.list_keys(session, wanted, KEYS.paging(1), order=KEYS.order_among(key_admin.ORDERS))
+        order, paging = KEYS.order_among(key_admin.ORDERS), KEYS.paging(url_state.page())
+        found = key_admin.list_keys(session, wanted, paging, order=order)
     number = tables.page_of(KEYS, found.total_count)
     if number is None:
         return
-    if number > 1:
-        with reading(Scope.system()) as session:
-            found = key_admin.list_keys(session, wanted, KEYS.paging(number), order=KEYS.order_among(key_admin.ORDERS))
     st.markdown(KEYS.count_text(found.total_count))
     if found.items:
         tables.draw(KEYS, found.items, number=number, total=found.total_count)
@@ -184,9 +182,4 @@ def draw_key() -> None:
         else:
             revoking(key)
     st.caption("The key itself is not kept: only its first and last letters can be shown.")
-    page_links.link(
-        "admin/audit_log.py",
-        label="Everything about this key",
-        icon=":material/history:",
-        query_params={"kind": "key", "id": str(key.id)},
-    )
+    page_links.link_to("admin/audit_log.py", "Everything about this key", "history", kind="key", id=str(key.id))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -96,18 +95,12 @@ def draw_distributors(person: Person) -> None:
     filter_bar.draw_chips(wanted, beside=lambda: add_button(person))
     with st.skeleton(height=300), reading(frame.scope()) as session:
         page = list_distributors(
-            session,
-            wanted,
-            DISTRIBUTORS.paging(url_state.page()),
-            order=DISTRIBUTORS.order_among(ORDERS),
+            session, wanted, DISTRIBUTORS.paging(url_state.page()), order=DISTRIBUTORS.order_among(ORDERS)
         )
     if not page.total_count:
         nothing(narrowed=wanted != DistributorFilter())
         return
-    number = tables.page_of(DISTRIBUTORS, page.total_count)
-    if number is not None:
-        heading(DISTRIBUTORS, page.total_count)
-        tables.draw(DISTRIBUTORS, page.items, number=number, total=page.total_count)
+    tables.draw_page(DISTRIBUTORS, page)
 
 
 def add_button(person: Person) -> None:
@@ -125,15 +118,11 @@ def nothing(*, narrowed: bool) -> None:
 def draw_insurers(_: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = awaiting.list_insurers(session)
-    heading(INSURERS, len(rows))
+    tables.head(INSURERS.count_text(len(rows)), INSURERS)
     tables.draw(INSURERS, rows, number=1, total=len(rows))
     st.caption(
         "An insurer without a connection is served under delegated authority: issued here, to be reported by bordereau."
     )
-
-
-def heading(table: tables.Table[Any], total: int) -> None:
-    tables.head(table.count_text(total), table)
 
 
 def draw() -> None:
@@ -186,12 +175,7 @@ def withheld(of: DistributorDetail) -> None:
     if not of.withheld:
         st.caption("None: it can sell every product that is on sale. A product is switched off on its own screen.")
     for product_id, name in of.withheld:
-        page_links.link(
-            "admin/product.py",
-            label=words.plain(name),
-            icon=":material/inventory_2:",
-            query_params={"id": str(product_id)},
-        )
+        page_links.link_to("admin/product.py", words.plain(name), "inventory_2", id=str(product_id))
 
 
 def webhooks(of: DistributorDetail) -> None:
@@ -205,12 +189,7 @@ def webhooks(of: DistributorDetail) -> None:
         tables.draw_short(replace(ENDPOINTS, home=("admin/partners.py#distributor", "Back to the distributor")), rows)
     else:
         st.caption("No endpoint: it gets no webhooks, and can read the feed of events.")
-    page_links.link(
-        "admin/webhooks.py",
-        label="Register an endpoint",
-        icon=":material/webhook:",
-        query_params={"distributor": str(of.row.id)},
-    )
+    page_links.link_to("admin/webhooks.py", "Register an endpoint", "webhook", distributor=str(of.row.id))
 
 
 def draw_distributor() -> None:
@@ -235,12 +214,7 @@ def draw_distributor() -> None:
             facts.line("Premium of 12 months", words.naira(row.premium_minor))
             facts.line("Policies", words.count(row.policies))
             facts.line("Customers", words.count(row.customers))
-            page_links.link(
-                "sales/purchases.py",
-                label="Its purchases",
-                icon=":material/receipt_long:",
-                query_params={"distributor": str(row.id)},
-            )
+            page_links.link_to("sales/purchases.py", "Its purchases", "receipt_long", distributor=str(row.id))
     withheld(found)
     webhooks(found)
     st.caption(f"Distributor {row.id}")
@@ -272,8 +246,7 @@ def changing_insurer(of: InsurerRow) -> Action:
 
 def connection(of: InsurerRow) -> None:
     health = of.health
-    with st.container(border=True, height="stretch"):
-        st.markdown(f"**Connection** {words.badge(health.health)}")
+    with facts.card(f"**Connection** {words.badge(health.health)}"):
         facts.line("Policies go to", of.connection)
         facts.line("Queued", words.count(health.queued))
         facts.line("Set aside", words.count(health.dead))
@@ -285,19 +258,13 @@ def connection(of: InsurerRow) -> None:
 
 
 def business(of: InsurerRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Business**")
+    with facts.card("**Business**"):
         facts.line("Segment of the path", of.segment)
         facts.line("Class", of.business_type or "–")
         facts.line("Products", words.count(of.products))
         facts.line("Policies", words.count(of.policies))
         facts.line("Premium of 12 months", words.naira(of.premium_minor))
-        page_links.link(
-            "admin/products.py",
-            label="Its products",
-            icon=":material/inventory_2:",
-            query_params={"provider": str(of.id)},
-        )
+        page_links.link_to("admin/products.py", "Its products", "inventory_2", provider=str(of.id))
 
 
 def draw_insurer() -> None:
@@ -316,8 +283,7 @@ def draw_insurer() -> None:
     with st.grid(3, min_column_width=300, gap="small"):
         connection(insurer)
         business(insurer)
-        with st.container(border=True, height="stretch"):
-            st.markdown("**People**")
+        with facts.card("**People**"):
             for label, of in CONTACT.items():
                 facts.line(label, of(insurer))
     st.caption(f"Insurer {insurer.id}")

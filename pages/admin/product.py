@@ -16,7 +16,7 @@ from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
 from pages.admin import products
-from pages.admin._shared import action
+from pages.admin._shared import action, log_link
 
 
 def switching(product: ProductDetail) -> Action:
@@ -118,8 +118,7 @@ _MOST = 30
 
 def draw_product(of: ProductDetail) -> None:
     """Draw the product's facts and insurer."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Product**")
+    with facts.card("**Product**"):
         facts.line("Insurer", of.insurer)
         facts.line("Category", of.category)
         facts.line("Endpoint", of.endpoint if of.cover else f"{of.endpoint} (not offered)")
@@ -131,8 +130,7 @@ def draw_product(of: ProductDetail) -> None:
 def draw_rates(of: ProductDetail) -> None:
     """Draw the current rates."""
     version = of.in_force
-    with st.container(border=True, height="stretch"):
-        st.markdown(f"**In force since {words.moment(version.effective_at)}**")
+    with facts.card(f"**In force since {words.moment(version.effective_at)}**"):
         facts.line("Price or rate", products.price(version.tariff))
         facts.line("Platform", f"{version.tariff.mca_commission} %")
         facts.line("Distributor", f"{version.tariff.distributor_commission} %")
@@ -257,12 +255,7 @@ def buttons(of: ProductDetail) -> None:
     ):
         page_links.go("admin/rates.py", id=str(of.id))
     switching(of).button(icon="toggle_off" if of.active else "toggle_on")
-    page_links.link(
-        "admin/audit_log.py",
-        label="In the audit log",
-        icon=":material/history:",
-        query_params={"kind": "product", "id": str(of.id)},
-    )
+    log_link("product", of.id)
 
 
 def _yes(*, yes: bool) -> str:
@@ -317,7 +310,7 @@ def draw_texts(product: ProductDetail) -> None:
         actions.draw_fields(save, _TEXTS, _TEXTS_PREFIX)
     with grid.container(border=True):
         st.caption("As customers see it")
-        _shown()
+        _as_customers_see({name: st.session_state[f"{_TEXTS}.{name}"] for name in _FIELDS})
     actions.complain(_TEXTS, *_FIELDS)
     changed = any(st.session_state[_TEXTS_PREFIX + name] != (getattr(product, name) or "") for name in _FIELDS)
     st.button(
@@ -335,16 +328,6 @@ def _begin(product: ProductDetail) -> None:
         st.session_state[f"{_TEXTS}.{name}"] = getattr(product, name) or ""
     st.session_state[f"{_TEXTS}.of"], st.session_state[f"{_TEXTS}.seen"] = product.id, product.version
     actions.forget(_TEXTS)
-
-
-def _shown() -> None:
-    _as_customers_see({name: st.session_state[f"{_TEXTS}.{name}"] for name in _FIELDS})
-
-
-def show_texts(product: ProductDetail) -> None:
-    """Show the texts as customers see them, for those who may not change them."""
-    with st.container(border=True):
-        _as_customers_see({name: getattr(product, name) or "" for name in _FIELDS})
 
 
 def _as_customers_see(texts: Mapping[str, str]) -> None:
@@ -393,7 +376,8 @@ def draw() -> None:
         if is_admin:
             draw_texts(product)
         else:
-            show_texts(product)
+            with st.container(border=True):
+                _as_customers_see({name: getattr(product, name) or "" for name in _FIELDS})
     with changes:
         history(product)
     st.caption(f"Product {product.id} · version {product.version}")

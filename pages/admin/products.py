@@ -100,7 +100,8 @@ def differences(before: EditableTariff, after: EditableTariff) -> list[Differenc
         if figure.kind is Kind.TABLE:
             found.extend(_cells(old, figure))
         elif old is None or old.value != figure.value:
-            found.append(Difference(_named(figure), format_figure(old) if old else "–", format_figure(figure)))
+            named = figure.label if figure.group == "Price" else f"{figure.group}: {figure.label}"
+            found.append(Difference(named, format_figure(old) if old else "–", format_figure(figure)))
     return found
 
 
@@ -143,10 +144,6 @@ def _cells(old: Figure | None, new: Figure) -> Iterator[Difference]:
             if before != after:
                 cells = (format_figure(replace(column, value=value)) for value in (before, after))
                 yield Difference(f"{new.group}: {band.label.lower()} {key}, {column.label}", *cells)
-
-
-def _named(figure: Figure) -> str:
-    return figure.label if figure.group == "Price" else f"{figure.group}: {figure.label}"
 
 
 Named = tuple[str, Tariff]
@@ -205,7 +202,7 @@ def _one(name: str, tariff: Tariff, known: SoFar[Price], was: Price | None) -> N
     st.markdown(f"**{name}**")
     price = known.value
     if price is None:
-        _show_reason(known)
+        prices.show_lacking(known, sorted(words.title(name).lower() for name in known.missing))
         return
     change = price.total - was.total if was and was is not price else None
     st.metric(
@@ -225,14 +222,6 @@ def _one(name: str, tariff: Tariff, known: SoFar[Price], was: Price | None) -> N
 def _signed(change: Decimal) -> str:
     minor = money.to_minor(change)
     return f"{'+' if minor > 0 else ''}{words.naira(minor)}" if minor else "No change"
-
-
-def _show_reason(known: SoFar[Price]) -> None:
-    if known.missing:
-        missing = ", ".join(sorted(words.title(name).lower() for name in known.missing))
-        st.caption(f"Still needed for the price: {words.plain(missing)}.")
-    for fault in known.faults if not known.missing else ():
-        st.markdown(forms.complaint(f"{words.title(fault.field)} {fault.message}"))
 
 
 # The product whose change was confirmed: until the form is opened again, its URL redirects to the product. A second
@@ -313,11 +302,11 @@ def draw() -> None:
         insurers, categories = product_list.load_choices(session)
         waiting = product_list.list_proposed(session) if is_admin else []
     for product_id, name in waiting:
-        page_links.link(
+        page_links.link_to(
             "admin/product.py",
-            label=f"A change of rates waits for a second admin: {words.plain(name)}",
-            icon=":material/fact_check:",
-            query_params={"id": str(product_id)},
+            f"A change of rates waits for a second admin: {words.plain(name)}",
+            "fact_check",
+            id=str(product_id),
         )
     wanted = filter_bar.read(ProductFilter)
     filter_bar.draw_chips(
@@ -332,9 +321,7 @@ def draw() -> None:
     if not page.total_count:
         tables.show_no_match(PRODUCTS)
         return
-    number = tables.page_of(PRODUCTS, page.total_count)
-    if number is None:
-        return
-    tables.head(PRODUCTS.count_text(page.total_count), PRODUCTS)
-    tables.draw(PRODUCTS, page.items, number=number, total=page.total_count)
-    st.caption("Commissions are the platform's and the distributor's part of the premium; the rest is the insurer's.")
+    if tables.draw_page(PRODUCTS, page):
+        st.caption(
+            "Commissions are the platform's and the distributor's part of the premium; the rest is the insurer's."
+        )

@@ -89,12 +89,7 @@ def _one(key: str, figure: Figure) -> Any:  # noqa: ANN401 of the figure's type
 def _several(key: str, figure: Figure) -> Any:  # noqa: ANN401 of the figure's type
     st.session_state.setdefault(key, list(figure.value))
     return st.pills(
-        figure.label,
-        figure.options,
-        key=key,
-        selection_mode="multi",
-        format_func=words.title,
-        persist_state="page",
+        figure.label, figure.options, key=key, selection_mode="multi", format_func=words.title, persist_state="page"
     )
 
 
@@ -151,16 +146,6 @@ def show_floor() -> None:
     st.caption(
         f"Other rates hold from tomorrow at the earliest, once another admin has confirmed them. Commissions together"
         f" must leave the insurer at least {rate_changes.floor().normalize():f} % of the premium."
-    )
-
-
-def way_back(product: ProductDetail) -> None:
-    """Draw the link from the form back to the product; nothing is written."""
-    page_links.link(
-        "admin/product.py",
-        label="Back without a change",
-        icon=":material/arrow_back:",
-        query_params={"id": str(product.id)},
     )
 
 
@@ -262,7 +247,7 @@ def draw() -> None:
     if st.session_state.get(products.DONE) == product.id:
         # The browser's Back from the product skips the form, which is finished.
         page_links.go("admin/product.py", replaces=True, id=str(product.id))
-    way_back(product)
+    page_links.link_to("admin/product.py", "Back without a change", "arrow_back", id=str(product.id))
     frame.page_header(
         f"Change the rates of {words.plain(product.name)}",
         "Type the new figures, say from when they hold, compare what a sale costs, and propose them to another admin.",

@@ -173,11 +173,11 @@ def draw_waiting() -> None:
     with reading(Scope.system()) as session:
         waiting = role_grants.list_open(session)
     for grant in waiting:
-        page_links.link(
+        page_links.link_to(
             "admin/staff.py#person",
-            label=f"{words.plain(grant.person)}: {words.plain(grant.text)} waits for a second admin",
-            icon=":material/how_to_reg:",
-            query_params={"id": str(grant.staff_id)},
+            f"{words.plain(grant.person)}: {words.plain(grant.text)} waits for a second admin",
+            "how_to_reg",
+            id=str(grant.staff_id),
         )
 
 
@@ -215,13 +215,11 @@ def draw() -> None:
     wanted = read_filter()
     filters(wanted)
     with reading(Scope.system()) as session:
-        found = staff.list_staff(session, wanted, STAFF.paging(1), order=STAFF.order_among(staff.ORDERS))
+        order, paging = STAFF.order_among(staff.ORDERS), STAFF.paging(url_state.page())
+        found = staff.list_staff(session, wanted, paging, order=order)
     number = tables.page_of(STAFF, found.total_count)
     if number is None:
         return
-    if number > 1:
-        with reading(Scope.system()) as session:
-            found = staff.list_staff(session, wanted, STAFF.paging(number), order=STAFF.order_among(staff.ORDERS))
     st.markdown(STAFF.count_text(found.total_count))
     if not found.items:
         st.info("No person matches. Remove a filter, or add the person above.", icon=":material/person_search:")
@@ -234,8 +232,7 @@ LIST, LOG = "admin/staff.py", "admin/audit_log.py"
 
 def access(person: StaffRow, by: Person) -> None:
     """Draw the state of the person's access, and the buttons to change it."""
-    with st.container(border=True, height="stretch"):
-        st.markdown(f"**Access** {words.badge(person.state)}")
+    with facts.card(f"**Access** {words.badge(person.state)}"):
         facts.line("Account made", words.moment(person.created_at))
         facts.line("Last sign-in", words.moment(person.signed_in_at))
         if person.disabled_at:
@@ -415,8 +412,7 @@ def _show_confirmed(link: str) -> None:
 
 def duties(person: StaffRow) -> None:
     """Draw name, roles and limit; typed values are kept when the change is refused."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Duties**")
+    with facts.card("**Duties**"):
         shown = pin_account(person)
         saving(shown).form(key=f"duties {shown.draft}")
         if person.limit_waits:

@@ -74,8 +74,7 @@ def _is_old(line: QueueLine) -> bool:
 
 def database(found: StoreFacts) -> None:
     """Draw the database and whether its schema fits this release."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Store**")
+    with facts.card("**Store**"):
         facts.line("Database", f"{found.kind} {found.version}")
         facts.line("Size", size(found.size_bytes))
         if found.journal:
@@ -91,8 +90,7 @@ def database(found: StoreFacts) -> None:
 
 def files(found: FilesFacts) -> None:
     """Draw the folder of uploaded files."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Files**")
+    with facts.card("**Files**"):
         facts.line("Kept", f"{words.count(found.count)} files, {size(found.size_bytes)}")
         facts.line("Writable", "Yes" if found.writable else "No")
         facts.line("Free on the disk", size(found.free_bytes))
@@ -102,8 +100,7 @@ def files(found: FilesFacts) -> None:
 
 def queue(lines: Sequence[QueueLine]) -> None:
     """Draw the submissions to insurers: sent and waiting."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Submissions to insurers**")
+    with facts.card("**Submissions to insurers**"):
         if not lines:
             st.caption("No policy has been sold yet.")
         for line in lines:
@@ -114,8 +111,7 @@ def queue(lines: Sequence[QueueLine]) -> None:
 
 def outbox(queues: Sequence[QueueHealth], endpoints: Mapping[str, int], letters: Sequence[MailLine]) -> None:
     """Draw each queue of the outbox: how much waits, since when the oldest is due, and what was given up."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Outbox**")
+    with facts.card("**Outbox**"):
         for each in queues:
             _queue_lines(each)
         if broken := {state: endpoints[state] for state in ("failing", "disabled") if endpoints.get(state)}:
@@ -145,8 +141,7 @@ def _queue_lines(each: QueueHealth) -> None:
 
 def release(found: SystemFacts) -> None:
     """Draw the running release, and the answers stored for retries."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Release**")
+    with facts.card("**Release**"):
         commit = f", commit {found.commit[:12]}" if found.commit else ""
         facts.line("Coverdesk", f"{found.release}{commit}")
         working = sum(beat.is_fresh for beat in found.workers)

@@ -134,12 +134,7 @@ def outcome() -> None:
             st.markdown(":material/key: **Copy this secret now: it is shown once.**")
             st.code(secret, language=None, wrap_lines=True)
             if endpoint_id:
-                page_links.link(
-                    "admin/webhooks.py#webhook",
-                    label="Open it to ping",
-                    icon=":material/network_ping:",
-                    query_params={"id": str(endpoint_id)},
-                )
+                page_links.link_to("admin/webhooks.py#webhook", "Open it to ping", "network_ping", id=str(endpoint_id))
     if pinged := st.session_state.pop(PING, None):
         last = pinged.tries[-1]
         if last.error is None:
@@ -257,13 +252,11 @@ def enabling(of: Endpoint) -> Action:
         fields=[Tick("send_held", f"Send the {words.count(of.held)} that were held", value=True)],
         confirm="Enable",
         work=lambda session, typed, by: (desk.enable(session, of.id, **typed, by=by), typed["send_held"]),
-        done=lambda made: _describe_enabled(*made),
+        done=lambda made: (
+            f"The endpoint is enabled; {words.counted(made[0], 'held event', 'held events')}"
+            f" {'sent' if made[1] else 'withdrawn'}."
+        ),
     )
-
-
-def _describe_enabled(count: int, is_sent: bool) -> str:  # noqa: FBT001 - the two results of the work
-    held = "event" if count == 1 else "events"
-    return f"The endpoint is enabled; {words.count(count)} held {held} {'sent' if is_sent else 'withdrawn'}."
 
 
 def deleting(of: Endpoint) -> Action:
@@ -449,9 +442,4 @@ def draw_delivery() -> None:
                 st.code(each.answer, language=None, wrap_lines=True)
     st.subheader("Body", anchor=False)
     st.code(detail.body.decode(), language="json", wrap_lines=True)
-    page_links.link(
-        "admin/webhooks.py#webhook",
-        label="Its endpoint",
-        icon=":material/webhook:",
-        query_params={"id": str(of.endpoint_id)},
-    )
+    page_links.link_to("admin/webhooks.py#webhook", "Its endpoint", "webhook", id=str(of.endpoint_id))

@@ -67,11 +67,7 @@ def _line(draft: Draft, person: Person, seller: DistributorName | None) -> None:
         )
         continued = st.button("Continue", key=f"continue {draft.id}", disabled=seller is None)
         st.button(
-            "Discard",
-            key=f"discard {draft.id}",
-            type="tertiary",
-            on_click=sale_drafts.delete,
-            args=(draft.id, person),
+            "Discard", key=f"discard {draft.id}", type="tertiary", on_click=sale_drafts.delete, args=(draft.id, person)
         )
     if continued and seller is not None:
         _open(draft, seller, person)
@@ -226,11 +222,11 @@ def _refuse(error: StateForbids) -> None:
     earlier = detail.get("policy_number")
     st.error(f"{error}." + (f" Policy {words.plain(earlier)}." if earlier else ""), icon=":material/content_copy:")
     if policy_id := detail.get("policy_id"):
-        page_links.link(
+        page_links.link_to(
             "policies/policy.py",
-            label=f"Open policy {words.plain(earlier)}" if earlier else "Open the policy that is in the way",
-            icon=":material/policy:",
-            query_params={"id": str(policy_id)},
+            f"Open policy {words.plain(earlier)}" if earlier else "Open the policy that is in the way",
+            "policy",
+            id=str(policy_id),
         )
 
 

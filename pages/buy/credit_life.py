@@ -1,7 +1,7 @@
 """Credit life: the price of a loan's cover with its calculation, and its sale with the same figures."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final, NoReturn
 
@@ -46,52 +46,41 @@ class Figures:
     tenure: int
     benefits: tuple[str, ...]
 
-    def premium(self, rates: Rates, *, amount: Decimal | None = None, tenure: int | None = None) -> Decimal:
-        """Return the premium of these figures, optionally with another amount or tenure."""
-        return credit_life.compute_price(amount or self.amount, tenure or self.tenure, list(self.benefits), rates).total
+    def premium(self, rates: Rates) -> Decimal:
+        """Return the premium of these figures."""
+        return compute_price(self.amount, self.tenure, list(self.benefits), rates).total
 
 
 def basis_of(rates: Rates) -> str:
     """Return the basis on which a product is priced."""
-    return str(rates.meta.get("basis", credit_life.BASES[0]))
-
-
-def on_each_basis(figures: Figures, rates: Rates) -> dict[str, Decimal]:
-    """Return the premium of the same figures on each of the three bases."""
-    return {basis: figures.premium(credit_life.with_basis(rates, basis)) for basis in credit_life.BASES}
+    return str(rates.meta.get("basis", BASES[0]))
 
 
 def against_tenure(figures: Figures, rates: Rates) -> Chart:
     """Chart the premium by months, one line for each basis."""
     months = range(SHORTEST, LONGEST + 1)
-    prices = {
-        basis: [figures.premium(credit_life.with_basis(rates, basis), tenure=month) for month in months]
-        for basis in credit_life.BASES
-    }
+    points = [replace(figures, tenure=month) for month in months]
     place = figures.tenure - SHORTEST if figures.tenure in months else None
     names = [f"{month} months" for month in months]
     whole_years = [month - SHORTEST for month in months if month % 12 == 0]
-    return _lines(prices, rates, names, list(map(str, months)), whole_years, place, figures.premium(rates), "tenure")
+    return _lines(points, rates, names, list(map(str, months)), whole_years, place, figures.premium(rates), "tenure")
 
 
 def against_amount(figures: Figures, rates: Rates) -> Chart:
     """Chart the premium by loan amount up to twice the given one, one line for each basis."""
     kobo = Decimal("0.01")
     amounts = [max((figures.amount * 2 * step / _STEPS).quantize(kobo), kobo) for step in range(1, _STEPS + 1)]
-    prices = {
-        basis: [figures.premium(credit_life.with_basis(rates, basis), amount=amount) for amount in amounts]
-        for basis in credit_life.BASES
-    }
+    points = [replace(figures, amount=amount) for amount in amounts]
     names = [words.naira_of(amount) for amount in amounts]
     labels = [charts.mark_of(money.to_minor(amount)) for amount in amounts]
     fifths = range(_STEPS // 10 - 1, _STEPS, _STEPS // 10)
-    return _lines(prices, rates, names, labels, fifths, _STEPS // 2 - 1, figures.premium(rates), "loan amount")
+    return _lines(points, rates, names, labels, fifths, _STEPS // 2 - 1, figures.premium(rates), "loan amount")
 
 
 def by_benefit(figures: Figures, rates: Rates) -> Chart:
     """Chart the premium of each benefit on its own, with the chosen ones highlighted."""
     names = sorted(rates.meta["shares"], key=lambda name: name not in figures.benefits)
-    prices = [credit_life.compute_price(figures.amount, figures.tenure, [name], rates).total for name in names]
+    prices = [compute_price(figures.amount, figures.tenure, [name], rates).total for name in names]
     series = []
     for legend, colour, is_chosen in (
         ("Chosen", charts.series_colours()[0], True),
@@ -124,7 +113,7 @@ def by_benefit(figures: Figures, rates: Rates) -> Chart:
 
 
 def _lines(
-    prices: Mapping[str, Sequence[Decimal]],
+    points: Sequence[Figures],
     rates: Rates,
     names: Sequence[str],
     labels: Sequence[str],
@@ -134,6 +123,8 @@ def _lines(
     against: str,
 ) -> Chart:
     """Return one line for each basis, and the current figures as a mark at their `place`."""
+    priced = {basis: credit_life.with_basis(rates, basis) for basis in BASES}
+    prices = {basis: [each.premium(own) for each in points] for basis, own in priced.items()}
     series = [_line(basis, line, rates) for basis, line in prices.items()]
     if place is not None:
         mark = {"color": charts.text_colour(), "size": 13, "line": {"color": charts.surface(), "width": 2}}
@@ -165,18 +156,14 @@ def _tabulate(prices: Mapping[str, Sequence[Decimal]], names: Sequence[str], pla
 
 def _line(basis: str, prices: Sequence[Decimal], rates: Rates) -> dict[str, Any]:
     own = basis == basis_of(rates)
-    colour = charts.series_colours()[credit_life.BASES.index(basis)]
+    colour = charts.series_colours()[BASES.index(basis)]
     name = BASIS_NAMES[basis] + (" (this product)" if own else "")
     drawn = charts.line(name, [float(price) for price in prices], colour, dash="solid" if own else "dot")
     drawn["line"] |= {"width": 3.5 if own else 2}
     return drawn
 
 
-_CURVES = {
-    "Tenure": against_tenure,
-    "Loan amount": against_amount,
-    "Benefits": by_benefit,
-}
+_CURVES = {"Tenure": against_tenure, "Loan amount": against_amount, "Benefits": by_benefit}
 
 
 def ask_figures(product: ProductForSale, *, locked: bool) -> Figures | None:
@@ -251,7 +238,8 @@ def show_curve(product: ProductForSale, figures: Figures) -> None:
         charts.draw_head("How the price moves", chart, file_name=f"price-by-{against}".lower(), choices=choices)
         charts.draw(chart, key=f"curve-{against}")
         grid = st.grid(3, min_column_width=180)
-        for basis, total in on_each_basis(figures, product.rates).items():
+        for basis in BASES:
+            total = figures.premium(credit_life.with_basis(product.rates, basis))
             own = basis == basis_of(product.rates)
             grid.metric(BASIS_NAMES[basis] + (" (this)" if own else ""), words.naira_of(total))
 

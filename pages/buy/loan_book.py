@@ -83,13 +83,8 @@ TABLE: Table[LoanBookRowRecord] = Table(
         "cells": columns.text("The row", _cells, 420, usual=False),
     },
 )
-_EXITS_TABLE: Final = replace(
-    TABLE,
-    columns={
-        **TABLE.columns,
-        "outcome": columns.state("Outcome", lambda row: (_OUTCOMES | _OF_EXITS)[row["outcome"]]),
-    },
-)
+_OF_EXIT: Final = columns.state("Outcome", lambda row: (_OUTCOMES | _OF_EXITS)[row["outcome"]])
+_EXITS_TABLE: Final = replace(TABLE, columns={**TABLE.columns, "outcome": _OF_EXIT})
 
 
 def _minor(amount: str | None) -> int | None:
@@ -131,12 +126,13 @@ def build_step(view: LoanBookView, verb: str) -> Action:
     """Return one of the other steps of a book."""
     book = view.book
     left = "What was covered until then stays covered." if book.done_rows else "Nothing of it was sold."
-    told = {
-        "cancel": ("Give the book up", "cancel", f"{left} Its other rows are forgotten; the same file can come again."),
-        "pause": ("Pause it", "pause", "It stops after the loans that are being covered now, and can be resumed."),
-        "resume": ("Go on", "play_arrow", "It goes on where it stopped."),
-    }
-    title, icon, says = told[verb]
+    forgotten = f"{left} Its other rows are forgotten; the same file can come again."
+    stops = "It stops after the loans that are being covered now, and can be resumed."
+    title, icon, says, done = {
+        "cancel": ("Give the book up", "cancel", forgotten, "The book is given up"),
+        "pause": ("Pause it", "pause", stops, "The book is paused"),
+        "resume": ("Go on", "play_arrow", "It goes on where it stopped.", "The book goes on"),
+    }[verb]
 
     def work(session: ScopedSession, _: Mapping[str, Any], by: Person) -> None:
         if verb == "pause":
@@ -144,7 +140,6 @@ def build_step(view: LoanBookView, verb: str) -> Action:
         else:
             {"cancel": books.cancel, "resume": books.resume}[verb](session, book.id, actor=by.actor)
 
-    done = {"cancel": "The book is given up", "pause": "The book is paused", "resume": "The book goes on"}[verb]
     return Action(title=title, icon=icon, says=says, roles=ROLES, work=work, done=done)
 
 
@@ -281,8 +276,7 @@ def details(view: LoanBookView) -> None:
 
 
 def _money(preview: Mapping[str, Any]) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Premium by benefit**")
+    with facts.card("**Premium by benefit**"):
         for name, amount in preview["premium_by_benefit"].items():
             facts.line(words.title(name), words.naira(_minor(amount)))
         facts.line("Platform commission", words.naira(_minor(preview["mca_profit"])))
@@ -291,8 +285,7 @@ def _money(preview: Mapping[str, Any]) -> None:
 
 
 def _loans(preview: Mapping[str, Any]) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Ages when the loan begins**")
+    with facts.card("**Ages when the loan begins**"):
         for band, number in preview["ages"].items():
             if number:
                 facts.line(f"{band} years".capitalize(), words.count(number))
@@ -329,7 +322,7 @@ def rows(view: LoanBookView) -> None:
     with reading(frame.scope()) as session:
         counted = {name: records.list_rows(session, view.id, TABLE.paging(1), name).total_count for name in _OUTCOMES}
     table, labels = (_EXITS_TABLE, _OUTCOMES | _OF_EXITS) if view.book.kind == "exits" else (TABLE, _OUTCOMES)
-    outcomes = {name: label for name, label in labels.items() if counted[name]}
+    outcomes = {name: f"{label}: {words.count(counted[name])}" for name, label in labels.items() if counted[name]}
     if not outcomes:
         return
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -340,18 +333,7 @@ def rows(view: LoanBookView) -> None:
                 st.link_button(
                     f"Report, {format_.upper()}", f"/loan-books/{view.id}.{format_}{mode}", icon=":material/download:"
                 )
-    chosen = url_state.one_of("outcome", outcomes)
-    st.session_state["outcome"] = chosen
-    st.pills(
-        "Outcome",
-        list(outcomes),
-        key="outcome",
-        format_func=lambda name: f"{outcomes[name]}: {words.count(counted[name])}",
-        label_visibility="collapsed",
-        on_change=lambda: url_state.change(
-            {"outcome": [st.session_state["outcome"]] if st.session_state["outcome"] else []}
-        ),
-    )
+    chosen = url_state.choose_one("outcome", "Outcome", outcomes)
     total = counted[chosen] if chosen else sum(counted[name] for name in outcomes if name != records.MISSING)
     number = tables.page_of(table, total)
     if number is not None:

@@ -89,14 +89,8 @@ class FileField(Field):
     def draw(self, key: str) -> None:
         """Draw the widget with this key."""
         most = math.ceil(self.most_bytes / (1 << 20))
-        st.file_uploader(
-            self.label,
-            type=list(self.types),
-            key=key,
-            max_upload_size=most,
-            help=self.help,
-            disabled=self.is_waiting,
-        )
+        waits, types = self.is_waiting, list(self.types)
+        st.file_uploader(self.label, type=types, key=key, max_upload_size=most, help=self.help, disabled=waits)
 
     def read(self, key: str) -> tuple[str, bytes] | None:
         """Return name and content of the chosen file."""
@@ -229,9 +223,7 @@ def draw() -> None:
     )
     actions.run()
     if made := st.session_state.get(_MADE):
-        page_links.link(
-            RECORD, label="Open the book that is being read", icon=":material/menu_book:", query_params={"id": made}
-        )
+        page_links.link_to(RECORD, "Open the book that is being read", "menu_book", id=made)
     with reading(frame.scope()) as session:
         sellers = distributors.list_active(session)
         page = records.list_views(session, TABLE.paging(url_state.page()))

@@ -265,10 +265,5 @@ def acknowledge(claim_id: UUID) -> None:
 
 def get_token(claim_id: UUID) -> str:
     """Return the token of the text being written: sent any number of times, it is recorded once."""
-    kept: str = st.session_state.setdefault(key(claim_id, "token"), fresh_token())
+    kept: str = st.session_state.setdefault(key(claim_id, "token"), ids.new_token())
     return kept
-
-
-def fresh_token() -> str:
-    """Create a new token for the next text."""
-    return ids.new_token()

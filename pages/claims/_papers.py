@@ -219,7 +219,7 @@ def _letter_line(review: ClaimReview, letter: KeptLetter) -> None:
             st.markdown(f"{title} :green-badge[{letter.way}, {words.moment(letter.sent_at)} by {by}]")
             return
         st.markdown(f"{title} :orange-badge[To be sent]")
-        if review.is_live and smtp.can_send():
+        if review.is_live and review.owner_email and smtp.can_send():
             _send_button(review, letter, "Send by e-mail", None)
         with st.popover("Mark as sent", icon=":material/outgoing_mail:", type="tertiary"):
             for way in WAYS:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from core import clock, seal
+from core import clock, ids, seal
 from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.diary.tasks import Task
 from core.services.claims.review.officers import Officer
@@ -19,7 +19,7 @@ from core.store.access import ScopedSession
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action, Choice, Day, Text, Values
 from pages.claims import _shared
-from pages.claims._actions import adding, draw_form, fresh_token, get_token, key
+from pages.claims._actions import adding, draw_form, get_token, key
 
 _TALK: Final = "talk"
 _NOTE, _COMMENT, _QUESTION = "Note for the desk", "Comment for the claimant", "Question to the claimant"
@@ -110,7 +110,7 @@ def _write_message(review: ClaimReview, kind: str, token: str) -> None:
         write,
         "The claimant is asked; the clock stands still until the answer is in." if is_question else done,
         token=token,
-        clears={"text": "", "token": fresh_token()},
+        clears={"text": "", "token": ids.new_token()},
         fields=[Text("text", "What to say", longest=2000)],
     )
     say.do(key(review.id, _TALK), key(review.id, ""))

@@ -346,7 +346,7 @@ def people(review: ClaimReview, person: Person) -> None:
     st.markdown("**Claimant and policy**")
     values = {
         "Claimant": f"{review.owner} ({review.owner_role.lower()})",
-        "E-mail": review.owner_email,
+        "E-mail": review.owner_email or "–",
         "Phone": review.owner_phone or "–",
         "Distributor": review.distributor,
         "Product": review.product,

@@ -108,9 +108,7 @@ def notifying(row: BreachRow) -> Action:
         says="Its reference proves when.",
         confirm="Note it",
         fields=[Text("reference", "Reference", longest=60)],
-        work=lambda session, typed, by: breaches.note_commission(
-            session, row.id, reference=typed["reference"], version=row.version, by=by
-        ),
+        work=lambda session, typed, by: breaches.note_commission(session, row.id, **typed, version=row.version, by=by),
         done="The notice is noted.",
     )
 
@@ -151,8 +149,7 @@ def buttons(row: BreachRow, person: Person) -> None:
 
 
 def deadlines(row: BreachRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Clock**")
+    with facts.card("**Clock**"):
         facts.line("Known since", words.moment(row.known_at))
         facts.line("Commission by", words.moment(row.notify_by))
         if row.hours_left is not None:
@@ -176,8 +173,7 @@ def draw_breach() -> None:
     if row.closed_at is None:
         buttons(row, person)
     with st.grid(2, min_column_width=320, gap="small"):
-        with st.container(border=True, height="stretch"):
-            st.markdown("**What happened**")
+        with facts.card("**What happened**"):
             facts.line("From", words.moment(row.since_at))
             facts.line("To", words.moment(row.until_at))
             facts.line("Suspected", row.actor or "Nobody yet")

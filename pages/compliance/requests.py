@@ -117,9 +117,7 @@ def identifying(row: RequestRow) -> Action:
         says="Nothing is handed out and nothing erased before the person has proven who they are.",
         confirm="Note it",
         fields=[Choice("method", "How it was checked", options={each: each for each in IDENTITIES})],
-        work=lambda session, typed, by: requests.note_identity(
-            session, row.id, method=typed["method"], version=row.version, by=by
-        ),
+        work=lambda session, typed, by: requests.note_identity(session, row.id, **typed, version=row.version, by=by),
         done="The identity is noted.",
     )
 
@@ -132,9 +130,7 @@ def extending(row: RequestRow) -> Action:
         says="Only once; tell the person the reason.",
         confirm="Extend it",
         fields=[Text("reason", "Reason", longest=500)],
-        work=lambda session, typed, by: requests.extend(
-            session, row.id, reason=typed["reason"], version=row.version, by=by
-        ),
+        work=lambda session, typed, by: requests.extend(session, row.id, **typed, version=row.version, by=by),
         done="The request has more time.",
     )
 
@@ -147,9 +143,7 @@ def answering(row: RequestRow) -> Action:
         says="Write what was done and what the person was told.",
         confirm="Close it",
         fields=[Text("outcome", "Outcome", longest=2_000, is_long=True)],
-        work=lambda session, typed, by: requests.answer(
-            session, row.id, outcome=typed["outcome"], version=row.version, by=by
-        ),
+        work=lambda session, typed, by: requests.answer(session, row.id, **typed, version=row.version, by=by),
         done=f"{row.number} is answered.",
     )
 
@@ -201,8 +195,7 @@ def choosing(row: RequestRow, customers: Sequence[UUID]) -> Action:
 
 def draw_person(row: RequestRow) -> None:
     """Draw who asks for what."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Person**")
+    with facts.card("**Person**"):
         facts.line("Name", row.name)
         facts.line("E-mail", row.email or "–")
         facts.line("Phone", row.phone or "–")
@@ -212,8 +205,7 @@ def draw_person(row: RequestRow) -> None:
 
 def draw_days(row: RequestRow) -> None:
     """Draw the days of a request and its outcome."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Days**")
+    with facts.card("**Days**"):
         facts.line("Received", words.moment(row.received_at))
         acknowledged = (
             words.moment(row.acknowledged_at) if row.acknowledged_at else f"by {words.day(row.acknowledge_by)}"

@@ -74,21 +74,6 @@ def choose_columns(
     return {meaning: "" if name == NOT_IN_FILE else str(name) for meaning, name in chosen.items()}
 
 
-def choose_one(name: str, label: str, options: Mapping[str, str]) -> str | None:
-    """Draw values side by side, of which one may be chosen, and return that of the address."""
-    chosen: str | None = url_state.one_of(name, options)
-    st.session_state[name] = chosen
-    st.pills(
-        label,
-        list(options),
-        key=name,
-        format_func=options.__getitem__,
-        label_visibility="collapsed",
-        on_change=lambda: url_state.change({name: [st.session_state[name]] if st.session_state[name] else []}),
-    )
-    return chosen
-
-
 def lacks_withholding(month: date) -> bool:
     """Return True for a month for which no rate of withholding tax is on file."""
     with store().reading(frame.scope()) as session:

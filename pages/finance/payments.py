@@ -29,7 +29,6 @@ from pages.finance._shared import (
     bank_answer,
     bank_return,
     choose_month,
-    choose_one,
     downloads,
     show_resting,
 )
@@ -165,7 +164,7 @@ def totals(found: list[Balance]) -> str:
 
 
 def payments(person: Person) -> None:
-    state = choose_one("state", "State", {state.value: state.value for state in PaymentState})
+    state = url_state.choose_one("state", "State", {state.value: state.value for state in PaymentState})
     with st.skeleton(height=300), reading(frame.scope()) as session:
         total, minor = payment_reading.count_payments(session, state=state)
         order = PAYMENTS.order_among(payment_reading.ORDERS)

@@ -20,7 +20,7 @@ from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Choice, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, choose_one
+from pages.finance._shared import ROLE, action
 
 TICKED: Final = "differences.ticked"
 # What is done with several, with the labels of the buttons and what their dialogs say.
@@ -191,7 +191,7 @@ def buttons(rows: Sequence[DifferenceRow], person: Person, *, is_ticked: bool) -
 def list_of(row: ReconciliationRow, results: Sequence[tuple[str, int, int]], person: Person) -> None:
     """Draw the differences of a result, a page with ticks, and above it what may be done with them."""
     names = {result: f"{result.capitalize()}: {number}" for result, number, _ in results}
-    chosen = choose_one("result", "Result", names)
+    chosen = url_state.choose_one("result", "Result", names)
     total = sum(number for result, number, _ in results if chosen in (None, result))
     minor = sum(minor for result, _, minor in results if chosen in (None, result))
     with reading(frame.scope()) as session:

@@ -66,11 +66,6 @@ VERSIONS: Table[Version] = Table(
 )
 
 
-def draw_versions(policy: PolicyDetail) -> None:
-    """Draw the versions, the newest first."""
-    tables.draw_short(VERSIONS, list(list_versions(policy))[::-1])
-
-
 def list_versions(policy: PolicyDetail) -> Iterator[Version]:
     """Yield the versions of a policy in the order in which they were made."""
     starts_on = clock.to_lagos_day(policy.sale.start_at) if policy.sale.start_at else None
@@ -117,7 +112,7 @@ def draw_endorsements(policy: PolicyDetail, person: Person) -> None:
     if not policy.endorsements:
         st.caption("Nothing was changed since the sale: the policy is as Submitted shows it.")
         return
-    draw_versions(policy)
+    tables.draw_short(VERSIONS, list(list_versions(policy))[::-1])
     for made in reversed(policy.endorsements):
         with st.container(border=True):
             _version(made)
@@ -227,20 +222,6 @@ def reporting(policy_id: UUID) -> Action:
         roles=resending.SENDING_ROLES,
         work=lambda session, _, by: resending.record_reported(session, policy_id, person=by),
         done="The policy is noted as reported to its insurer.",
-    )
-
-
-def resending_all(provider_id: UUID, name: str) -> Action:
-    """Return the action that resends everything set aside for an insurer."""
-    return Action(
-        title="Send all again",
-        roles=resending.SENDING_ROLES,
-        work=lambda session, _, by: resending.resend_all(session, provider_id, person=by),
-        done=lambda count: (
-            f"{words.count(count)} {'policy is' if count == 1 else 'policies are'} queued again for {name}."
-            if count
-            else f"Nothing was set aside for {name}."
-        ),
     )
 
 

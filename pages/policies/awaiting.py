@@ -17,11 +17,12 @@ from core.states.policies import PolicyStage
 from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, url_state, words
+from core.ui.kit.actions import Action, Values
 from core.ui.lists import columns, filter_bar, saved_views, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.filter_bar import Names
 from core.ui.lists.tables import Table
-from pages.policies._shared import acting_on, draw_untold, reporting, resending_all, resending_one
+from pages.policies._shared import acting_on, draw_untold, reporting, resending_one
 
 
 def found(wanted: SubmissionFilter, names: Choices) -> tuple[Page[OpenSubmission], int]:
@@ -63,12 +64,8 @@ def draw() -> None:
     frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
     actions.run()
     with reading(frame.scope()) as session:
-        names, insurers, people = (
-            load_choices(session),
-            awaiting.list_health(session),
-            awaiting.list_candidates(session),
-        )
-    confirmation()
+        names, insurers = load_choices(session), awaiting.list_health(session)
+        people = awaiting.list_candidates(session)
     wanted = read(insurers)
     filters(wanted, insurers, people, person)
     page, premium_minor = found(wanted, names)
@@ -158,17 +155,13 @@ def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
     choices: dict[UUID | None, str] = {person.id: "Me", **others, None: "Nobody"}
     with st.popover("Owner", icon=":material/person_add:", disabled=not ids_, key="awaiting_owner"):
         to: UUID | None = st.selectbox("New owner", list(choices), key=_OWNER, format_func=choices.__getitem__)
-        whom = _with_whom(choices[to])
+        whom = {"Me": "you", "Nobody": "nobody"}.get(choices[to], choices[to])
         st.button(
             "Set the owner",
             key="awaiting.owner",
             type="primary",
             on_click=acting_on(ids_, partial(awaiting.set_owner, to=to), f"now with {whom}", WAITING).do,
         )
-
-
-def _with_whom(choice: str) -> str:
-    return {"Me": "you", "Nobody": "nobody"}.get(choice, choice)
 
 
 def _target(row: OpenSubmission) -> str:
@@ -234,9 +227,6 @@ WAITING: Table[OpenSubmission] = Table(
 )
 
 
-_CONFIRM = "awaiting.confirm"
-
-
 def draw_health(insurers: Sequence[InsurerHealth]) -> None:
     """Draw a card for each insurer that is connected or has policies waiting; the others in one line."""
     shown = [insurer for insurer in insurers if insurer.is_connected or insurer.queued or insurer.dead]
@@ -265,13 +255,10 @@ def _card(insurer: InsurerHealth) -> None:
                     args=({"provider": [str(insurer.id)], "state": []},),
                 )
             if insurer.dead and insurer.is_connected:
-                st.button(
+                _retrying_all(insurer).button(
                     f"Retry {words.count(insurer.dead)} set aside",
-                    icon=":material/replay:",
                     type="tertiary",
                     key=f"awaiting.all.{insurer.segment}",
-                    on_click=_ask_retry,
-                    args=(insurer,),
                 )
 
 
@@ -295,43 +282,29 @@ def _means(insurer: InsurerHealth) -> str:
     }[insurer.health]
 
 
-def _ask_retry(insurer: InsurerHealth) -> None:
-    st.session_state[_CONFIRM] = insurer
-
-
-def _close() -> None:
-    st.session_state.pop(_CONFIRM, None)
-
-
-def confirmation() -> None:
-    """Draw the open dialog, if any."""
-    insurer: InsurerHealth | None = st.session_state.get(_CONFIRM)
-    if insurer is not None:
-        st.dialog("Retry all that was set aside", icon=":material/replay:", on_dismiss=_close)(_draw_dialog)(insurer)
-
-
-def _draw_dialog(insurer: InsurerHealth) -> None:
-    frame.require("operations")
+def _retrying_all(insurer: InsurerHealth) -> Action:
+    """Return the dialog that sends everything again that was set aside for an insurer."""
     noun = "policy that was" if insurer.dead == 1 else "policies that were"
-    st.markdown(
-        f"**{words.count(insurer.dead)}** {noun} set aside for **{words.plain(insurer.name)}** will be sent again."
-        " Whatever the insurer has taken already, it does not take twice."
-    )
-    if insurer.last_error:
-        st.caption(f"Its connection said last: {words.plain(insurer.last_error)}.")
-    st.button(
-        "Retry them all",
-        type="primary",
-        width="stretch",
-        key="awaiting.retry_all",
-        on_click=_retry_all,
-        args=(insurer,),
-    )
 
+    def show_error(_: Values) -> None:
+        if insurer.last_error:
+            st.caption(f"Its connection said last: {words.plain(insurer.last_error)}.")
 
-def _retry_all(insurer: InsurerHealth) -> None:
-    _close()
-    resending_all(insurer.id, insurer.name).do()
+    return Action(
+        title="Retry all that was set aside",
+        icon="replay",
+        says=f"**{words.count(insurer.dead)}** {noun} set aside for **{words.plain(insurer.name)}** will be sent again."
+        " Whatever the insurer has taken already, it does not take twice.",
+        fields=[show_error],
+        confirm="Retry them all",
+        roles=resending.SENDING_ROLES,
+        work=lambda session, _, by: resending.resend_all(session, insurer.id, person=by),
+        done=lambda count: (
+            f"{words.counted(count, 'policy is', 'policies are')} queued again for {insurer.name}."
+            if count
+            else f"Nothing was set aside for {insurer.name}."
+        ),
+    )
 
 
 def age(since: datetime) -> str:

@@ -7,7 +7,6 @@ import streamlit as st
 
 from core.desk import sale
 from core.desk.sale import PolicyDetail, RefundLine, TermLine
-from core.services.audit.log import AuditEvent
 from core.services.claims.review import related
 from core.services.insurers import resending
 from core.services.insurers.resending import SubmissionDetail
@@ -31,11 +30,6 @@ from pages.policies._shared import draw_endorsements, list_present, reporting, r
 def certificate_address(code: str) -> str:
     """Return the URL path of a certificate; relative, so that the browser stays on its current host."""
     return f"/certificates/{code}.pdf"
-
-
-def show_certificate(code: str) -> None:
-    """Show the certificate in the browser's own viewer."""
-    facts.embed_pdf(certificate_address(code), title="Certificate", name="certificate-viewer")
 
 
 def download_certificate(code: str) -> None:
@@ -78,8 +72,7 @@ def draw_cover(policy: PolicyDetail) -> None:
         values["Can be renewed"] = f"{words.day(window.opens_on)} to {words.day(window.closes_on)}"
     elif PolicyAction.RENEW in policy.state.actions and not policy.is_live:
         values["Can be renewed"] = "On any day, as a test"
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        st.markdown("**Cover**")
+    with facts.card("**Cover**", gap="xsmall"):
         facts.grid(values)
 
 
@@ -90,25 +83,16 @@ def draw_holder(policy: PolicyDetail) -> None:
         **({"Born": words.day(policy.date_of_birth)} if policy.date_of_birth else {}),
         "Role": "Beneficiary" if policy.is_for_beneficiary else "Principal",
     }
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        st.markdown("**Policyholder**")
+    with facts.card("**Policyholder**", gap="xsmall"):
         facts.grid({"Name": policy.sale.customer, "Phone": words.phone(policy.sale.phone) or "–"})
         # An e-mail has the width to itself, so that it is not broken in its middle.
         facts.grid({"E-mail": policy.sale.email}, columns=1)
         facts.grid(values)
         with st.container(horizontal=True, gap="xsmall"):
-            page_links.link(
-                "sales/customers.py#customer",
-                label="Open the customer",
-                icon=":material/person:",
-                query_params={"id": str(policy.sale.customer_id)},
+            page_links.link_to(
+                "sales/customers.py#customer", "Open the customer", "person", id=str(policy.sale.customer_id)
             )
-            page_links.link(
-                "policies/search.py",
-                label="All policies",
-                icon=":material/person_search:",
-                query_params={"find": policy.sale.email},
-            )
+            page_links.link_to("policies/search.py", "All policies", "person_search", find=policy.sale.email)
 
 
 def draw_sale(policy: PolicyDetail, person: Person) -> None:
@@ -120,23 +104,17 @@ def draw_sale(policy: PolicyDetail, person: Person) -> None:
         "Premium paid": words.title(policy.sale.premium_frequency),
         **({"Given back": words.naira(policy.refunded_minor)} if policy.refunded_minor else {}),
     }
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        st.markdown("**Sale**")
+    with facts.card("**Sale**", gap="xsmall"):
         facts.grid(values)
         if (line := policy.book_line) and person.has_role("operations", "supervisor"):
-            page_links.link(
+            page_links.link_to(
                 "buy/loan_book.py",
-                label=f"Line {words.count(line.line)} of {words.plain(line.file_name)}, {line.month:%B %Y}",
-                icon=":material/menu_book:",
-                query_params={"id": str(line.book_id)},
+                f"Line {words.count(line.line)} of {words.plain(line.file_name)}, {line.month:%B %Y}",
+                "menu_book",
+                id=str(line.book_id),
             )
         if person.has_role("operations", "finance"):
-            page_links.link(
-                "sales/purchases.py#purchase",
-                label="Open the purchase",
-                icon=":material/receipt:",
-                query_params={"id": str(policy.sale.id)},
-            )
+            page_links.link_to("sales/purchases.py#purchase", "Open the purchase", "receipt", id=str(policy.sale.id))
 
 
 def draw_certificate(policy: PolicyDetail, *, beside: Callable[[], None] = lambda: None) -> None:
@@ -150,7 +128,7 @@ def draw_certificate(policy: PolicyDetail, *, beside: Callable[[], None] = lambd
         st.link_button("Open in a tab", certificate_address(code), icon=":material/open_in_new:")
         st.link_button("Verify", f"/verify/{code}", icon=":material/qr_code:")
         beside()
-    show_certificate(code)
+    facts.embed_pdf(certificate_address(code), title="Certificate", name="certificate-viewer")
 
 
 def draw_money(policy: PolicyDetail) -> None:
@@ -203,11 +181,6 @@ def _term(term: TermLine) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def draw_payload(policy: PolicyDetail) -> None:
-    """Draw the payload sent to the insurer, with the insurer's field names."""
-    facts.draw_masked(policy.insurer_payload, named=str)
-
-
 # The claims on a policy, on its screen; people who handle claims can open them and lodge another.
 
 
@@ -241,16 +214,13 @@ def draw_submission(policy: PolicyDetail, person: Person) -> None:
         if sending is None:
             st.caption("**With the insurer:** nothing was noted for it.")
             return
-        tries = (
-            f", {words.count(sending.attempts)} {'try' if sending.attempts == 1 else 'tries'}"
-            if sending.attempts
-            else ""
-        )
+        tries = f", {words.counted(sending.attempts, 'try', 'tries')}" if sending.attempts else ""
         st.markdown(
             f"**With the insurer** {words.badge(sending.situation)} {_means(sending)}"
             f" :small[Since {words.moment(sending.updated_at)}{tries}]"
         )
-        if sending.waits and (issued := _issued_by_hand(policy)):
+        by_hand = (event for event in policy.sale.history if event.action == "policy issued by hand")
+        if sending.waits and (issued := next(by_hand, None)):
             st.caption(
                 f"Issued by hand by {words.plain(issued.actor_name or issued.actor)}, {words.moment(issued.at)}: it is"
                 " in force here, and the insurer has not accepted it."
@@ -266,12 +236,6 @@ def _means(sending: SubmissionDetail) -> str:
     if sending.state == SubmissionState.ACCEPTED and sending.answer != AnswerStatus.ACCEPTED:
         return "Settled at the desk: no answer of the insurer is kept here."
     return _MEANS.get(sending.situation, "")
-
-
-def _issued_by_hand(policy: PolicyDetail) -> AuditEvent | None:
-    """Return the log entry that says who activated the policy without its insurer."""
-    found = (event for event in policy.sale.history if event.action == "policy issued by hand")
-    return next(found, None)
 
 
 def _actions(policy: PolicyDetail, sending: SubmissionDetail) -> None:
@@ -338,8 +302,8 @@ def draw_letters(letters: Sequence[MailLine]) -> None:
         st.caption("No e-mail was sent about this.")
         return
     tables.draw_short(LETTERS, letters)
-    if any(letter.state == "queued" for letter in letters):
-        st.caption(f"{words.count(sum(letter.state == 'queued' for letter in letters))} waiting to be sent.")
+    if waiting := sum(letter.state == "queued" for letter in letters):
+        st.caption(f"{words.count(waiting)} waiting to be sent.")
 
 
 # The statements and bordereaux of a policy, on its own screen.
@@ -367,7 +331,7 @@ def draw_papers(policy_id: UUID, person: Person) -> None:
 
 def _paper(label: str, page: str, paper_id: UUID, person: Person) -> None:
     if person.has_role("finance"):
-        page_links.link(page, label=label, icon=":material/request_quote:", query_params={"id": str(paper_id)})
+        page_links.link_to(page, label, "request_quote", id=str(paper_id))
     else:
         st.markdown(f":material/request_quote: {label}")
 
@@ -384,12 +348,7 @@ def draw_header(policy: PolicyDetail, person: Person) -> None:
         if policy.certificate_code:
             st.link_button("Certificate", certificate_address(policy.certificate_code), icon=":material/verified:")
         if person.has_role(*CLAIMS_ROLES) and policy.sale.policy_number:
-            page_links.link(
-                "claims/lodge.py",
-                label="Lodge a claim",
-                icon=":material/note_add:",
-                query_params={"policy": policy.sale.policy_number},
-            )
+            page_links.link_to("claims/lodge.py", "Lodge a claim", "note_add", policy=policy.sale.policy_number)
         if person.has_role("operations"):
             policy_actions.buttons(policy)
     if policy.possible_duplicate_of:
@@ -397,11 +356,8 @@ def draw_header(policy: PolicyDetail, person: Person) -> None:
             "The same customer has an earlier policy for this amount and this loan start. Is it a second loan?",
             icon=":material/content_copy:",
         )
-        page_links.link(
-            "policies/policy.py",
-            label="Open the earlier policy",
-            icon=":material/policy:",
-            query_params={"id": str(policy.possible_duplicate_of)},
+        page_links.link_to(
+            "policies/policy.py", "Open the earlier policy", "policy", id=str(policy.possible_duplicate_of)
         )
 
 
@@ -431,7 +387,8 @@ def draw_details(policy: PolicyDetail, person: Person) -> None:
     with sent:
         reveal_personal(policy, "payload", person)
         draw_submission_story(policy)
-        draw_payload(policy)
+        # With the field names of the insurer.
+        facts.draw_masked(policy.insurer_payload, named=str)
     with history:
         facts.log(policy.sale.history)
 

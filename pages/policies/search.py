@@ -1,6 +1,7 @@
 """Policy search: one search field for any policy, and filters."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -52,19 +53,11 @@ def nothing(search: Search) -> None:
 
 
 def results(search: Search, page: Page[Row]) -> None:
-    number = tables.page_of(POLICIES, page.total_count)
-    if number is None:
-        return
     days = periods.describe_period(search.selection.window) if search.selection.window else "All time"
-    export_panel.offer(
-        "policies",
-        search.selection.criteria.address(),
-        rows=page.total_count,
-        line=f"{POLICIES.count_text(page.total_count)} · sold {days[:1].lower() + days[1:]}"
-        f"{sales_filters.describe_search(search.box)}",
-        table=POLICIES,
-    )
-    tables.draw(POLICIES, page.items, number=number, total=page.total_count)
+    sold = f"sold {days[:1].lower() + days[1:]}{sales_filters.describe_search(search.box)}"
+    line, address = f"{POLICIES.count_text(page.total_count)} · {sold}", search.selection.criteria.address()
+    offer = partial(export_panel.offer, "policies", address, rows=page.total_count, line=line, table=POLICIES)
+    tables.draw_page(POLICIES, page, above=offer)
 
 
 def draw() -> None:

@@ -13,16 +13,7 @@ from core.services.finance import movements
 from core.services.lists.dimensions import DIMENSIONS, Choices, Dimension
 from core.services.lists.windows import Window
 from core.services.sales import breakdowns
-from core.services.sales.breakdowns import (
-    Amount,
-    Breakdown,
-    Cohort,
-    Grain,
-    MonthPair,
-    Series,
-    Slice,
-    get_bucket_start,
-)
+from core.services.sales.breakdowns import Amount, Breakdown, Cohort, Grain, MonthPair, Series, Slice, get_bucket_start
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import SalesTotals
@@ -67,7 +58,9 @@ def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, wh
             when,
             grain,
             names=name_buckets(when, grain, list(table.sum(axis="columns"))),
-            up=charts.amount_axis(_highest(table), _lowest(table)),
+            up=charts.amount_axis(
+                int(table.clip(lower=0).sum(axis="columns").max()), int(table.clip(upper=0).sum(axis="columns").min())
+            ),
             most_labels=ticks,
             # Amounts below nothing, as of a day with more refunds than sales, are stacked downwards.
             barmode="relative",
@@ -155,16 +148,6 @@ def name_buckets(when: Sequence[date], grain: Grain, totals_minor: Sequence[int]
 def is_under_way(when: Sequence[date], grain: Grain) -> bool:
     """Return True if the last bucket holds today, so that more may come."""
     return bool(when) and get_bucket_start(clock.today(), grain) == when[-1]
-
-
-def _highest(table: pd.DataFrame) -> int:
-    """Return the height of the highest stack."""
-    return int(table.clip(lower=0).sum(axis="columns").max())
-
-
-def _lowest(table: pd.DataFrame) -> int:
-    """Return the depth of the lowest stack, nothing or less."""
-    return int(table.clip(upper=0).sum(axis="columns").min())
 
 
 def _looks(line: Series, rank: int) -> dict[str, Any]:
@@ -284,11 +267,10 @@ def _describe_commission(totals: SalesTotals) -> str:
 
 
 def _link_to_movements(selection: SalesFilter, number: int) -> None:
+    those = "this movement" if number == 1 else f"these {words.count(number)} movements"
     page_links.link(
         MOVEMENTS,
-        label=f"See {'this movement' if number == 1 else f'these {words.count(number)} movements'} with their shares"
-        if number
-        else "No movements",
+        label=f"See {those} with their shares" if number else "No movements",
         icon=":material/arrow_forward:",
         icon_position="right",
         disabled=not number,
@@ -487,7 +469,9 @@ def draw_cohorts(page: Page) -> None:
     if not any(row.ended for row in cohorts):
         return
     with st.container(border=True, height="stretch"):
-        _title("Renewal cohorts", "Terms that ended in each month, and how many were renewed since.")
+        with st.container(gap=None, width="content"):
+            st.markdown("**Renewal cohorts**")
+            st.caption("Terms that ended in each month, and how many were renewed since.")
         tables.draw_short(COHORTS, cohorts)
         st.caption("A term can be renewed for some weeks after its end, so the latest months still rise.")
 
@@ -507,12 +491,6 @@ COHORTS: tables.Table[Cohort] = tables.Table(
 
 def _bucketed(summary: Summary, cut: Cut, name: str, of: Callable[[Any], int]) -> Series:
     return breakdowns.build_bucket_series(summary.window, summary.days, cut.grain, of, name)
-
-
-def _title(title: str, about: str) -> None:
-    with st.container(gap=None, width="content"):
-        st.markdown(f"**{title}**")
-        st.caption(about)
 
 
 def _draw_head(title: str, about: str, chart: Chart, window: Window | None) -> None:

@@ -133,15 +133,12 @@ def _show_call(row: DueRow) -> None:
         facts.line("Phone", number or "No number: write to the customer instead")
         facts.line("Cover", f"{row.product}, {row.provider}")
         facts.line(describe_end(row).capitalize(), words.day(row.expiration_at))
-        facts.line("Next premium", words.naira(row.next_minor) if row.refusal is None else _refusal(row))
+        refusal = row.refusal and f"Not today: {words.format_dates(row.refusal)}"
+        facts.line("Next premium", refusal or words.naira(row.next_minor))
         if row.call:
             suffix = f": {row.call.note}" if row.call.note else ""
             facts.line("Last call", f"{row.call.label}{suffix} ({row.call.caller}, {words.day(row.call.created_at)})")
     st.info(write_script(row), icon=":material/record_voice_over:")
-
-
-def _refusal(row: DueRow) -> str:
-    return f"Not today: {words.format_dates(row.refusal or '')}"
 
 
 def write_script(row: DueRow) -> str:

@@ -14,7 +14,7 @@ from core.services.customers import merging, notes
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
 from core.services.customers.merging import OtherRecord
-from core.services.customers.notes import KINDS, Note, add_note, list_notes
+from core.services.customers.notes import KINDS, add_note, list_notes
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Page
@@ -66,17 +66,9 @@ def nothing(criteria: CustomerFilter) -> None:
 
 
 def results(page: Page[Row], criteria: CustomerFilter) -> None:
-    number = tables.page_of(CUSTOMERS, page.total_count)
-    if number is None:
-        return
-    export_panel.offer(
-        "customers",
-        criteria.address(),
-        rows=page.total_count,
-        line=CUSTOMERS.count_text(page.total_count),
-        table=CUSTOMERS,
-    )
-    tables.draw(CUSTOMERS, page.items, number=number, total=page.total_count)
+    total, line = page.total_count, CUSTOMERS.count_text(page.total_count)
+    offer = partial(export_panel.offer, "customers", criteria.address(), rows=total, line=line, table=CUSTOMERS)
+    tables.draw_page(CUSTOMERS, page, above=offer)
 
 
 def draw() -> None:
@@ -154,11 +146,8 @@ def _offer_to_lodge(customer: CustomerDetail) -> None:
         help=None if numbered else "No policy of this customer has a number yet",
     ):
         for row, number in numbered:
-            page_links.link(
-                "claims/lodge.py",
-                label=f"{words.plain(number)}, {words.plain(row['product'])} ({row['state'].lower()})",
-                query_params={"policy": number},
-            )
+            label = f"{words.plain(number)}, {words.plain(row['product'])} ({row['state'].lower()})"
+            page_links.link("claims/lodge.py", label=label, query_params={"policy": number})
 
 
 def _offer_to_renew(customer: CustomerDetail) -> None:
@@ -172,13 +161,8 @@ def _offer_to_renew(customer: CustomerDetail) -> None:
     ):
         for row in renewable:
             named = words.plain(f"{row.policy_number}, {row.product}: {words.naira(row.next_minor)}")
-            st.button(
-                named,
-                key=f"renew {row.id}",
-                type="tertiary",
-                on_click=policy_actions.begin_renewal,
-                args=(row.id,),
-            )
+            begin = partial(policy_actions.begin_renewal, row.id)
+            st.button(named, key=f"renew {row.id}", type="tertiary", on_click=begin)
 
 
 def draw_figures(customer: CustomerDetail) -> None:
@@ -209,11 +193,11 @@ def draw_contact(customer: CustomerDetail) -> None:
             columns=3,
         )
         for other in customer.same_email_customers:
-            page_links.link(
+            page_links.link_to(
                 "sales/customers.py#customer",
-                label=f"Also a customer of {words.plain(other.distributor)}",
-                icon=":material/group:",
-                query_params={"id": str(other.id)},
+                f"Also a customer of {words.plain(other.distributor)}",
+                "group",
+                id=str(other.id),
             )
 
 
@@ -247,11 +231,6 @@ def draw_lists(customer: CustomerDetail, person: Person) -> None:
     _draw_list("Renewals", OWN_RENEWALS, customer.renewals, person)
 
 
-def _openable(person: Person, table: Table[tables.Row]) -> Table[tables.Row]:
-    open_to = any(screen.path == table.opens for screen in menu.allowed_screens(person))
-    return table if open_to else replace(table, opens=None)
-
-
 def _draw_list(title: str, table: Table[tables.Row], page: Page[tables.Row], person: Person, *, note: str = "") -> None:
     total, shown = page.total_count, len(page.items)
     newest = f"The newest {shown} are listed" if total > shown else ""
@@ -260,7 +239,8 @@ def _draw_list(title: str, table: Table[tables.Row], page: Page[tables.Row], per
         if line := " · ".join(filter(None, (newest, note))):
             st.caption(line)
         if total:
-            tables.draw_short(_openable(person, table), page.items)
+            may_open = any(screen.path == table.opens for screen in menu.allowed_screens(person))
+            tables.draw_short(table if may_open else replace(table, opens=None), page.items)
         else:
             st.caption(f"No {table.noun[1]} yet." if title != "Due for renewal" else "No policy ends within 90 days.")
 
@@ -330,7 +310,7 @@ def _describe_contact(record: OtherRecord) -> str:
 
 
 def _link(customer_id: UUID, label: str) -> None:
-    page_links.link(_PAGE, label=label, icon=":material/person:", query_params={"id": str(customer_id)})
+    page_links.link_to(_PAGE, label, "person", id=str(customer_id))
 
 
 def _merging(customer: CustomerDetail, record: OtherRecord) -> Action:
@@ -378,13 +358,9 @@ def draw_notes(customer_id: UUID, *, also: Sequence[UUID] = ()) -> None:
     actions.blame(_PLACE, "text")
     actions.complain(_PLACE, "text")
     for note in written:
-        _draw_note(note)
-
-
-def _draw_note(note: Note) -> None:
-    with st.container(border=True, gap="xsmall"):
-        st.text(note.text)
-        st.caption(f"{KINDS[note.kind]} · {words.plain(note.author)}, {words.moment(note.created_at)}")
+        with st.container(border=True, gap="xsmall"):
+            st.text(note.text)
+            st.caption(f"{KINDS[note.kind]} · {words.plain(note.author)}, {words.moment(note.created_at)}")
 
 
 def _adding(customer_id: UUID) -> Action:

@@ -1,7 +1,7 @@
 """Dashboard: figures of sales beside those of the period before, what moved, what is stuck, charts and targets."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from functools import partial
@@ -62,7 +62,7 @@ def draw_tiles(summary: Summary, *, is_compared: bool = True) -> None:
 # What is stuck today.
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _StuckKind:
     """Name of one kind of stuck work, and the list behind it; `amount` says what its amount is.
 
@@ -72,62 +72,37 @@ class _StuckKind:
     label: tuple[str, str]
     icon: str
     path: str
-    query: Mapping[str, str]
+    query: Mapping[str, str] = field(default_factory=dict)
     amount: str = ""
     is_late: bool = False
 
 
+_AWAITING, _QUEUE, _NEAR = "policies/awaiting.py", "claims/queue.py", {"view": "near"}
 _STUCK: Final[Mapping[Item, _StuckKind]] = {
     "set_aside": _StuckKind(
-        label=("policy set aside", "policies set aside"),
-        icon="error",
-        path="policies/awaiting.py",
-        query={"state": "dead"},
+        ("policy set aside", "policies set aside"),
+        "error",
+        _AWAITING,
+        {"state": "dead"},
         amount="premium",
         is_late=True,
     ),
     "awaiting": _StuckKind(
-        label=("policy awaiting its insurer", "policies awaiting their insurer"),
-        icon="hourglass_top",
-        path="policies/awaiting.py",
-        query={},
-        amount="premium",
+        ("policy awaiting its insurer", "policies awaiting their insurer"), "hourglass_top", _AWAITING, amount="premium"
     ),
     "unplaced": _StuckKind(
-        label=("other policy unplaced", "other policies unplaced"),
-        icon="money_off",
-        path="finance/movements.py",
-        query={},
-        amount="premium",
+        ("other policy unplaced", "other policies unplaced"), "money_off", "finance/movements.py", amount="premium"
     ),
     "due": _StuckKind(
-        label=("renewal due within 7 days", "renewals due within 7 days"),
-        icon="event_upcoming",
-        path="sales/due.py",
-        query={},
-        amount="at risk",
+        ("renewal due within 7 days", "renewals due within 7 days"), "event_upcoming", "sales/due.py", amount="at risk"
     ),
     "overdue_claims": _StuckKind(
-        label=("claim past its 60 days", "claims past their 60 days"),
-        icon="alarm",
-        path="claims/queue.py",
-        query={"view": "near"},
-        amount="claimed",
-        is_late=True,
+        ("claim past its 60 days", "claims past their 60 days"), "alarm", _QUEUE, _NEAR, amount="claimed", is_late=True
     ),
     "near_claims": _StuckKind(
-        label=("claim with 7 days left or less", "claims with 7 days left or less"),
-        icon="timer",
-        path="claims/queue.py",
-        query={"view": "near"},
-        amount="claimed",
+        ("claim with 7 days left or less", "claims with 7 days left or less"), "timer", _QUEUE, _NEAR, amount="claimed"
     ),
-    "endpoints": _StuckKind(
-        label=("webhook endpoint fails", "webhook endpoints fail"),
-        icon="webhook",
-        path="admin/webhooks.py",
-        query={},
-    ),
+    "endpoints": _StuckKind(("webhook endpoint fails", "webhook endpoints fail"), "webhook", "admin/webhooks.py"),
 }
 
 
@@ -151,9 +126,7 @@ def _draw_stuck(item: BacklogItem, person: Person) -> None:
     label = f":red[{label}]" if kind.is_late else label
     screen = menu.screen_of(kind.path)
     if person.has_role(*screen.roles):
-        page_links.link(
-            kind.path, label=label, icon=f":material/{kind.icon}:", width="content", query_params=kind.query
-        )
+        page_links.link_to(kind.path, label, kind.icon, **kind.query)
     else:
         # As small as the links beside it.
         st.markdown(
@@ -170,12 +143,8 @@ def _draw_silent(distributor: SilentDistributor) -> None:
             f" {words.count(distributor.silent_days)} days; it usually sells {rhythm}.",
             width="content",
         )
-        page_links.link(
-            "sales/purchases.py",
-            label="Its purchases",
-            width="content",
-            query_params={"distributor": str(distributor.id), "period": "all"},
-        )
+        query = {"distributor": str(distributor.id), "period": "all"}
+        page_links.link("sales/purchases.py", label="Its purchases", query_params=query)
 
 
 # What moved.
@@ -217,7 +186,12 @@ def _moved_table(dimension: Dimension) -> tables.Table[Mover]:
         noun=(LABELS[dimension], f"{PLURALS[dimension]} by change in premium"),
         columns={
             "name": columns.text(LABELS[dimension], lambda mover: mover.name, 130),
-            "change": Column("Change", _describe_change, is_right=True, colour=_colour_of),
+            "change": Column(
+                "Change",
+                _describe_change,
+                is_right=True,
+                colour=lambda mover: "green" if mover.change_minor > 0 else "red",
+            ),
         },
         opens=tables.HOME,
         query=lambda key: {**kept, dimension: str(key)},
@@ -230,10 +204,6 @@ def _describe_change(mover: Mover) -> str:
     value = sign + words.short_naira(abs(mover.change_minor))
     share = Decimal(abs(mover.change_minor)) / mover.before_minor if mover.before_minor else None
     return f"{value} · {'new' if share is None else words.percent(share, 0 if share >= _WHOLE else 1)}"
-
-
-def _colour_of(mover: Mover) -> str:
-    return "green" if mover.change_minor > 0 else "red"
 
 
 # The monthly targets.

@@ -1,5 +1,7 @@
 """Purchases: every sale with filters, the total of the whole selection and its export; and one purchase."""
 
+from functools import partial
+
 import streamlit as st
 
 from core.desk import sale as sale_view
@@ -15,27 +17,13 @@ from core.store.access import reading
 from core.ui.buying import receipts
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, reveal_dialog, url_state, words
-from core.ui.lists import export_panel, periods, saved_views, tables
+from core.ui.lists import periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Selection
 
 PURCHASES = tables.of(
     sales_table.PURCHASES, opens="sales/purchases.py#purchase", narrow=("customer", "product", "sold", "total")
 )
-
-
-def toolbar(selection: Selection[PurchaseFilter], total: SalesTotals, given_back: Split, found: str) -> None:
-    days = periods.describe_period(selection.window) if selection.window else "All time"
-    premium = words.plain(words.naira(total.sold_minor))
-    export_panel.offer(
-        "purchases",
-        selection.criteria.address(),
-        rows=total.sold,
-        sum_minor=total.sold_minor,
-        line=f"{PURCHASES.count_text(total.sold)} · {premium} · {days}{found}",
-        table=PURCHASES,
-        sums=lambda: footer(total, given_back),
-    )
 
 
 def footer(total: SalesTotals, given_back: Split) -> None:
@@ -84,14 +72,13 @@ def draw() -> None:
             session, wanted, names, shown=PURCHASES.shown_columns, order=PURCHASES.order, paging=paging
         )
         given_back = sales_table.sum_refunds(session, wanted)
-    toolbar(selection, total, given_back, sales_filters.describe_search(search))
+    whole, sums = {"rows": total.sold, "sum_minor": total.sold_minor}, partial(footer, total, given_back)
+    sales_filters.offer("purchases", selection, search, PURCHASES, **whole, sums=sums)
     if not total.sold:
         nothing(selection, person)
         return
-    number = tables.page_of(PURCHASES, total.sold)
-    if number is None:
-        return
-    tables.draw(PURCHASES, rows, number=number, total=total.sold)
+    if (number := tables.page_of(PURCHASES, total.sold)) is not None:
+        tables.draw(PURCHASES, rows, number=number, total=total.sold)
 
 
 _MOST_INSURED = 4
@@ -99,15 +86,13 @@ PAGE, POLICY, CUSTOMER = "sales/purchases.py", "policies/policy.py", "sales/cust
 
 
 def money(sale: SaleDetail) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Split of the money**")
+    with facts.card("**Split of the money**"):
         st.metric("Total", words.naira(sale.total_minor))
         money_table.draw_split(sale)
 
 
 def policy(sale: SaleDetail, person: Person) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown(f"**Policy** {words.badge(sale.stage)}")
+    with facts.card(f"**Policy** {words.badge(sale.stage)}"):
         facts.grid(
             {
                 "Number": sale.policy_number or "Not given yet",
@@ -118,9 +103,7 @@ def policy(sale: SaleDetail, person: Person) -> None:
             }
         )
         if person.has_role("operations", "claims"):
-            page_links.link(
-                POLICY, label="Open the policy", icon=":material/policy:", query_params={"id": str(sale.policy_id)}
-            )
+            page_links.link_to(POLICY, "Open the policy", "policy", id=str(sale.policy_id))
         if sale.certificate_url:
             st.link_button("Open the certificate", sale.certificate_url, icon=":material/verified:")
         elif sale.ended_at is None:
@@ -128,8 +111,7 @@ def policy(sale: SaleDetail, person: Person) -> None:
 
 
 def customer(sale: SaleDetail, person: Person) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Customer**")
+    with facts.card("**Customer**"):
         facts.grid(
             {
                 "Name": sale.customer,
@@ -139,23 +121,12 @@ def customer(sale: SaleDetail, person: Person) -> None:
             }
         )
         if person.has_role("operations", "claims"):
-            page_links.link(
-                CUSTOMER,
-                label="Open the customer",
-                icon=":material/person:",
-                query_params={"id": str(sale.customer_id)},
-            )
-        page_links.link(
-            PAGE,
-            label="All purchases of this customer",
-            icon=":material/person_search:",
-            query_params={"email": sale.email},
-        )
+            page_links.link_to(CUSTOMER, "Open the customer", "person", id=str(sale.customer_id))
+        page_links.link_to(PAGE, "All purchases of this customer", "person_search", email=sale.email)
 
 
 def origin(sale: SaleDetail) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Sale**")
+    with facts.card("**Sale**"):
         facts.grid(
             {
                 "Sold": words.moment(sale.created_at),

@@ -1,19 +1,18 @@
 """Renewals: every further term of a policy, with filters and the total of the whole selection."""
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from core.money import Split
 from core.services.lists.dimensions import load_choices
-from core.services.lists.listing import Row
 from core.services.renewals import records
 from core.services.renewals.records import RenewalFilter, RenewalTotal
 from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
-from core.ui.lists import export_panel, periods, saved_views, tables
-from core.ui.lists.tables import Table
+from core.ui.lists import periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Selection
 
@@ -24,22 +23,6 @@ RENEWALS = tables.of(
     key=lambda row: row["policy_id"],
     narrow=("customer", "policy", "renewed", "total"),
 )
-
-
-def toolbar(
-    selection: Selection[RenewalFilter], total: RenewalTotal, table: Table[Row], given_back: Split, found: str
-) -> None:
-    days = periods.describe_period(selection.window) if selection.window else "All time"
-    premium = words.plain(words.naira(total.all_rows.total_minor))
-    export_panel.offer(
-        "renewals",
-        selection.criteria.address(),
-        rows=total.all_rows.renewals,
-        sum_minor=total.all_rows.total_minor,
-        line=f"{table.count_text(total.all_rows.renewals)} · {premium} · {days}{found}",
-        table=table,
-        sums=lambda: footer(total, given_back),
-    )
 
 
 def footer(total: RenewalTotal, given_back: Split) -> None:
@@ -100,11 +83,10 @@ def draw() -> None:
             session, selection.criteria, names, shown=table.shown_columns, order=table.order, paging=paging
         )
         given_back = records.sum_refunds(session, selection.criteria)
-    toolbar(selection, total, table, given_back, sales_filters.describe_search(search))
+    whole = {"rows": total.all_rows.renewals, "sum_minor": total.all_rows.total_minor}
+    sales_filters.offer("renewals", selection, search, table, **whole, sums=partial(footer, total, given_back))
     if not total.all_rows.renewals:
         nothing(selection)
         return
-    number = tables.page_of(table, total.all_rows.renewals)
-    if number is None:
-        return
-    tables.draw(table, rows, number=number, total=total.all_rows.renewals)
+    if (number := tables.page_of(table, total.all_rows.renewals)) is not None:
+        tables.draw(table, rows, number=number, total=total.all_rows.renewals)

@@ -78,6 +78,11 @@ def test_documents_follow_as_files_and_as_addresses_and_the_first_stays_a_versio
         "front_image"
     }
     assert set(faults_of(add(client, partner.test_key, claim_id))) == {"body"}
+    assert set(faults_of(add(client, partner.test_key, claim_id, signed_discharge=link))) == {"signed_discharge"}
+    with store.writing(Scope.system()) as session:
+        session.get_one(Claim, UUID(claim_id)).offer_amount_minor = 100
+    claim = claim_of(add(client, partner.test_key, claim_id, signed_discharge=link))
+    assert claim["vehicle_claim_meta"]["signed_discharge"] == link
     refused = client.post(path, key=partner.test_key, files={"police_report": ("a", b"no")})
     assert (refused.status_code, refused.json()["errorData"][0]["field"]) == (415, "police_report")
     with store.writing(Scope.system()) as session:

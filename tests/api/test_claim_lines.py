@@ -13,6 +13,7 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from core.covers.registry import COVERS
 from core.services.claims.intake import submitted
+from core.services.claims.review import related
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Policy, Product
 from tests import papers
@@ -120,6 +121,21 @@ def test_claimant_after_a_death_stands_on_the_claim(client: Client, partner: Par
     assert claim["claim_meta"]["claimant_relation"] == "Wife"
     search = client.get("/v1/claims/search?claim_owner=next%20of", key=partner.test_key).json()["data"]
     assert search["total_count"] == 1
+
+
+def test_of_a_claimant_nothing_is_known_but_what_they_gave(client: Client, partner: Partner, store: Store) -> None:
+    line = next(line for line in LINES if line.route == "personal-accident")
+    number = policy_of(store, partner, line)
+    for name, phone in (("Bisi", "+2348031234501"), ("Chidi", "+2348031234502")):
+        named = {"claimant": "Beneficiary", "claimant_first_name": name, "claimant_last_name": "Balogun"}
+        reached = {"claimant_phone_number": phone, "account_number": phone[-10:]}
+        claim = claim_of(lodge(client, partner, line, number, incident_type="Death", **named, **reached))
+        assert (claim["claim_owner_email"], claim["claim_owner_phone_number"]) == (None, phone)
+        assert claim["customer"]["email"]
+    with store.reading(Scope.system()) as session:
+        rows = list(session.execute(sa.select(Claim)).scalars())
+        # Two beneficiaries of one policy share no address, so that they are not taken for one person.
+        assert {related.count_recent(session, row) for row in rows} == {1}
 
 
 def test_incident_that_the_cover_does_not_insure_is_taken_and_flagged(

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from core.api import contract_replay
 from core.api.app import api
+from core.covers.registry import COVERS
 from core.desk import queues
 from core.errors import NotAllowed
 from core.store.access import Scope, Store
@@ -31,13 +32,13 @@ def test_every_operation_answers_as_documented_and_what_it_leaves_behind_is_told
     assert [outcome for outcome in outcomes if outcome.fault] == []
     assert len(outcomes) == sum(len(methods) for methods in api.openapi()["paths"].values())
     sales = [path for path in api.openapi()["paths"] if "buy-" in path]
-    assert len(run.left["policies"]) == len(sales) == 13
+    assert len(run.left["policies"]) == len(sales) == len(COVERS)
     renewals = {outcome.operation: outcome.status for outcome in outcomes if "renew" in outcome.operation}
     assert renewals["POST /v1/products/insurer-a/renew-third-party"] == 201
     assert renewals["GET /v1/renewals/{renewal_id}"] == 200
     made = {name: count - before[name] for name, count in _counted(store).items()}
     assert {kind: len(names) for kind, names in run.left.items()} == made
-    assert (made["policies"], made["endpoints"]) == (13, 0)
+    assert (made["policies"], made["endpoints"]) == (len(COVERS), 0)
     assert min(made["claims"], made["files"], made["customers"]) > 0
     of_endpoint = {each.operation: each.status for each in outcomes if "{endpoint_id}" in each.operation}
     assert {name for name, status in of_endpoint.items() if status == 404} == {

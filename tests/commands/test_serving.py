@@ -9,7 +9,7 @@ import socket
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,11 +29,14 @@ STARTS_WITHIN_SECONDS = 120
 
 
 @contextmanager
-def served(folder: Path, port: int, *words: str, **settings: str) -> "Iterator[subprocess.Popen[str]]":
+def served(
+    folder: Path, port: int, *words: str, without: Collection[str] = (), **settings: str
+) -> "Iterator[subprocess.Popen[str]]":
     """A server as a terminal has it: Ctrl-C reaches it, and what it says is kept."""
+    told = environment(folder, port, COVERDESK_SECRET_KEY=os.environ["COVERDESK_SECRET_KEY"], **settings)
     process = subprocess.Popen(
         [COVERDESK, *words, "--port", str(port)],
-        env=environment(folder, port, COVERDESK_SECRET_KEY=os.environ["COVERDESK_SECRET_KEY"], **settings),
+        env={name: value for name, value in told.items() if name not in without},
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -81,12 +84,15 @@ def test_no_line_of_the_log_is_lost_when_the_api_is_told_to_stop_and_it_ends_wel
 ) -> None:
     shutil.copy(sqlite_template, tmp_path / "store.db")
     port = free_port()
-    with served(tmp_path, port, "api") as process, httpx.Client(trust_env=False) as client:
+    unset = ("COVERDESK_BASE_URL",)
+    with served(tmp_path, port, "api", without=unset) as process, httpx.Client(trust_env=False) as client:
+        document = client.get(f"http://127.0.0.1:{port}/v1/openapi.json").json()
+        assert document["servers"][0]["url"] == f"http://127.0.0.1:{port}/v1"
         for _ in range(300):
             assert client.get(f"http://127.0.0.1:{port}/v1/purchase").status_code == 401
         process.send_signal(number)
         told, _ = process.communicate(timeout=60)
-    assert sum('"event":"request"' in line for line in told.splitlines()) == 300
+    assert sum('"event":"request"' in line for line in told.splitlines()) == 301
     if number is signal.SIGINT:
         assert (words_of(told), process.returncode) == (["Stopped."], 0)
 

@@ -47,6 +47,12 @@ def test_claimant_who_is_not_the_owner_is_named_and_can_be_reached() -> None:
     }
     assert faults(MOTOR, **{**OTHER, "claimant_phone_number": None, "claimant_email": "chidi@example.com"}) == {}
     assert set(faults(MOTOR, claimant="Neighbour")) == {"claimant"}
+    wrong = {**OTHER, "claimant_phone_number": None, "claimant_email": "chidi"}
+    assert set(faults(MOTOR, **wrong)) == {"claimant_email"}
+
+
+def test_a_town_is_place_enough() -> None:
+    assert faults(MOTOR, incident_place="Jos") == {}
 
 
 @every_case("line", [line for line in LINES if "Death" in line.incidents], ids=lambda line: line.route)

@@ -110,7 +110,7 @@ def test_a_defect_carries_the_security_headers_too(
     def broken(*_: Any, **__: Any) -> Any:
         raise ZeroDivisionError("secret inside")
 
-    monkeypatch.setattr(downloads, "_order", broken)
+    monkeypatch.setattr(downloads, "require_person", broken)
     monkeypatch.setattr(health.status, "find_fault", broken)
     for address in ("/exports/purchases.csv", "/readyz"):
         answer = client.get(address)

@@ -156,6 +156,13 @@ def test_a_letter_goes_by_e_mail_as_long_as_it_says_what_stands(office: Office) 
         for table in (Claim, Policy, UploadedFile):
             session.execute(sa.update(table).values(is_live=True))
     with office.store.writing(LIVE) as session:
+        claim = session.get_one(Claim, claim_id)
+        kept_email, claim.claim_owner_email = claim.claim_owner_email, ""
+        session.flush()
+        with pytest.raises(StateForbids, match="gave no e-mail"):
+            letters.send_by_mail(session, claim_id, newest.code, person=office.people["bola"])
+        claim.claim_owner_email = kept_email
+    with office.store.writing(LIVE) as session:
         letters.send_by_mail(session, claim_id, newest.code, person=office.people["bola"])
     with office.store.reading(Scope.system()) as session:
         (line,) = mail.list_about(session, f"claim:{claim_id}")

@@ -79,7 +79,7 @@ def test_e_mail_and_every_spelling_of_a_phone_number_find(sold: Store) -> None:
     assert [row.id for row in found(sold, CustomerFilter(search=one["email"].upper())).items] == [one.id]
     with sold.writing(LIVE) as session:
         session.get_one(Customer, one.id).phone_number = "0705 555 1234"
-    for spelling in ("+2347055551234", "07055551234", "0705 555 1234", "555 12"):
+    for spelling in ("+2347055551234", "07055551234", "0705 555 1234", "555 12", "0705", "0705 5"):
         assert [row.id for row in found(sold, CustomerFilter(search=spelling)).items] == [one.id]
     assert found(sold, CustomerFilter(search="0803 123 4567")).total_count == everybody.total_count - 1
 

@@ -129,6 +129,14 @@ def test_an_endorsement_changes_the_policy_and_nothing_that_was_sold(
     assert "Obi" not in json.dumps([entry.after for entry in entries]), "the log names fields and no values"
 
 
+def test_a_claim_begins_with_what_was_endorsed(store: Store, sale: Sale, people: Mapping[str, Person]) -> None:
+    endorse(store, sale, people["operations"], **{PLATE: "ABC-777XY", "phone_number": "08099887766"})
+    with store.reading(LIVE) as session:
+        (found,) = lodging.find_policies(session, "ABC-777XY")
+    assert (found.known[PLATE], found.phone) == ("ABC-777XY", "08099887766")
+    assert ("Registration number", "ABC-777XY") in found.cover
+
+
 def test_the_certificate_shows_the_present_version_and_one_of_an_earlier_term_shows_its_own(
     store: Store, sale: Sale, people: Mapping[str, Person]
 ) -> None:

@@ -165,7 +165,9 @@ def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, p
     tally = export_runs.write_file(order, out)
     with sold.reading(Scope.system()) as session:
         receipt = export_runs.get_receipt(session, order.id)
-        log = [(entry.action, entry.after) for entry in audit.list_history(session, order.subject)]
+        log = [
+            (entry.action, entry.after) for entry in audit.list_history(session, audit.subject_of("export", order.id))
+        ]
     assert receipt
     assert (receipt.rows, receipt.sum_minor) == (tally.rows, tally.sum_minor)
     assert receipt.sha256 == hashlib.sha256(out.getvalue()).hexdigest()
@@ -185,7 +187,9 @@ def test_an_export_that_is_broken_off_is_in_the_log_and_has_no_receipt(sold: Sto
     assert export_runs.get_row_count(order.id) is None
     with sold.reading(Scope.system()) as session:
         assert export_runs.get_receipt(session, order.id) is None
-        assert [entry.action for entry in audit.list_history(session, order.subject)] == ["export started"]
+        assert [entry.action for entry in audit.list_history(session, audit.subject_of("export", order.id))] == [
+            "export started"
+        ]
 
 
 def test_a_sale_during_an_export_is_not_in_it(sold: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,10 +145,10 @@ def test_retrying_all_asks_first_and_then_queues_them(screen: Screen, store: Sto
     at = press(open_page(screen), "Retry 1 set aside")
     assert "**1** policy that was set aside for **Baobab Ridge Assurance**" in texts(at)
     assert state(store, aside) == "dead"
-    at.button(key="awaiting.retry_all").click().run()
+    at.button(key="decision.confirm").click().run()
     assert "1 policy is queued again for Baobab Ridge Assurance" in texts(at)
     assert state(store, aside) == "queued"
-    assert not [button for button in at.button if button.key == "awaiting.retry_all"]
+    assert not [button for button in at.button if button.key == "decision.confirm"]
 
 
 def test_filters_of_the_address_narrow_and_the_way_back_is_visible(screen: Screen, store: Store, aside: Sale) -> None:

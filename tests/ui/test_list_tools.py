@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+import streamlit as st
 from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 
@@ -113,9 +114,10 @@ def test_the_view_that_is_open_is_mailed_as_the_person_wishes(sold: Store, scree
 def test_a_rows_button_gives_the_key_as_the_table_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key may be a text, such as the name of an e-mail."""
 
-    def click(_: object, *, acted: Callable[[str, str], None], **__: object) -> None:
-        acted("policy_sold", "Reset")
-        acted("not on the screen", "Reset")
+    def click(*, key: str, on_acted_change: Callable[[], None], **_: object) -> None:
+        for row in ("policy_sold", "not on the screen"):
+            st.session_state[key] = {"acted": {"key": row, "act": "Reset"}}
+            on_acted_change()
 
     def page() -> None:
         import streamlit as st

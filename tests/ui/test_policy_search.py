@@ -1,5 +1,6 @@
 """The policy search: one box that finds any policy, filters that stand in the address, and a way to open one."""
 
+import re
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -68,6 +69,10 @@ def rows(at: AppTest) -> list[str]:
         ("Ngozi", ("name", "plate")),
         ("ngozi okafor", ("name", "plate")),
         ("24 Hours Motors", ("name", "policy number", "plate")),
+        ("0803", ("phone", "policy number")),
+        ("4967", ("policy number", "plate")),
+        ("GQA", ("name", "policy number", "plate")),
+        ("acc/ar", ("name", "policy number", "plate")),
         ("01900000-0000-7000-8000-000000020301", ("id",)),
     ],
 )
@@ -96,9 +101,15 @@ def test_a_number_is_found_in_any_case_and_spacing(store: Store, two_sales: tupl
     number = str(two_sales[0].policy["meta"]["policy_number"])
     assert found(store, f" {number.lower()} ") == found(store, str(two_sales[0].policy_id)) == {two_sales[0].policy_id}
     assert found(store, number.lower()[-8:-1]) == {two_sales[0].policy_id}
+    # The letters of a series alone.
+    series = re.split(r"[\d/-]", number)[0]
+    other = str(two_sales[1].policy["meta"]["policy_number"])
+    both = {sale.policy_id for sale in two_sales if series in str(sale.policy["meta"]["policy_number"])}
+    assert len(series) > 2, (number, other)
+    assert found(store, series) == found(store, series.lower()) == both
 
 
-@every_case("phone", ["08051112222", "+2348051112222", "0805 111 2222", "+234 805 111 2222"])
+@every_case("phone", ["08051112222", "+2348051112222", "0805 111 2222", "+234 805 111 2222", "0805", "+234 805"])
 def test_a_phone_is_found_in_any_spelling(store: Store, two_sales: tuple[Sale, Sale], phone: str) -> None:
     assert found(store, phone) == {two_sales[1].policy_id}
 

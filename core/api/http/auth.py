@@ -56,8 +56,7 @@ class KeyGate:
         """Return the caller of the request's key; a refusal is counted against the client address.
 
         An address with too many refusals is rejected without a database look-up, except for keys that were valid
-        before:
-        guessing costs the store nothing and does not lock out others behind the address.
+        before: guessing costs the store nothing and does not lock out others behind the address.
         """
         place, most = load_shedding.client_address(scope), settings().rate_limit_failures
         try:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from core.errors import CoverdeskError, MethodNotAllowed, Overloaded, StoreUnavailable, TooManyRequests, TooSlow
 from core.services.audit.idempotency import WireResponse
+from core.services.lists.paging import Page
 
 JSON = "application/json"
 
@@ -26,6 +27,11 @@ def success(data: object, text: str) -> Response:
 def list_response(key: str, rows: object, total: int, text: str) -> Response:
     """A page of a list under its key; the exact count under each name that clients read it by (contract P2)."""
     return success({key: rows, **counts(total)}, text)
+
+
+def page_response(key: str, page: Page[Any], text: str) -> Response:
+    """One page of a list under its key."""
+    return list_response(key, page.items, page.total_count, text)
 
 
 def counts(total: int) -> dict[str, int]:

@@ -30,7 +30,8 @@ class FormParser(MultiPartParser):
         """Count bytes and reject a file as soon as it is too large."""
         self._received += end - start
         if self._current_part.file is not None and self._received > self.largest_file:
-            raise TooLarge(f"A file may have at most {self.largest_file // (1 << 20)} MiB")
+            mib = self.largest_file // (1 << 20)
+            raise TooLarge(f"A file may have at most {mib} MiB, and {self._current_part.field_name} has more")
         super().on_part_data(data, start, end)
 
     def on_part_end(self) -> None:

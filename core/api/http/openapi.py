@@ -67,11 +67,7 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "LoanBookPage": _page("loan_books", loan_book_records.build_example),
     "OneLoanBook": _one("loan_book", loan_book_records.build_example),
     "LoanBookRowPage": _page("rows", loan_book_records.build_row_example),
-    "EventPage": lambda: {
-        "events": [examples.build_event()],
-        "cursor": examples.EVENT_ID,
-        "has_more": False,
-    },
+    "EventPage": lambda: {"events": [examples.build_event()], "cursor": examples.EVENT_ID, "has_more": False},
     "EventTypeList": lambda: {"event_types": [examples.build_event_type()], **envelope.counts(1)},
     "RegisteredEndpoint": lambda: {"endpoint": examples.build_endpoint(), "secret": examples.SECRET},
     "OneEndpoint": _one("endpoint", examples.build_endpoint),
@@ -106,10 +102,7 @@ _FAILURES = {
 _ALWAYS = (400, 401, 405, 429, 500, 503)
 _POSTED = (409, 410, 413, 415)
 _FAILURE_EXAMPLES: dict[int, tuple[str, Any]] = {
-    400: (
-        "loan_tenure must be at least 3",
-        [{"field": "loan_tenure", "message": "must be at least 3"}],
-    ),
+    400: ("loan_tenure must be at least 3", [{"field": "loan_tenure", "message": "must be at least 3"}]),
     401: ("Unauthorized", None),
     403: ("Not allowed", None),
     404: ("Not found", None),
@@ -195,6 +188,14 @@ def answers(
     }
 
 
+def file_answers(shape: object, text: str, media_types: Iterable[str]) -> dict[int | str, Any]:
+    """The responses of an operation that answers with bytes, without an envelope."""
+    # Generators of clients know bytes by the first of the types.
+    types = ("application/octet-stream", *media_types)
+    content = {each: {"schema": {"type": "string", "format": "binary"}} for each in types}
+    return {**answers(shape, "", found=True), 200: {"description": text, "content": content}}
+
+
 def _failure(status: int) -> dict[str, Any]:
     stated = {"model": Failure, "description": _FAILURES[status]}
     return {**stated, "headers": _headers(_FAILURE_HEADERS[status])} if status in _FAILURE_HEADERS else stated
@@ -206,10 +207,7 @@ def _headers(*names: str) -> dict[str, Any]:
 
 def body_example(model: type[Request]) -> dict[str, Any]:
     """An example body that works as it stands, and the Idempotency-Key header."""
-    return {
-        "requestBody": {"content": {"application/json": _with_example(model)}},
-        "parameters": [_KEY_PARAMETER],
-    }
+    return {"requestBody": {"content": {"application/json": _with_example(model)}}, "parameters": [_KEY_PARAMETER]}
 
 
 # The models whose examples stand in the document, by what stands there until it is made: routes are declared once, and
@@ -221,12 +219,6 @@ def _with_example(model: type[Request]) -> dict[str, Any]:
     name = f"example of {model.__module__}.{model.__qualname__}"
     _MODELS[name] = model
     return {"example": name}
-
-
-def _build_examples(operation: dict[str, Any]) -> None:
-    for media in operation.get("requestBody", {}).get("content", {}).values():
-        if isinstance(name := media.get("example"), str):
-            media["example"] = build_example(_MODELS[name])
 
 
 def _add_examples(responses: dict[str, Any]) -> None:
@@ -259,10 +251,7 @@ def form_body(
     """
     media = {"schema": build_form_schema(model, files), **(_with_example(model) if has_example else {})}
     body: dict[str, Any] = {"required": True, "content": {"multipart/form-data": media}}
-    return {
-        "requestBody": {"description": _JSON_TOO, **body} if takes_json else body,
-        "parameters": [_KEY_PARAMETER],
-    }
+    return {"requestBody": {"description": _JSON_TOO, **body} if takes_json else body, "parameters": [_KEY_PARAMETER]}
 
 
 def build_form_schema(model: type[Request], files: Iterable[str]) -> dict[str, Any]:
@@ -329,14 +318,6 @@ def _encoded(app: FastAPI, day: date, base_url: str, root: str | None) -> bytes:
     return orjson.dumps(made)
 
 
-def _servers(base_url: str) -> list[dict[str, str]]:
-    """Return the API's base URL for clients, and a relative one for pages of this server."""
-    return [
-        {"url": f"{base_url}/v1", "description": "The address of this desk."},
-        {"url": "/v1", "description": "The server that gave this document."},
-    ]
-
-
 def _name_operations(app: FastAPI, paths: dict[str, Any]) -> None:
     """Give every operation the name of its handler, which reads well in a generated client."""
     for route in app.routes:
@@ -345,9 +326,11 @@ def _name_operations(app: FastAPI, paths: dict[str, Any]) -> None:
                 paths[route.path_format][method.lower()]["operationId"] = route.name
 
 
-def _name_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Put the schemas of bodies that are read by hand among the others, under their titles."""
+def _complete_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Fill in the examples of bodies; put the schemas of those read by hand among the others, under their titles."""
     for media in operation.get("requestBody", {}).get("content", {}).values():
+        if isinstance(name := media.get("example"), str):
+            media["example"] = build_example(_MODELS[name])
         if title := media["schema"].get("title"):
             schemas[title] = media["schema"]
             media["schema"] = {"$ref": f"#/components/schemas/{title}"}
@@ -369,7 +352,11 @@ def _document_of(app: FastAPI, _: date, base_url: str) -> dict[str, Any]:
         version=app.version,
         description=app.description,
         routes=app.routes,
-        servers=_servers(base_url),
+        servers=[
+            {"url": f"{base_url}/v1", "description": "The address of this desk."},
+            # For pages of this server.
+            {"url": "/v1", "description": "The server that gave this document."},
+        ],
     )
     made["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     made["security"] = [{"key": []}]
@@ -380,9 +367,8 @@ def _document_of(app: FastAPI, _: date, base_url: str) -> dict[str, Any]:
             # FastAPI states its own 422, which we never answer: a broken field is 400 (contract E4).
             operation["responses"].pop("422", None)
             _add_examples(operation["responses"])
-            _build_examples(operation)
             _offer_parameters(operation)
-            _name_bodies(operation, schemas)
+            _complete_bodies(operation, schemas)
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     return made

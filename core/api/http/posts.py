@@ -7,6 +7,7 @@ which it is. One transaction does the work, stores the answer under its key, and
 import asyncio
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -28,6 +29,8 @@ from core.store.access import ScopedSession, store, transact
 LARGEST_JSON = 1024 * 1024
 # A body that drips in would hold its connection, and what was read of it, for as long as its sender likes.
 SECONDS = 30
+# A body may repeat very many names.
+_MAX_NAMED = 50
 
 
 class StrictRequest(Request):
@@ -144,9 +147,8 @@ def _refuse_constant(name: str) -> Any:
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) != len(pairs):
-        names = [name for name, _ in pairs]
-        again = [name for name in values if names.count(name) > 1]
-        raise InvalidInput([FieldFault(_printable(name), "must be given once") for name in again])
+        again = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
+        raise InvalidInput([FieldFault(_printable(name), "must be given once") for name in again[:_MAX_NAMED]])
     return values
 
 
@@ -177,17 +179,14 @@ async def run_once_async(request: Request, caller: Caller, work: Work) -> Respon
 
 
 def _once(request: Request, caller: Caller, work: Work) -> Work:
-    print_, key = idempotency.fingerprint(request.url.path.encode(), _canonical(request)), _key(request)
+    canonical = json.dumps(raw(request), sort_keys=True, separators=(",", ":"), default=str).encode()
+    print_, key = idempotency.fingerprint(request.url.path.encode(), canonical), _key(request)
     return lambda session: idempotency.run_once(session, caller.scope, key, print_, lambda: work(session))
 
 
 def raw(request: Request) -> Any:
-    """The parsed JSON as it was sent."""
-    return request.state.raw
-
-
-def _canonical(request: Request) -> bytes:
-    return json.dumps(raw(request), sort_keys=True, separators=(",", ":"), default=str).encode()
+    """The parsed JSON as it was sent; an empty object where the address says everything."""
+    return getattr(request.state, "raw", {})
 
 
 def _key(request: Request) -> str | None:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Callable
 from datetime import datetime
 from html import escape
 from pathlib import Path
@@ -78,11 +79,6 @@ def unknown_page() -> str:
     )
 
 
-def unavailable_page() -> str:
-    """The page while the store does not answer."""
-    return _page("Try again shortly", ["<h1>Try again shortly</h1>", "<p>No certificate can be checked just now.</p>"])
-
-
 def _status(words: str, mark: _Mark) -> str:
     drawn = (
         '<svg viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2"'
@@ -123,34 +119,31 @@ _PDF_HEADERS = {
 
 def certificate(request: Request) -> Response:
     """The certificate as a PDF, rendered from the current record."""
-    try:
-        facts = _facts(request)
-        pdf = certificates.render_certificate(facts)
-    except (NotFound, StoreUnavailable) as error:
-        return _refused(error)
-    name = f'inline; filename="{facts.file_name}"'
-    return Response(pdf, headers={**_PDF_HEADERS, "Content-Disposition": name}, media_type="application/pdf")
+    return _answer(request, _render)
+
+
+def _render(facts: CertificateFacts) -> Response:
+    headers = {**_PDF_HEADERS, "Content-Disposition": f'inline; filename="{facts.file_name}"'}
+    return Response(certificates.render_certificate(facts), headers=headers, media_type="application/pdf")
 
 
 def verify(request: Request) -> Response:
     """The verification page: whether the certificate is genuine and in force; no personal data."""
+    return _answer(request, lambda facts: HTMLResponse(genuine_page(facts), headers=_PAGE_HEADERS))
+
+
+def _answer(request: Request, make: Callable[[CertificateFacts], Response]) -> Response:
     try:
-        return HTMLResponse(genuine_page(_facts(request)), headers=_PAGE_HEADERS)
-    except (NotFound, StoreUnavailable) as error:
-        return _refused(error)
-
-
-def _facts(request: Request) -> CertificateFacts:
-    # The code is the key: 128 random bits that lead to this certificate and nothing else.
-    with reading(Scope.system()) as session:
-        return certificates.get_by_code(session, request.path_params["code"])
-
-
-def _refused(error: NotFound | StoreUnavailable) -> Response:
-    if isinstance(error, NotFound):
+        # The code is the key: 128 random bits that lead to this certificate and nothing else.
+        with reading(Scope.system()) as session:
+            facts = certificates.get_by_code(session, request.path_params["code"])
+        return make(facts)
+    except NotFound as error:
         return HTMLResponse(unknown_page(), error.status, _PAGE_HEADERS)
-    later = {**_PAGE_HEADERS, "Retry-After": str(error.retry_after)}
-    return HTMLResponse(unavailable_page(), error.status, later)
+    except StoreUnavailable as error:
+        parts = ["<h1>Try again shortly</h1>", "<p>No certificate can be checked just now.</p>"]
+        later = {**_PAGE_HEADERS, "Retry-After": str(error.retry_after)}
+        return HTMLResponse(_page("Try again shortly", parts), error.status, later)
 
 
 routes = [

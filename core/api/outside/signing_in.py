@@ -144,7 +144,4 @@ def _from_us(request: Request) -> bool:
     return bool(origin) and origin in {request.headers.get("host"), urlsplit(settings().base_url).netloc}
 
 
-routes = [
-    Route(sign_in.COMPLETE, complete, methods=["GET"]),
-    Route(sign_in.SIGN_OUT, sign_out, methods=["POST"]),
-]
+routes = [Route(sign_in.COMPLETE, complete, methods=["GET"]), Route(sign_in.SIGN_OUT, sign_out, methods=["POST"])]

@@ -139,24 +139,23 @@ def _turn() -> Awaitable[None]:
 _requests = RateLimiter()
 
 
-class RefusalCounter:
-    """Counts refusals since the last log line: one line for each would make a flood more expensive."""
+class RefusalLog:
+    """Logs refusals, at most one line a second: one for each would make a flood more expensive."""
 
     def __init__(self) -> None:
         self.count = 0
         self.logged_at = 0.0
 
+    def add(self, error: CoverdeskError) -> None:
+        """Count a refusal, and log how many there were since the last line."""
+        self.count += 1
+        now = time.monotonic()
+        if now - self.logged_at >= 1:
+            log.warning("refused", status=error.status, rows=self.count)
+            self.count, self.logged_at = 0, now
 
-_refusals = RefusalCounter()
 
-
-def _log_refusals(error: CoverdeskError) -> None:
-    """Log at most one line a second."""
-    _refusals.count += 1
-    now = time.monotonic()
-    if now - _refusals.logged_at >= 1:
-        log.warning("refused", status=error.status, rows=_refusals.count)
-        _refusals.count, _refusals.logged_at = 0, now
+_refusals = RefusalLog()
 
 
 def plain_refusal(error: CoverdeskError) -> Response:
@@ -183,7 +182,7 @@ class LoadShedding:
             _requests.consume(client_address(scope), per_minute=settings().rate_limit_address)
             _load.check_limit(settings().concurrency)
         except CoverdeskError as error:
-            _log_refusals(error)
+            _refusals.add(error)
             await self.answer(error)(scope, receive, send)
             return
         _load.at_work += 1

@@ -30,19 +30,12 @@ def _make_handler(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
     """Return the handler of one cover; its body type is set here, as a loop with annotations would mix them up."""
 
     async def buy(request: Request, caller: Signed, body: object) -> Response:
-        return await run_once_async(
-            request,
-            caller,
-            lambda session: _answer(
-                cover,
-                buying.sell(
-                    session,
-                    cover,
-                    body,
-                    buying.Seller(distributor_id=caller.distributor_id, is_live=caller.is_live, actor=caller.actor),
-                ),
-            ),
-        )
+        seller = buying.Seller(distributor_id=caller.distributor_id, is_live=caller.is_live, actor=caller.actor)
+
+        def work(session: ScopedSession) -> WireResponse:
+            return _answer(cover, buying.sell(session, cover, body, seller))
+
+        return await run_once_async(request, caller, work)
 
     buy.__annotations__["body"] = cover.request
     buy.__name__ = "_".join(("buy", *cover.key.replace("buy-", "").replace("/", "-").split("-")))

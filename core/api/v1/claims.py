@@ -9,7 +9,7 @@ from pydantic import Field, create_model
 
 from core.api.http import envelope, forms, openapi, posts
 from core.api.http.auth import Signed
-from core.api.http.envelope import list_response, success
+from core.api.http.envelope import page_response, success
 from core.api.http.forms import Form
 from core.api.http.posts import StrictRoute, run_once, run_once_async
 from core.api.http.queries import FilterQuery, Id
@@ -29,7 +29,6 @@ from core.services.claims.lists.records import ClaimRecord
 from core.services.claims.workflow import questions
 from core.services.claims.workflow.inputs import AnswerInput
 from core.services.files import files
-from core.services.lists.paging import Page
 from core.store.access import ScopedSession, reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
@@ -58,14 +57,14 @@ class ClaimQuery(FilterQuery[ClaimFilter]):
 def list_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Response:
     """Every claim of yours that meets the conditions, newest first, with its policy, customer, insurer and history."""
     with reading(caller.scope) as session:
-        return _page(records.list_claims(session, query.criteria(), query.paging()))
+        return page_response("claims", records.list_claims(session, query.criteria(), query.paging()), _LISTED)
 
 
 @router.get("/search", responses=openapi.answers(ClaimPage, _LISTED), summary="Search claims")
 def search_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Response:
     """Claims that meet every condition given."""
     with reading(caller.scope) as session:
-        return _page(records.list_claims(session, query.criteria(), query.paging()))
+        return page_response("claims", records.list_claims(session, query.criteria(), query.paging()), _LISTED)
 
 
 @router.get("/{claim_id}", responses=openapi.answers(OneClaim, _ONE, found=True), summary="One claim")
@@ -164,21 +163,12 @@ def _lodged(request: Request, caller: Caller, form: Form, door: _LodgingRoute) -
         return run_once(request, caller, work)
 
 
-def _page(page: Page[ClaimRecord]) -> Response:
-    return list_response("claims", page.items, page.total_count, _LISTED)
-
-
 answers_router = APIRouter(route_class=StrictRoute, prefix="/claims", tags=["Claims"])
 documents_router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
 _ANSWERED, _ADDED = "Answer recorded", "Documents added"
+_OF_LINES: Final = (name for line in LINES for name in line.documents)
 _NAMES: Final = tuple(
-    dict.fromkeys(
-        (
-            *submitted.DOCUMENTS,
-            submitted.DEATH_CERTIFICATE,
-            *(name for line in LINES for name in line.documents),
-        )
-    )
+    dict.fromkeys((*submitted.DOCUMENTS, submitted.DEATH_CERTIFICATE, *_OF_LINES, submitted.SIGNED_DISCHARGE))
 )
 _FIELDS: dict[str, Any] = {name: (fields.Document | None, Field(default=None)) for name in _NAMES}
 ClaimDocuments: type[Body] = create_model(

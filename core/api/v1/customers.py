@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 
 from core.api.http import openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import list_response, success
+from core.api.http.envelope import page_response, success
 from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.api.v1.claims import ClaimPage, ClaimQuery
@@ -137,4 +137,4 @@ def _criteria_of(session: ScopedSession, query: "FilterQuery[F]", customer_id: U
 
 
 def _page(key: str, page: Page[Any]) -> Response:
-    return list_response(key, page.items, page.total_count, f"{key.capitalize()} retrieved")
+    return page_response(key, page, f"{key.capitalize()} retrieved")

@@ -26,9 +26,6 @@ from core.store.access import Scope, ScopedSession, reading, writing
 
 router = APIRouter(route_class=ReadRoute, tags=["Files"])
 _UPLOADED: Final = "File uploaded"
-_BYTES: Final = {"type": "string", "format": "binary"}
-# Generators of clients know bytes by the first of them.
-_MEDIA_TYPES: Final = ("application/octet-stream", *files.MEDIA_TYPES)
 _INLINE_TYPES: Final = ("image/", "application/pdf")
 # A stored file is somebody else's content: it may not run, frame, fetch or be cached beside our own pages.
 _HEADERS: Final = {
@@ -91,13 +88,11 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
     "/files/{code}",
     summary="Download a file",
     response_class=FileResponse,
-    responses={
-        **openapi.answers(FileRecord, "", found=True),
-        200: {
-            "description": "The bytes of the file, without an envelope; `Content-Type` says which of its types it is.",
-            "content": {media_type: {"schema": _BYTES} for media_type in _MEDIA_TYPES},
-        },
-    },
+    responses=openapi.file_answers(
+        FileRecord,
+        "The bytes of the file, without an envelope; `Content-Type` says which of its types it is.",
+        files.MEDIA_TYPES,
+    ),
 )
 def download_file(caller: Signed, code: str) -> Response:
     """A file that you uploaded in this mode."""

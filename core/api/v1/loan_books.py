@@ -1,7 +1,7 @@
 """Loan books over the API: a lender uploads, follows, confirms and gives up its own (contract B7)."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from core.api.http import envelope, forms, openapi, posts
 from core.api.http.auth import Signed
-from core.api.http.envelope import list_response, success
+from core.api.http.envelope import page_response, success
 from core.api.http.forms import Form
 from core.api.http.posts import StrictRoute, run_once, run_once_async
 from core.api.http.queries import Id, PageQuery, QueryString
@@ -28,7 +28,6 @@ from core.store.access import ScopedSession, reading
 router = APIRouter(route_class=StrictRoute, prefix="/loan-books", tags=["Loan books"])
 _LISTED, _ONE, _ROWS = "Loan books retrieved", "Loan book retrieved", "Rows retrieved"
 _UPLOADED, _CONFIRMED, _CANCELLED = "Loan book uploaded", "Loan book confirmed", "Loan book cancelled"
-_BYTES: Final = {"type": "string", "format": "binary"}
 
 
 class UploadedBookRequest(LoanBookRequest):
@@ -94,11 +93,6 @@ class TemplateQuery(QueryString):
     kind: Annotated[str, one_of(*books.KINDS)] = "additions"
 
 
-def _file(words: str, *media_types: str) -> dict[int | str, Any]:
-    content = {media_type: {"schema": _BYTES} for media_type in ("application/octet-stream", *media_types)}
-    return {**openapi.answers(OneLoanBook, "", found=True), 200: {"description": words, "content": content}}
-
-
 @router.post(
     "",
     status_code=202,
@@ -115,11 +109,10 @@ async def upload_loan_book(request: Request, caller: Signed) -> Response:
 def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
     sent = form.read_files()
     request.state.raw = form.idempotency_content(sent)
-    missing = [] if "file" in sent else [("file", "is required, as a file with a name")]
-    if missing:
-        said = {**form.texts, "file": "x"}
-        posts.validate(request, UploadedBookRequest, said)
-        raise InvalidInput.for_field(*missing[0])
+    if "file" not in sent:
+        # What is wrong besides is told first.
+        posts.validate(request, UploadedBookRequest, {**form.texts, "file": "x"})
+        raise InvalidInput.for_field("file", "is required, as a file with a name")
     posts.validate(request, UploadedBookRequest, form.values(sent))
     uploader, file = Uploader(owner=caller.owner, actor=caller.actor), sent["file"]
 
@@ -135,14 +128,14 @@ def list_loan_books(caller: Signed, query: Annotated[PageQuery, Query()]) -> Res
     """Your loan books, newest first."""
     with reading(caller.scope) as session:
         page = records.list_records(session, query.paging())
-    return list_response("loan_books", page.items, page.total_count, _LISTED)
+    return page_response("loan_books", page, _LISTED)
 
 
 @router.get(
     "/template.xlsx",
     summary="Template of a loan book",
     response_class=Response,
-    responses=_file("The template, without an envelope.", records.FORMATS["xlsx"]),
+    responses=openapi.file_answers(OneLoanBook, "The template, without an envelope.", [records.FORMATS["xlsx"]]),
 )
 def get_loan_book_template(caller: Signed, query: Annotated[TemplateQuery, Query()]) -> Response:
     """A workbook to fill in, with a sheet that explains its columns."""
@@ -157,22 +150,20 @@ def get_loan_book(caller: Signed, loan_book_id: Id) -> Response:
 
 
 @router.get(
-    "/{loan_book_id}/rows",
-    responses=openapi.answers(LoanBookRowPage, _ROWS, found=True),
-    summary="Rows of a loan book",
+    "/{loan_book_id}/rows", responses=openapi.answers(LoanBookRowPage, _ROWS, found=True), summary="Rows of a loan book"
 )
 def list_loan_book_rows(caller: Signed, loan_book_id: Id, query: Annotated[RowQuery, Query()]) -> Response:
     """The rows in the order of the file; of a snapshot also the policies that it does not have, as `missing`."""
     with reading(caller.scope) as session:
         page = records.list_rows(session, loan_book_id, query.paging(), query.outcome)
-    return list_response("rows", page.items, page.total_count, _ROWS)
+    return page_response("rows", page, _ROWS)
 
 
 @router.get(
     "/{loan_book_id}/report",
     summary="Report of a loan book",
     response_class=Response,
-    responses=_file("The report, without an envelope.", *records.FORMATS.values()),
+    responses=openapi.file_answers(OneLoanBook, "The report, without an envelope.", records.FORMATS.values()),
 )
 def get_loan_book_report(caller: Signed, loan_book_id: Id, query: Annotated[ReportQuery, Query()]) -> Response:
     """Your own columns in their order, with outcome, policy number, premium, code and reason of each row."""
@@ -209,7 +200,6 @@ async def confirm_loan_book(request: Request, caller: Signed, loan_book_id: Id, 
 )
 async def cancel_loan_book(request: Request, caller: Signed, loan_book_id: Id) -> Response:
     """Give up a loan book that is not being carried out; what was sold of a paused one stays sold."""
-    request.state.raw = {}
     return await _change(
         request,
         caller,

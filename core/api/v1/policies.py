@@ -6,10 +6,9 @@ from fastapi import APIRouter, Query, Response
 
 from core.api.http import openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import list_response, success
+from core.api.http.envelope import page_response, success
 from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
-from core.services.lists.paging import Page
 from core.services.lists.records import FullPolicyRecord, ListedPolicyRecord
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
@@ -35,7 +34,7 @@ class OnePolicy(openapi.Shape):
 def list_policies(caller: Signed, query: Annotated[FilterQuery[PolicyFilter], Query()]) -> Response:
     """Every policy of yours that meets the conditions, in its list form, newest first."""
     with reading(caller.scope) as session:
-        return _page(policies.list_policies(session, query.criteria(), query.paging()))
+        return page_response("policies", policies.list_policies(session, query.criteria(), query.paging()), _LISTED)
 
 
 @router.get("/search", responses=openapi.answers(PolicyPage, _LISTED), summary="Search policies")
@@ -45,7 +44,7 @@ def search_policies(caller: Signed, query: Annotated[FilterQuery[PolicyFilter], 
     `search` finds numbers, plates, names, e-mails, phones and ids.
     """
     with reading(caller.scope) as session:
-        return _page(policies.list_policies(session, query.criteria(), query.paging()))
+        return page_response("policies", policies.list_policies(session, query.criteria(), query.paging()), _LISTED)
 
 
 @router.get("/{policy_id}", responses=openapi.answers(OnePolicy, _ONE, found=True), summary="One policy")
@@ -53,7 +52,3 @@ def get_policy(caller: Signed, policy_id: Id) -> Response:
     """One policy with its customer, insurer, purchase and product in full."""
     with reading_autocommit(caller.scope) as session:
         return success({"policy": policies.get_policy(session, policy_id)}, _ONE)
-
-
-def _page(page: Page[ListedPolicyRecord]) -> Response:
-    return list_response("policies", page.items, page.total_count, _LISTED)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 from core import ids
 from core.api.http import openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import list_response, success
+from core.api.http.envelope import list_response, page_response, success
 from core.api.http.queries import CatalogueQuery
 from core.api.http.reads import ReadRoute
 from core.services.catalogue import products
@@ -50,7 +50,7 @@ def list_products(caller: Signed, query: Annotated[CatalogueQuery, Query()]) -> 
     )
     with reading(caller.scope) as session:
         page = products.list_products(session, wanted, query.paging(), is_live=caller.is_live)
-    return list_response("products", page.items, page.total_count, _LISTED)
+    return page_response("products", page, _LISTED)
 
 
 @router.get("/get-product-categories", responses=openapi.answers(CategoryList, _CATEGORIES), summary="List categories")

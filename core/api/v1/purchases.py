@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Response
 
 from core.api.http import openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import list_response, success
+from core.api.http.envelope import page_response, success
 from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.api.http.run_inline import run_inline
@@ -62,7 +62,7 @@ async def _page(caller: Caller, wanted: SalesFilter, paging: Paging) -> Response
     def read() -> Response:
         with reading(caller.scope) as session:
             page = purchases.list_purchases(session, wanted, paging, ends=True)
-        return list_response("purchases", page.items, page.total_count, _LISTED)
+        return page_response("purchases", page, _LISTED)
 
     # What concerns the policies is counted row by row, and a name is looked for in every customer.
     return await run_inline(read, is_short=not (wanted.concerns_policy or wanted.scans))

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import list_response, success
+from core.api.http.envelope import page_response, success
 from core.api.http.posts import StrictRoute, run_once_async
 from core.api.http.queries import FilterQuery, Id
 from core.api.v1.buying import UnderPolicy
@@ -16,7 +16,6 @@ from core.covers import request as requests
 from core.covers.fields import ProductId
 from core.covers.insurers import insurer_a
 from core.services.audit.idempotency import WireResponse
-from core.services.lists.paging import Page
 from core.services.lists.records import RenewalRecord
 from core.services.renewals import records, renewals
 from core.services.renewals.records import RenewalFilter
@@ -62,14 +61,14 @@ async def renew_third_party(request: Request, caller: Signed, body: RenewThirdPa
 def list_renewals(caller: Signed, query: Annotated[FilterQuery[RenewalFilter], Query()]) -> Response:
     """Every renewal of yours that meets the conditions, newest first, with all that belongs to it."""
     with reading(caller.scope) as session:
-        return _page(records.list_renewals(session, query.criteria(), query.paging()))
+        return page_response("renewals", records.list_renewals(session, query.criteria(), query.paging()), _LISTED)
 
 
 @router.get("/renewals/search", responses=openapi.answers(RenewalPage, _LISTED), summary="Search renewals")
 def search_renewals(caller: Signed, query: Annotated[FilterQuery[RenewalFilter], Query()]) -> Response:
     """Renewals that meet every condition given; `status` false finds those that failed or were reversed."""
     with reading(caller.scope) as session:
-        return _page(records.list_renewals(session, query.criteria(), query.paging()))
+        return page_response("renewals", records.list_renewals(session, query.criteria(), query.paging()), _LISTED)
 
 
 @router.get("/renewals/{renewal_id}", responses=openapi.answers(RenewalRecord, _ONE, found=True), summary="One renewal")
@@ -77,7 +76,3 @@ def get_renewal(caller: Signed, renewal_id: Id) -> Response:
     """One renewal, its fields directly under `data`."""
     with reading_autocommit(caller.scope) as session:
         return success(records.get_renewal(session, renewal_id), _ONE)
-
-
-def _page(page: Page[RenewalRecord]) -> Response:
-    return list_response("renewals", page.items, page.total_count, _LISTED)

@@ -1,13 +1,13 @@
 """Statements over the API: a distributor reads its own, and their files."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from core.api.http import openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import list_response, success
+from core.api.http.envelope import page_response, success
 from core.api.http.queries import Id, PageQuery, QueryString
 from core.api.http.reads import ReadRoute
 from core.api.outside import downloads
@@ -18,7 +18,6 @@ from core.store.access import reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/statements", tags=["Statements"])
 _LISTED, _ONE = "Statements retrieved", "Statement retrieved"
-_BYTES: Final = {"type": "string", "format": "binary"}
 
 
 class StatementPage(openapi.Listed):
@@ -44,7 +43,7 @@ def list_statements(caller: Signed, query: Annotated[PageQuery, Query()]) -> Res
     """Every statement that was sent to you, the newest month first; a test key has none."""
     with reading(caller.scope) as session:
         page = statement_reading.list_records(session, query.paging())
-    return list_response("statements", page.items, page.total_count, _LISTED)
+    return page_response("statements", page, _LISTED)
 
 
 @router.get("/{statement_id}", responses=openapi.answers(OneStatement, _ONE, found=True), summary="One statement")
@@ -58,16 +57,11 @@ def get_statement(caller: Signed, statement_id: Id) -> Response:
     "/{statement_id}/file",
     summary="File of a statement",
     response_class=Response,
-    responses={
-        **openapi.answers(OneStatement, "", found=True),
-        200: {
-            "description": "The file, without an envelope; `sha256` of the record is that of the CSV.",
-            "content": {
-                media_type: {"schema": _BYTES}
-                for media_type in ("application/octet-stream", *downloads.MEDIA_TYPES.values())
-            },
-        },
-    },
+    responses=openapi.file_answers(
+        OneStatement,
+        "The file, without an envelope; `sha256` of the record is that of the CSV.",
+        downloads.MEDIA_TYPES.values(),
+    ),
 )
 def get_statement_file(caller: Signed, statement_id: Id, query: Annotated[FileQuery, Query()]) -> Response:
     """All lines of a statement as CSV, XLSX or PDF."""

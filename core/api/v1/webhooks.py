@@ -143,11 +143,8 @@ def build_delivery(row: Delivery) -> dict[str, Any]:
 
 
 def _plain(row: object, shape: type[openapi.Shape], *, leave: str = "") -> dict[str, Any]:
-    return {name: _wire(getattr(row, name)) for name in shape.model_fields if name != leave}
-
-
-def _wire(value: object) -> object:
-    return clock.to_wire(value) if isinstance(value, datetime) else value
+    values = {name: getattr(row, name) for name in shape.model_fields if name != leave}
+    return {name: clock.to_wire(value) if isinstance(value, datetime) else value for name, value in values.items()}
 
 
 router = APIRouter(route_class=StrictRoute, prefix="/webhooks", tags=["Webhooks"])
@@ -178,8 +175,7 @@ async def register_endpoint(request: Request, caller: Signed, body: EndpointRequ
             key_id=caller.key_id,
         )
 
-    made, answer = await _secretly(request, caller, register, _REGISTERED, status=201)
-    return answer if made is None else _with_secret(answer, made.endpoint, made.secret, _REGISTERED)
+    return await _show_secret(request, caller, register, _REGISTERED, status=201)
 
 
 @router.get("", responses=openapi.answers(EndpointList, _LISTED), summary="List endpoints")
@@ -193,7 +189,8 @@ def list_endpoints(caller: Signed) -> Response:
 @router.get("/{endpoint_id}", responses=openapi.answers(OneEndpoint, _ONE, found=True), summary="One endpoint")
 def get_endpoint(caller: Signed, endpoint_id: Id) -> Response:
     """One endpoint without its secret."""
-    return success({"endpoint": build_endpoint(_get(caller, endpoint_id))}, _ONE)
+    with reading_autocommit(caller.scope) as session:
+        return success({"endpoint": build_endpoint(endpoints.get_endpoint(session, endpoint_id))}, _ONE)
 
 
 @router.patch(
@@ -231,7 +228,6 @@ async def ping_endpoint(request: Request, caller: Signed, endpoint_id: Id) -> Re
 
     A repetition under the same key sends nothing, and tells what became of the first ping.
     """
-    request.state.raw = {}
     prepared: list[DeliveryJob] = []
 
     def work(session: ScopedSession) -> WireResponse:
@@ -256,15 +252,11 @@ async def ping_endpoint(request: Request, caller: Signed, endpoint_id: Id) -> Re
 )
 async def rotate_secret(request: Request, caller: Signed, endpoint_id: Id) -> Response:
     """Give an endpoint another secret; each secret signs for 24 hours more once it was replaced."""
-    request.state.raw = {}
-    made, answer = await _secretly(
-        request,
-        caller,
-        lambda session: endpoints.rotate_secret(session, endpoint_id, actor=caller.actor),
-        _ROTATED,
-        status=200,
-    )
-    return answer if made is None else _with_secret(answer, made.endpoint, made.secret, _ROTATED)
+
+    def rotate(session: ScopedSession) -> NewSecret:
+        return endpoints.rotate_secret(session, endpoint_id, actor=caller.actor)
+
+    return await _show_secret(request, caller, rotate, _ROTATED, status=200)
 
 
 @router.post(
@@ -306,7 +298,6 @@ def list_deliveries(caller: Signed, endpoint_id: Id, query: Annotated[DeliveryQu
 )
 async def redeliver_event(request: Request, caller: Signed, endpoint_id: Id, delivery_id: Id) -> Response:
     """Queue one delivery again, under the same id."""
-    request.state.raw = {}
 
     def work(session: ScopedSession) -> WireResponse:
         found = log.redeliver(session, delivery_id, actor=caller.actor, endpoint_id=endpoint_id)
@@ -334,15 +325,15 @@ async def replay_events(request: Request, caller: Signed, endpoint_id: Id, body:
     return await run_once_async(request, caller, work)
 
 
-async def _secretly(
+async def _show_secret(
     request: Request,
     caller: Caller,
     make: Callable[[ScopedSession], NewSecret],
     text: str,
     *,
     status: int,
-) -> tuple[NewSecret | None, Response]:
-    """Do the work once per Idempotency-Key; the secret is in no stored answer, and None on a repetition."""
+) -> Response:
+    """Do the work once per Idempotency-Key; the secret is in no stored answer, and so a repetition has none."""
     made: list[NewSecret] = []
 
     def work(session: ScopedSession) -> WireResponse:
@@ -350,19 +341,12 @@ async def _secretly(
         return envelope.answer({"endpoint": build_endpoint(made[-1].endpoint), "secret": None}, text, status=status)
 
     answer = await run_once_async(request, caller, work)
-    return (made[-1] if made else None), answer
-
-
-def _with_secret(answer: Response, endpoint: Endpoint, secret: str, text: str) -> Response:
-    data = {"endpoint": build_endpoint(endpoint), "secret": secret}
+    if not made:
+        return answer
+    data = {"endpoint": build_endpoint(made[-1].endpoint), "secret": made[-1].secret}
     return Response(envelope.encode_success(data, text), answer.status_code, media_type=envelope.JSON)
 
 
 def _get_ping(caller: Caller, delivery_id: UUID, endpoint_id: UUID) -> tuple[DeliveryDetail, Endpoint]:
     with reading(caller.scope) as session:
         return log.get_delivery(session, delivery_id), endpoints.get_endpoint(session, endpoint_id)
-
-
-def _get(caller: Caller, endpoint_id: UUID) -> Endpoint:
-    with reading_autocommit(caller.scope) as session:
-        return endpoints.get_endpoint(session, endpoint_id)

@@ -138,35 +138,25 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
     approval = next(((step, by) for step, by in handled if step.status is ClaimStatus.APPROVED), None)
     if handled and loss.status in {ClaimStatus.VIEWED, ClaimStatus.REVIEWING} and dice.random() < _REFERRED:
         step, officer = handled[-1]
-        questioned = {
-            "to_status": ClaimStatus.APPROVED,
-            "asks_role": AskedRole.SUPERVISOR,
-            "amount_minor": loss.owed_minor,
-        }
-        questioned["note"] = "Please decide it with me"
-        referral = {"id": new_id(dice, step.at), "staff_id": officer.id, "created_at": stamp(step.at)}
-        rows.add(ClaimReferral, {**made, **questioned, **referral, "closed_at": None, "closed_by": None})
+        asked = {"to_status": ClaimStatus.APPROVED, "asks_role": AskedRole.SUPERVISOR, "amount_minor": loss.owed_minor}
+        referral = _referral(dice, step.at, officer, note="Please decide it with me", **asked)
+        rows.add(ClaimReferral, {**made, **referral})
     if approval and loss.status is ClaimStatus.OFFER_ACCEPTED and approval[1].limit_minor is None:
-        rows.add(ClaimReferral, {**made, **_hand_over(loss, handled[-1][0].at, approval[1])})
+        own, offered = Random(f"hand over {loss.id}"), amounts(loss)["offer_amount_minor"]  # noqa: S311 - invented data
+        paying = {"to_status": ClaimStatus.PAID, "asks_role": AskedRole.FINANCE, "amount_minor": offered}
+        rows.add(ClaimReferral, {**made, **_referral(own, handled[-1][0].at, approval[1], note="", **paying)})
     if handled and loss.status not in DECIDED and dice.random() < _TASKED:
         step, officer = handled[-1]
-        todo = {
-            "text": dice.choice(_list_tasks(loss)),
-            "due_on": f"{step.at + timedelta(days=dice.randint(1, 9)):%Y-%m-%d}",
-        }
+        tasks = _IN_DEATH if loss.incident == DEATH else _TASKS[loss.kind]
+        todo = {"text": dice.choice(tasks), "due_on": f"{step.at + timedelta(days=dice.randint(1, 9)):%Y-%m-%d}"}
         by = {"id": new_id(dice, step.at), "assigned_to": officer.id, "made_by": officer.id}
-        undone = {"created_at": stamp(step.at), "done_at": None, "done_by": None}
-        rows.add(ClaimTask, {**made, **todo, **by, **undone})
+        rows.add(ClaimTask, {**made, **todo, **by, "created_at": stamp(step.at)})
     if handled and _DUPLICATE not in loss.flags and not loss.sale.life.ended and dice.random() < _TWICE:
         step, officer = approval or handled[-1]
         twin = _build_twin(loss, dice, step.at, officer)
         if approval:
             rows.add(ClaimOverride, {**made, **_override(loss, twin, dice, step, officer)})
         file(twin, dice, specimens, rows, log)
-
-
-def _list_tasks(loss: Loss) -> tuple[str, ...]:
-    return _IN_DEATH if loss.incident == DEATH else _TASKS[loss.kind]
 
 
 def _approval(loss: Loss, at: datetime, officer: Officer) -> Values:
@@ -215,19 +205,9 @@ def _override(loss: Loss, twin: Loss, dice: Random, approval: Reached, officer: 
     }
 
 
-def _hand_over(loss: Loss, at: datetime, giver: Officer) -> Values:
-    """Return the payment of an accepted offer as it waits for finance."""
-    return {
-        "id": new_id(Random(f"hand over {loss.id}"), at),  # noqa: S311 - invented data
-        "asks_role": AskedRole.FINANCE,
-        "to_status": ClaimStatus.PAID,
-        "amount_minor": amounts(loss)["offer_amount_minor"],
-        "note": "",
-        "staff_id": giver.id,
-        "created_at": stamp(at),
-        "closed_at": None,
-        "closed_by": None,
-    }
+def _referral(dice: Random, at: datetime, giver: Officer, **asked: object) -> Values:
+    """Return what is asked of a supervisor or of finance, as it waits for them."""
+    return {**asked, "id": new_id(dice, at), "staff_id": giver.id, "created_at": stamp(at)}
 
 
 def _reserve(loss: Loss, rows: Rows) -> None:
@@ -254,11 +234,9 @@ def _payee(loss: Loss, claim: Values, at: str) -> Values:
         "id": _payee_id(loss),
         "claim_id": loss.id,
         "name": submitted.name_claimant(loss) if number else "The lender",
-        "bank_name": None,
         "hint": number and number[-4:],
         "sealed": seal.seal({"account_number": number}) if number else None,
         "reason": "As submitted with the claim",
-        "staff_id": None,
         "created_at": at,
     }
 

@@ -158,6 +158,7 @@ def _other(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[s
     assert line is not None  # noqa: S101 - the caller asks for lines
     bank, code = dice.choice(_BANKS)
     name = f"{says['first_name']} {says['last_name']}"
+    papers = {paper: "device_picture" if paper.endswith("image") else paper for paper in loss.papers}
     answers = {
         "policy_number": loss.sale.policy_number,
         "incident_type": loss.incident,
@@ -172,15 +173,10 @@ def _other(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[s
         **dict.fromkeys(("driver_name", "traveller_name", "injured_person"), name),
         "registration_number": says.get("plate"),
         line.amount: money.to_wire(loss.owed_minor),
-        **{paper: specimens.link(rows, loss.sale.owner, _specimen(paper)) for paper in loss.papers},
+        **{paper: specimens.link(rows, loss.sale.owner, specimen) for paper, specimen in papers.items()},
     }
     names = (line.stored_names.get(field, field) for field in line.request.model_fields if field not in CLAIMANT_FIELDS)
     return {field: answers.get(field) for field in names}
-
-
-def _specimen(paper: str) -> str:
-    """Return the specimen that stands for a document."""
-    return "device_picture" if paper.endswith("image") else paper
 
 
 def _device(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cache, partial
 from random import Random
@@ -140,16 +140,16 @@ class Variant:
 
     body: Values
     split: money.Split
-    sum_insured_minor: int | None
+    sum_insured_minor: int | None = None
     explained: str
     submitted: str
     payload: str
-    personal: Mapping[str, str]
-    twin: str | None
+    personal: Mapping[str, str] = field(default_factory=dict)
+    twin: str | None = None
     things: Mapping[str, Callable[[int], str]]
-    risk: str | None
-    plate: str | None
-    device: str | None
+    risk: str | None = None
+    plate: str | None = None
+    device: str | None = None
     starts_in: int | None
     months: int
     days: int
@@ -208,16 +208,11 @@ def device(rates: Rates, dice: Random, *, split: Splitting) -> Variant:
     return Variant(
         **_of_term(term),
         split=split(money.to_minor(rates.price)),
-        sum_insured_minor=None,
         body=body,
         explained="[]",
         submitted=_text(body, term, _STAND_INS),
         payload=_text(body, term, _STAND_INS),
-        personal={},
-        twin=None,
         things={_SERIAL.word: _number_device},
-        risk=None,
-        plate=None,
         device="%(serial)s",
     )
 

@@ -19,6 +19,7 @@ from core.services.compliance import figures
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.compliance import BREACH_RISKS
 from core.store.schema.tables import AuditEntry, Breach
 
@@ -227,12 +228,11 @@ def get_breach(session: ScopedSession, breach_id: UUID) -> BreachRow:
 def list_breaches(session: ScopedSession, *conditions: Any) -> list[BreachRow]:
     """List every breach, or those of conditions, the newest first."""
     query = sa.select(Breach).where(*conditions).order_by(col(Breach.known_at).desc(), col(Breach.id).desc())
-    names = set(BreachRow.__dataclass_fields__) - {"notify_by"}
     found = []
     for row in session.execute(query).scalars():
         hours = figures.get_figure(session, "breach_hours", clock.to_lagos_day(row.known_at))
         notify_by = row.known_at + timedelta(hours=hours)
-        found.append(BreachRow(**{name: getattr(row, name) for name in names}, notify_by=notify_by))
+        found.append(build_row(BreachRow, row, notify_by=notify_by))
     return found
 
 

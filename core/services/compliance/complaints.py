@@ -19,6 +19,7 @@ from core.services.compliance import figures
 from core.services.people.staff import Person
 from core.states.policies import OPEN
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.compliance import COMPLAINT_CATEGORIES
 from core.store.schema.tables import Complaint, Policy, Provider, Submission
 
@@ -137,11 +138,8 @@ def list_complaints(session: ScopedSession) -> Sequence[ComplaintRow]:
         .outerjoin(Policy, col(Policy.id) == col(Complaint.policy_id))
         .order_by(col(Complaint.received_at).desc())
     )
-    names = set(ComplaintRow.__dataclass_fields__) - {"insurer", "policy_number"}
-    rows = [
-        ComplaintRow(**{name: getattr(row, name) for name in names}, insurer=insurer, policy_number=number)
-        for row, insurer, number in session.execute(query)
-    ]
+    found = session.execute(query)
+    rows = [build_row(ComplaintRow, row, insurer=insurer, policy_number=number) for row, insurer, number in found]
     open_ = sorted((row for row in rows if row.answered_at is None), key=lambda row: row.due_on)
     return [*open_, *(row for row in rows if row.answered_at is not None)]
 

@@ -51,6 +51,7 @@ from core.services.policies import policies as endorsements
 from core.store.access import ScopedSession
 from core.store.expressions import matches
 from core.store.operations import blob_storage
+from core.store.rows import build_row
 from core.store.schema import tables
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import (
@@ -493,14 +494,9 @@ def remove_files(codes: Sequence[str]) -> None:
         blob_storage.remove(code)
 
 
-def list_erasures(session: ScopedSession) -> list[ErasureRow]:
-    """List every erasure, the newest first."""
-    return _list(session)
-
-
 def get_erasure(session: ScopedSession, erasure_id: UUID) -> ErasureRow:
     """Return one erasure; NotFound for an unknown id."""
-    found = _list(session, col(Erasure.id) == erasure_id)
+    found = list_erasures(session, col(Erasure.id) == erasure_id)
     if not found:
         raise NotFound("There is no such erasure")
     return found[0]
@@ -508,15 +504,16 @@ def get_erasure(session: ScopedSession, erasure_id: UUID) -> ErasureRow:
 
 def list_of_request(session: ScopedSession, request_id: UUID) -> list[ErasureRow]:
     """List the erasures of a request."""
-    return _list(session, col(Erasure.request_id) == request_id)
+    return list_erasures(session, col(Erasure.request_id) == request_id)
 
 
 def _answer_request(session: ScopedSession, row: Erasure, by: Person) -> None:
     if row.request_id is None:
         return
     done = {"state": "answered", "outcome": f"Erased, certificate {row.number}", "version": DataRequest.version + 1}
-    update = sa.update(DataRequest).where(col(DataRequest.id) == row.request_id)
-    run(session, update.values(**done, answered_by=by.id, answered_at=clock.now()))
+    session.change(
+        DataRequest, col(DataRequest.id) == row.request_id, **done, answered_by=by.id, answered_at=clock.now()
+    )
 
 
 def _certify(row: Erasure, rows: Mapping[str, int], by: Person) -> str:
@@ -525,14 +522,12 @@ def _certify(row: Erasure, rows: Mapping[str, int], by: Person) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def _list(session: ScopedSession, *conditions: Any) -> list[ErasureRow]:
+def list_erasures(session: ScopedSession, *conditions: Any) -> list[ErasureRow]:
+    """List every erasure, or those of conditions, the newest first."""
     query = PROPOSALS.select_with_names().where(*conditions)
     query = query.order_by(col(Erasure.prepared_at).desc(), col(Erasure.id).desc())
-    names = set(ErasureRow.__dataclass_fields__) - {"preparer", "decider"}
-    return [
-        ErasureRow(**{name: getattr(row, name) for name in names}, preparer=made_by, decider=decided_by)
-        for row, made_by, decided_by in session.execute(query)
-    ]
+    found = session.execute(query)
+    return [build_row(ErasureRow, row, preparer=made_by, decider=decided_by) for row, made_by, decided_by in found]
 
 
 def _open(session: ScopedSession, erasure_id: UUID, by: Person) -> Erasure:

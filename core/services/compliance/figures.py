@@ -15,7 +15,7 @@ from sqlmodel import SQLModel, col
 from core import clock, ids
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed, NotFound
+from core.errors import InvalidInput, NotAllowed
 from core.services.audit import log as audit
 from core.services.compliance import breaches
 from core.services.compliance.request_forms import KINDS
@@ -23,6 +23,7 @@ from core.services.lists.windows import Span, Window
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import (
     AuditEntry,
     Breach,
@@ -88,11 +89,7 @@ def require_role(by: Person) -> None:
 def get_for_update(session: ScopedSession, entity: type[RowT], record_id: UUID, *, noun: str, by: Person) -> RowT:
     """Lock and return a record of the desk; NotAllowed for whoever is not of compliance, NotFound for an unknown id."""
     require_role(by)
-    query = sa.select(entity).where(col(entity.id) == record_id).with_for_update()  # type: ignore[attr-defined]
-    row: RowT | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound(f"There is no such {noun}")
-    return row
+    return session.lock(entity, record_id, noun)
 
 
 def get_figure(session: ScopedSession, name: str, on: date | None = None) -> int:
@@ -113,8 +110,7 @@ def list_figures(session: ScopedSession) -> list[Figure]:
     """List every figure that was ever set, by name and the newest first."""
     query = sa.select(ComplianceFigure).order_by(col(ComplianceFigure.effective_on).desc())
     rows = sorted(session.execute(query).scalars(), key=lambda row: list(LABELS).index(row.name))
-    names = ("name", "amount", "effective_on", "source")
-    return [Figure(**{name: getattr(row, name) for name in names}, label=LABELS[row.name]) for row in rows]
+    return [build_row(Figure, row, label=LABELS[row.name]) for row in rows]
 
 
 def set_figure(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) -> None:
@@ -227,5 +223,4 @@ def _disclosures(session: ScopedSession, span: Span) -> Iterator[tuple[str, str,
 
 def _count(session: ScopedSession, entity: Any, *conditions: Any) -> int:
     live = [col(entity.is_live)] if "is_live" in entity.model_fields else []
-    query = sa.select(sa.func.count()).select_from(entity).where(*conditions, *live)
-    return int(session.execute(query).scalar_one())
+    return session.count_rows(entity, *conditions, *live)

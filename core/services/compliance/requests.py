@@ -19,6 +19,7 @@ from core.services.compliance.request_forms import Extension, Identity, NewReque
 from core.services.customers import merging
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import Customer, DataRequest, Distributor
 
 OPEN: Final = ("received", "acknowledged")
@@ -226,7 +227,7 @@ def list_requests(session: ScopedSession) -> list[RequestRow]:
 
 
 def _build(row: DataRequest) -> RequestRow:
-    return RequestRow(**{name: getattr(row, name) for name in RequestRow.__dataclass_fields__})
+    return build_row(RequestRow, row)
 
 
 def _get_open(session: ScopedSession, request_id: UUID, version: int, by: Person) -> DataRequest:

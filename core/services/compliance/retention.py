@@ -189,8 +189,7 @@ def find_obstacles(session: ScopedSession, customers: Sequence[UUID]) -> Obstacl
         (Claim, col(Claim.customer_id).in_(customers), _is_open_claim()),
         (LegalHold, col(LegalHold.customer_id).in_(customers), col(LegalHold.lifted_at).is_(None)),
     )
-    queries = (sa.select(sa.func.count()).select_from(entity).where(*which) for entity, *which in against)
-    counts = [session.execute(query).scalar_one() for query in queries]
+    counts = [session.count_rows(entity, *which) for entity, *which in against]
     # Money that is still to be paid needs the name and the account that it was promised to.
     counts.append(len(givers.list_unpaid_customers(session, col(Refund.customer_id).in_(customers))))
     words = (

@@ -27,8 +27,8 @@ from core.store.schema.tables import Customer, CustomerMerge, Policy, Purchase
 
 # The line break prevents matches across two fields: submitted text cannot contain one.
 _SEARCHED_TEXT = join_lines(col(Customer.name_key), col(Customer.email_key), col(Customer.phone_number))
-# What may be a phone number or a part of one.
-PHONE = r"(?=(?:\D*\d){5})\+?[\d\s()-]+"
+# What may be a phone number or a part of one: five digits, or four with which a mobile number begins.
+PHONE = r"(?=(?:\D*\d){5}|0[789](?:\D*\d){2})\+?[\d\s()-]+"
 _NIGERIA = "234"
 
 

@@ -5,7 +5,7 @@ One person of finance proposes the amounts, another confirms them; the correctio
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Final
@@ -135,7 +135,7 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
     NotAllowed for who proposed it, for who has a password that somebody else has just reset, and above one's limit.
     """
     proposal = _open(session, proposal_id, by)
-    corrected, parts = movements.get_record(session, proposal.corrects_id), _parts_of(proposal)
+    corrected, parts = movements.get_record(session, proposal.corrects_id), build_row(Split, proposal)
     with _keep_refusal(by, "adjustment confirmation", corrected.id, parts):
         PROPOSALS.require_second(session, proposal, by)
         _refuse_unbounded(session, corrected, parts)
@@ -196,7 +196,7 @@ def _list(session: ScopedSession, *conditions: Any) -> list[Proposal]:
         .order_by(col(AdjustmentProposal.proposed_at), col(AdjustmentProposal.id))
     )
     return [
-        build_row(Proposal, row, parts=_parts_of(row), proposer=made_by, decider=decided_by)
+        build_row(Proposal, row, parts=build_row(Split, row), proposer=made_by, decider=decided_by)
         for row, made_by, decided_by in session.execute(query)
     ]
 
@@ -204,14 +204,10 @@ def _list(session: ScopedSession, *conditions: Any) -> list[Proposal]:
 def _parse_parts(given: AdjustmentInput) -> Split:
     amounts = (given.premium, given.platform_commission, given.distributor_commission)
     parts = Split(*(money.to_minor(amount) for amount in amounts))
-    if not (parts.total_minor or parts.mca_profit_minor or parts.distributor_profit_minor):
+    if not any(astuple(parts)):
         message = "must not be zero together with both commissions: nothing would change"
         raise InvalidInput([FieldFault("premium", message)])
     return parts
-
-
-def _parts_of(row: Any) -> Split:
-    return Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor)
 
 
 def _refuse_unbounded(session: ScopedSession, corrected: Movement, parts: Split) -> None:
@@ -222,11 +218,10 @@ def _refuse_unbounded(session: ScopedSession, corrected: Movement, parts: Split)
     if corrected.kind == "adjustment":
         raise StateForbids("This is an adjustment itself: correct the movement that it corrects")
     session.execute(sa.select(col(Policy.id)).where(col(Policy.id) == corrected.policy_id).with_for_update())
-    made = _sum_made(session, corrected.id)
-    all_ = Split(*(sum(pair) for pair in zip(made, _tuple(parts), strict=True)))
-    premium = corrected.total_minor
+    made = _sum(session, Adjustment, col(Adjustment.corrects_id) == corrected.id)
+    all_, premium, before = made + parts, corrected.total_minor, made.total_minor
     if abs(all_.total_minor) > abs(premium):
-        left = f": {money.format_naira(max(abs(premium) - abs(made[0]), 0))} is left" if made[0] else ""
+        left = f": {money.format_naira(max(abs(premium) - abs(before), 0))} is left" if before else ""
         message = f"must not change the premium of {money.format_naira(premium)} by more than itself{left}"
         raise InvalidInput.for_field("premium", message)
     _refuse_commissions(corrected, all_)
@@ -257,22 +252,19 @@ def _refuse_beyond_term(session: ScopedSession, corrected: Movement, parts: Spli
     A sale and its refund are each within their own bounds; together they could leave a commission on no premium.
     """
     renewal = col(Movement.renewal_id)
-    sums = [sum_of(col(getattr(Movement, name))) for name in _AMOUNTS]
-    query = sa.select(*sums).where(
-        col(Movement.policy_id) == corrected.policy_id,
-        renewal.is_(None) if corrected.renewal_id is None else renewal == corrected.renewal_id,
-    )
-    before = tuple(int(minor) for minor in session.execute(query).one())
-    after = tuple(sum(pair) for pair in zip(before, _tuple(parts), strict=True))
+    of_term = renewal.is_(None) if corrected.renewal_id is None else renewal == corrected.renewal_id
+    before = _sum(session, Movement, col(Movement.policy_id) == corrected.policy_id, of_term)
+    after = before + parts
     if _measure_excess(after) > _measure_excess(before):
-        left = f"the premium that its term is left with after refunds, {money.format_naira(after[0])}"
+        left = f"the premium that its term is left with after refunds, {money.format_naira(after.total_minor)}"
         raise InvalidInput.for_field("premium", f"must leave both commissions within {left}")
 
 
-def _measure_excess(left: tuple[int, ...]) -> int:
+def _measure_excess(left: Split) -> int:
     """Return by how much in kobo a term is beyond its bounds; the last kobo of a refund is rounded."""
-    premium, *commissions = left
-    return max(0, -premium, -min(commissions), sum(commissions) - premium)
+    premium, *commissions = astuple(left)
+    excess: int = max(0, -premium, -min(commissions), sum(commissions) - premium)
+    return excess
 
 
 def _refuse_commissions(corrected: Movement, all_: Split) -> None:
@@ -295,15 +287,10 @@ def _refuse_commissions(corrected: Movement, all_: Split) -> None:
         raise InvalidInput(faults)
 
 
-def _sum_made(session: ScopedSession, movement_id: UUID) -> tuple[int, ...]:
-    """Sum premium and both commissions of the confirmed corrections of a movement, in kobo."""
-    sums = [sum_of(col(getattr(Adjustment, name))) for name in _AMOUNTS]
-    row = session.execute(sa.select(*sums).where(col(Adjustment.corrects_id) == movement_id)).one()
-    return tuple(int(minor) for minor in row)
-
-
-def _tuple(parts: Split) -> tuple[int, ...]:
-    return tuple(getattr(parts, name) for name in _AMOUNTS)
+def _sum(session: ScopedSession, entity: Any, *conditions: Any) -> Split:
+    """Sum premium and both commissions of the rows that meet the conditions."""
+    sums = [sum_of(col(getattr(entity, name))) for name in _AMOUNTS]
+    return Split(*map(int, session.execute(sa.select(*sums).where(*conditions)).one()))
 
 
 def _refuse_above_limit(session: ScopedSession, corrected: Movement, parts: Split, by: Person) -> None:
@@ -321,7 +308,7 @@ def _refuse_above_limit(session: ScopedSession, corrected: Movement, parts: Spli
         admins = [row.id for row in session.execute(sa.select(Staff)).scalars() if "admin" in row.roles]
         alone = col(Adjustment.approved_by).not_in(admins)
         made.append(_sum_sizes(session, col(Adjustment.distributor_id) == corrected.distributor_id, since, alone))
-    size = max(map(abs, _tuple(parts)))
+    size = max(map(abs, astuple(parts)))
     if size + max(made) <= limit:
         return
     nobody = "nobody confirms that much: refuse it, and cancel the policy instead"
@@ -353,12 +340,10 @@ def _open(session: ScopedSession, proposal_id: UUID, by: Person) -> AdjustmentPr
 
 
 def _note(session: ScopedSession, proposal: AdjustmentProposal, action: str, *, by: Person, **more: str) -> None:
-    after = {
-        "corrects": f"{proposal.corrects_kind} {proposal.corrects_id}",
+    amounts = {
         "premium": money.to_wire(proposal.total_minor),
         "platform_commission": money.to_wire(proposal.mca_profit_minor),
         "distributor_commission": money.to_wire(proposal.distributor_profit_minor),
-        **more,
     }
-    subject = audit.subject_of("adjustment", proposal.id)
-    audit.write(session, actor=by.actor, action=action, subject=subject, after=after)
+    corrects = f"{proposal.corrects_kind} {proposal.corrects_id}"
+    audit.note(session, "adjustment", proposal.id, action, actor=by.actor, corrects=corrects, **amounts, **more)

@@ -44,6 +44,8 @@ COLLECTS = HOLDERS
 # Days before its end at which a licence is spoken of, the most urgent first.
 WARNED_DAYS = (7, 30, 60)
 _CALCULATION = ("collects", "is_resident", "is_small", "charges_vat", "tin")
+# Of two that begin on one day the newer one holds.
+_SINCE = (col(Agreement.starts_on), col(Agreement.created_at), col(Agreement.id))
 _Short = Annotated[str, Field(max_length=60)]
 
 
@@ -150,7 +152,7 @@ def get_in_force(session: ScopedSession, party: Party, on: date) -> Agreement | 
     query = (
         sa.select(Agreement)
         .where(party.owns(Agreement), col(Agreement.starts_on) <= on)
-        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
+        .order_by(*(column.desc() for column in _SINCE))
         .limit(1)
     )
     found: Agreement | None = session.execute(query).scalar_one_or_none()
@@ -209,11 +211,7 @@ def _list_calculation(row: Agreement | None) -> list[Any]:
 
 def load_in_force(session: ScopedSession, on: date) -> Mapping[Party, Agreement]:
     """Return the terms that hold on a day, of every party that has some."""
-    query = (
-        sa.select(Agreement)
-        .where(col(Agreement.starts_on) <= on)
-        .order_by(col(Agreement.starts_on), col(Agreement.created_at), col(Agreement.id))
-    )
+    query = sa.select(Agreement).where(col(Agreement.starts_on) <= on).order_by(*_SINCE)
     return {parties.party_of(row): row for row in session.execute(query).scalars()}
 
 
@@ -223,7 +221,7 @@ def list_history(session: ScopedSession, party: Party) -> list[tuple[Agreement, 
         sa.select(Agreement, col(Staff.name))
         .join(Staff, col(Staff.id) == col(Agreement.made_by))
         .where(party.owns(Agreement))
-        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
+        .order_by(*(column.desc() for column in _SINCE))
     )
     return [(row, name) for row, name in session.execute(query)]
 
@@ -316,7 +314,9 @@ def propose(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
 def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
     """Confirm what another admin proposed; it is paid to after 48 hours."""
     row = _open(session, account_id, by)
-    with audit.keep_refusal(actor=by.actor, action="bank account confirmation", subject=_subject_of(row)):
+    party = parties.party_of(row)
+    subject = audit.subject_of(party.subject, party.id)
+    with audit.keep_refusal(actor=by.actor, action="bank account confirmation", subject=subject):
         PROPOSALS.require_second(session, row, by)
     _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
 
@@ -378,11 +378,7 @@ def _decide(session: ScopedSession, row: BankAccount, state: str, by: Person, **
     _note(session, row, _DECIDED[state], by)
 
 
-def _subject_of(row: BankAccount) -> str:
-    party = parties.party_of(row)
-    return audit.subject_of(party.subject, party.id)
-
-
 def _note(session: ScopedSession, row: BankAccount, action: str, by: Person) -> None:
-    after = {"bank": row.bank_name, "account_name": row.account_name, "account_ends_in": row.hint}
-    audit.write(session, actor=by.actor, action=action, subject=_subject_of(row), after=after)
+    party = parties.party_of(row)
+    facts = {"bank": row.bank_name, "account_name": row.account_name, "account_ends_in": row.hint}
+    audit.note(session, party.subject, party.id, action, actor=by.actor, **facts)

@@ -92,7 +92,15 @@ def state_month(
         return 0
     number = 0
     with in_time(month, STATED_ON):
-        found = _load_month(session, Window.of_month(month))
+        window = Window.of_month(month)
+        found = _Month(
+            window=window,
+            rates=tax.load_rates(session, month),
+            names=statements.load_names(session),
+            terms=agreements.load_in_force(session, window.last),
+            rows=statement_lines.load_month(session, window),
+            paid=paid_lines.load_unstated(session, window.last),
+        )
         for party, name in parties.list_parties(session):
             if party not in before and party not in found.rows:
                 continue
@@ -111,17 +119,6 @@ def _load_closings(session: ScopedSession, month: date) -> dict[Party, tuple[dat
     query = sa.select(Statement).where(col(Statement.month).in_(months), *statement_reading.IS_VALID)
     rows = session.execute(query.order_by(col(Statement.month))).scalars()
     return {parties.party_of(row): (row.month, row.closing_minor) for row in rows}
-
-
-def _load_month(session: ScopedSession, window: Window) -> _Month:
-    return _Month(
-        window=window,
-        rates=tax.load_rates(session, window.start),
-        names=statements.load_names(session),
-        terms=agreements.load_in_force(session, window.last),
-        rows=statement_lines.load_month(session, window),
-        paid=paid_lines.load_unstated(session, window.last),
-    )
 
 
 def _state(

@@ -180,8 +180,8 @@ def _movements(session: ScopedSession, window: Window, names: dict[Party, str]) 
     )
     holders = _holders(session, window)
     for row in session.execute(query.group_by(*keys).order_by(*keys)):
-        stored, kind, seller_id, insurer_id, number, *minors = row
-        on, (premium, share, commission, income) = _day(stored), map(int, minors)
+        on, kind, seller_id, insurer_id, number, *minors = row
+        premium, share, commission, income = map(int, minors)
         seller, insurer = names[Party("distributor", seller_id)], names[Party("provider", insurer_id)]
         about = f"{on} {kind} x {number}, {seller}, {insurer}"
         yield Entry(on, RECEIVABLE if seller_id in holders else WALLET, seller, premium, about)
@@ -214,7 +214,3 @@ def _taxes(session: ScopedSession, window: Window) -> Iterator[Entry]:
         yield Entry(window.last, VAT, "", row.vat_minor, about)
         yield Entry(window.last, WITHHELD, "", -row.withheld_minor, about)
         yield Entry(window.last, DISTRIBUTOR, party, row.withheld_minor - row.vat_minor, about)
-
-
-def _day(value: Any) -> date:
-    return date.fromisoformat(value) if isinstance(value, str) else value

@@ -161,11 +161,6 @@ class MovementRow:
         return Split(self.total_minor, self.mca_profit_minor, self.distributor_profit_minor)
 
 
-def build_conditions(criteria: MovementFilter) -> list[Condition]:
-    """Return the conditions of a filter on the view of movements."""
-    return criteria.conditions(Movement)
-
-
 def compute_totals(session: ScopedSession, criteria: MovementFilter) -> SalesTotals:
     """Return the counts and sums of a selection by kind; kinds that are not chosen are zero."""
     verbs = [VERBS[kind] for kind in criteria.kinds]
@@ -194,7 +189,7 @@ def list_rows(
     span, offset = located
     query = (
         sa.select(Movement)
-        .where(*build_conditions(criteria.anytime()), *span.on(_MOMENT))
+        .where(*criteria.anytime().conditions(Movement), *span.on(_MOMENT))
         .order_by(*MOVEMENTS.orders[order].keys)
         .limit(paging.limit)
         .offset(offset)
@@ -290,7 +285,7 @@ def _rows(columns: Sequence[Any], criteria: MovementFilter, _: Choices) -> AnySe
         sa.select(*columns)
         .select_from(Movement)
         .join(Policy, col(Policy.purchase_id) == col(Movement.purchase_id))
-        .where(*build_conditions(criteria))
+        .where(*criteria.conditions(Movement))
     )
 
 

@@ -14,10 +14,11 @@ from sqlmodel import col
 from core import clock, money, reference, seal
 from core.services.audit import log as audit
 from core.services.finance import adjustments, journal, movements, parties
-from core.services.finance.bordereaux import bordereaux, columns
+from core.services.finance.bordereaux import bordereaux, columns, premium_rows
 from core.services.finance.payments import paid_lines
 from core.services.finance.reconciling import differences
 from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements.lines import is_stated
 from core.services.lists.spreadsheets import hash_chunks
 from core.states.finance import SHUT, DifferenceState, StatementState
 from core.store.access import AnySelect, ScopedSession
@@ -190,13 +191,8 @@ def _left_out_of_statements(session: ScopedSession, rows: Sequence[Statement]) -
     """Movements of stated months that are on no statement of the account; those of the last month may still come."""
     newest = max(rows, key=lambda row: row.month)
     party = parties.party_of(newest)
-    stated = sa.exists().where(
-        col(StatementLine.movement_id) == col(Movement.id),
-        col(StatementLine.account) == party.account,
-        col(StatementLine.released_by).is_(None),
-    )
     before = col(Movement.created_at) < clock.lagos_midnight(newest.month)
-    missing = session.count_rows(Movement, party.owns(Movement), col(Movement.is_live), before, ~stated)
+    missing = session.count_rows(Movement, party.owns(Movement), col(Movement.is_live), before, ~is_stated(party))
     if paid_lines.list_unstated(session, party, clock.add_days(newest.month, -1)):
         yield f"payments before the month of {_statement_named(newest)} are on no statement"
     if missing:
@@ -475,15 +471,12 @@ def _bordereau_line_faults(session: ScopedSession) -> Iterator[str]:
 
 def _left_out_of_bordereaux(session: ScopedSession, newest: Bordereau) -> Iterator[str]:
     """Movements of reported months that no bordereau has; those of the last one may still come."""
-    reported = sa.exists().where(
-        col(BordereauLine.subject_id) == col(Movement.id), col(BordereauLine.kind) == "premium"
-    )
     missing = session.count_rows(
         Movement,
         col(Movement.provider_id) == newest.provider_id,
         col(Movement.is_live),
         col(Movement.created_at) < clock.lagos_midnight(newest.month),
-        ~reported,
+        ~premium_rows.IS_REPORTED,
     )
     if missing:
         yield f"{missing:,} movements before the month of {_bordereau_named(newest)} are in no bordereau"

@@ -128,12 +128,8 @@ def clear_failures(session: ScopedSession, email: str, *, address: str | None = 
         # Its own attempt and one more: an office's typing errors never add up, and one valid account does not
         # reset the guesses at other accounts.
         left = col(SignInAttempt.failures) - 2
-        session.execute(
-            sa.update(SignInAttempt)
-            .where(col(SignInAttempt.email_hash) == _hash_address(address))
-            .values(failures=sa.case((left > 0, left), else_=0))
-            .execution_options(synchronize_session=False)
-        )
+        is_address = col(SignInAttempt.email_hash) == _hash_address(address)
+        session.change(SignInAttempt, is_address, failures=sa.case((left > 0, left), else_=0))
 
 
 def hash_email(email: str) -> str:
@@ -189,15 +185,12 @@ def open_session(
 
 def keep_alive(session: ScopedSession, token: str) -> None:
     """Record that a session is in use; at most once a minute, to save writes."""
-    session.execute(
-        sa.update(StaffSession)
-        .where(
-            col(StaffSession.token_hash) == hash_token(token),
-            col(StaffSession.seen_at) < clock.now() - _KEEP_ALIVE_INTERVAL,
-            col(StaffSession.ended_at).is_(None),
-        )
-        .values(seen_at=clock.now())
-        .execution_options(synchronize_session=False)
+    session.change(
+        StaffSession,
+        col(StaffSession.token_hash) == hash_token(token),
+        col(StaffSession.seen_at) < clock.now() - _KEEP_ALIVE_INTERVAL,
+        col(StaffSession.ended_at).is_(None),
+        seen_at=clock.now(),
     )
 
 

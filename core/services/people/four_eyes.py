@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import NotAllowed, StateForbids
 from core.services.people import staff
 from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
@@ -94,10 +94,7 @@ class Proposals(Generic[Row]):
 
     def get_open(self, session: ScopedSession, row_id: UUID) -> Row:
         """Return an open proposal, locked; NotFound for an unknown id, StateForbids once it is decided."""
-        query = sa.select(self.table).where(self._column("id") == row_id).with_for_update()
-        row: Row | None = session.execute(query).scalar_one_or_none()
-        if row is None:
-            raise NotFound(f"There is no such {self.noun}")
+        row = session.lock(self.table, row_id, self.noun)
         if row.state != OPEN:  # type: ignore[attr-defined]
             raise StateForbids(f"This {self.noun} does not wait for a decision any more")
         return row
@@ -124,12 +121,8 @@ class Proposals(Generic[Row]):
 
     def decide(self, session: ScopedSession, row_id: UUID, state: str, *, by: Person, **more: Any) -> None:
         """Write a decision, with further columns of the table."""
-        session.execute(
-            sa.update(self.table)
-            .where(self._column("id") == row_id)
-            .values(state=state, decided_by=by.id, decided_at=clock.now(), **more)
-            .execution_options(synchronize_session=False)
-        )
+        decided = {"state": state, "decided_by": by.id, "decided_at": clock.now()}
+        session.change(self.table, self._column("id") == row_id, **decided, **more)
 
     def select_with_names(self) -> Any:
         """Return a query of proposals with the names of who made and who decided them."""

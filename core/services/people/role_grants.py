@@ -19,6 +19,7 @@ from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.settings import settings
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import AuditEntry, RoleGrant, Staff
 
 # Whoever has none of these neither decides on money nor approves what others prepare.
@@ -193,12 +194,7 @@ def refuse(session: ScopedSession, grant_id: UUID, *, by: Person) -> None:
 
 def get_open(session: ScopedSession, staff_id: UUID) -> OpenGrant | None:
     """Return the change of a person's account that waits for a second admin."""
-    return next(iter(_list(session, col(RoleGrant.staff_id) == staff_id)), None)
-
-
-def list_open(session: ScopedSession) -> list[OpenGrant]:
-    """List everything that waits for a second admin, oldest first."""
-    return _list(session)
+    return next(iter(list_open(session, col(RoleGrant.staff_id) == staff_id)), None)
 
 
 def list_unconfirmed(session: ScopedSession, *, since: datetime, until: datetime | None = None) -> list[str]:
@@ -244,7 +240,8 @@ def _find_logged(session: ScopedSession, row: Staff) -> dict[str, Any] | None:
     return next((after for after in session.execute(newest).scalars() if after and "enabled" in after), None)
 
 
-def _list(session: ScopedSession, *conditions: Any) -> list[OpenGrant]:
+def list_open(session: ScopedSession, *conditions: Any) -> list[OpenGrant]:
+    """List everything that waits for a second admin, or that of conditions, oldest first."""
     person, proposer = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
     query = (
         sa.select(RoleGrant, col(person.name), col(proposer.name))
@@ -253,9 +250,8 @@ def _list(session: ScopedSession, *conditions: Any) -> list[OpenGrant]:
         .where(col(RoleGrant.state) == "open", *conditions)
         .order_by(col(RoleGrant.proposed_at), col(RoleGrant.id))
     )
-    names = ("id", "staff_id", "act", "claim_limit_minor", "proposed_by", "proposed_at")
     return [
-        OpenGrant(**{name: getattr(row, name) for name in names}, roles=tuple(row.roles), person=name, proposer=by)
+        build_row(OpenGrant, row, roles=tuple(row.roles), person=name, proposer=by)
         for row, name, by in session.execute(query)
     ]
 

@@ -16,6 +16,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.people.staff import ROLES, Person
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import SavedView, Staff, StartView, ViewWatch
 
 MOST: Final = 50
@@ -159,15 +160,7 @@ def _get(session: ScopedSession, view_id: UUID, by: Person) -> SavedView:
 
 
 def _build(row: SavedView, owner: str, by: Person, start: UUID | None) -> View:
-    return View(
-        id=row.id,
-        name=row.name,
-        shared_role=row.shared_role,
-        owner=owner,
-        is_own=row.staff_id == by.id,
-        is_start=row.id == start,
-        parameters=row.parameters,
-    )
+    return build_row(View, row, owner=owner, is_own=row.staff_id == by.id, is_start=row.id == start)
 
 
 def _record(session: ScopedSession, action: str, row: SavedView, by: Person) -> None:

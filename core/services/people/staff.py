@@ -27,6 +27,7 @@ from core.services.people.credentials import SIGNED_IN, build_open_conditions
 from core.services.people.personal import to_international
 from core.settings import settings
 from core.store.access import AnyRow, AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema import parties
 from core.store.schema.tables import AuditEntry, Staff, StaffDetail, StaffSession
 
@@ -340,16 +341,8 @@ _PERSON_COLUMNS = (
 
 
 def _build_person(row: AnyRow) -> Person:
-    return Person(
-        id=row.id,
-        email=row.email,
-        name=row.name,
-        roles=tuple(row.roles),
-        claim_limit_minor=get_limit(row),
-        approves_from=row.approves_from,
-        phone_numbers=_split(row.phone_numbers),
-        account_keys=_split(row.account_keys),
-    )
+    theirs = {"phone_numbers": _split(row.phone_numbers), "account_keys": _split(row.account_keys)}
+    return build_row(Person, row, roles=tuple(row.roles), claim_limit_minor=get_limit(row), **theirs)
 
 
 def _split(joined: str | None) -> tuple[str, ...]:
@@ -444,7 +437,7 @@ def list_staff(
 ) -> Page[StaffRow]:
     """One page of people, and how many there are in all."""
     conditions = _build_conditions(criteria)
-    total = session.execute(sa.select(sa.func.count()).select_from(Staff).where(*conditions)).scalar_one()
+    total = session.count_rows(Staff, *conditions)
     rows = session.execute(
         _build_query().where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     )

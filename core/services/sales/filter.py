@@ -49,7 +49,8 @@ _SHORTEST_PART: Final = 3
 def detect_kinds(text: str) -> tuple[Kind, ...]:
     """Return what a search text may be; each kind has its own index, only a name searches all customers.
 
-    "0803 123 4567" -> phone or number, "ABC-123-XY" -> number or plate, "ngozi okafor" -> name or plate.
+    "0803 123 4567" -> phone or number, "ABC-123-XY" -> number or plate, "ngozi okafor" -> name or plate, "GQA" or
+    "ACC/AR" -> name, number or plate.
     """
     if _looks_like_id(text):
         return ("id",)
@@ -57,9 +58,12 @@ def detect_kinds(text: str) -> tuple[Kind, ...]:
         return ("e-mail",)
     if re.fullmatch(PHONE, text):
         return ("phone", "policy number")
-    exact: tuple[Kind, ...] = ("policy number", "plate") if any(map(str.isdigit, text)) else ("plate",)
+    has_digit = any(map(str.isdigit, text))
+    # Of the letters in a number none stand in a longer word: a longer one is a name, which asks one index less.
+    may_be_number = has_digit or re.fullmatch(r"[A-Za-z]{3,4}|\S*/\S*", text)
+    exact: tuple[Kind, ...] = ("policy number", "plate") if may_be_number else ("plate",)
     # A company name may contain digits: "24 Hours Motors".
-    may_be_name = exact == ("plate",) or re.search(r"(?<!\S)[^\W\d_]{4,}(?!\S)", text)
+    may_be_name = not has_digit or re.search(r"(?<!\S)[^\W\d_]{4,}(?!\S)", text)
     return ("name", *exact) if may_be_name else exact
 
 
@@ -97,7 +101,9 @@ def _by_id(text: str) -> Iterator[AnySelect]:
 
 def _by_email(text: str) -> Iterator[AnySelect]:
     # A customer is identified by the e-mail, so these are all policies with it (contract S2).
-    yield _select(_is_of_customer(sa.select(col(Customer.id)).where(col(Customer.email_key) == text.lower())))
+    yield _select(
+        _is_of_customer(sa.select(col(Customer.id)).where(col(Customer.email_key) == request_parts.fold_email(text)))
+    )
 
 
 def _by_name(text: str) -> Iterator[AnySelect]:
@@ -229,7 +235,7 @@ class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
             label="E-mail",
             column=_has_email,
             bound_as=sa.String(),
-            normalise=str.lower,
+            normalise=request_parts.fold_email,
             address="email",
             api="customer_email",
             help="E-mail of the customer.",

@@ -27,20 +27,25 @@ from core.services.selling import duplicate_guard
 from core.services.selling.duplicate_guard import EarlierPolicy
 from core.settings import settings
 from core.store import policy_numbers
-from core.store.access import ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Agreement, Certificate, Policy, Purchase, Submission
+
+
+def select_agreement(distributor_id: UUID) -> AnySelect:
+    """Return the query of the agreement with a distributor that holds today."""
+    return (
+        sa.select(Agreement)
+        .where(col(Agreement.distributor_id) == distributor_id, col(Agreement.starts_on) <= clock.today())
+        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
+        .limit(1)
+    )
 
 
 def refuse_ended(session: ScopedSession, distributor_id: UUID, *, is_live: bool) -> None:
     """StateForbids for a live sale of a distributor whose licence is over; terms without a last day block nothing."""
     if not (is_live and settings().licence_blocks_sales):
         return
-    query = (
-        sa.select(col(Agreement.licence_expires_on))
-        .where(col(Agreement.distributor_id) == distributor_id, col(Agreement.starts_on) <= clock.today())
-        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
-        .limit(1)
-    )
+    query = select_agreement(distributor_id).with_only_columns(col(Agreement.licence_expires_on))
     last_on = session.execute(query).scalar()
     if last_on is not None and last_on < clock.today():
         raise StateForbids(f"The licence of this distributor ended on {last_on}: it sells again once it is renewed")
@@ -110,12 +115,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     price, term = above_zero(cover, offered.price), offered.term
     holder = request_parts.get_policyholder(request)
     risk_hash = duplicate_guard.lock_risk(
-        session,
-        product.id,
-        cover.risk_key(request),
-        term,
-        distributor_id=seller.distributor_id,
-        is_live=seller.is_live,
+        session, product.id, cover.risk_key(request), term, distributor_id=seller.distributor_id, is_live=seller.is_live
     )
     customer = customers.get_or_create(session, holder, seller.distributor_id, is_live=seller.is_live)
     possible_duplicate_of = duplicate_guard.find_possible_duplicate(session, cover, request, customer.id)
@@ -124,12 +124,12 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     purchase.premium_frequency = getattr(request, "premium_frequency", None)
     policy = _build_policy(cover, request, price, term, purchase, holder)
     policy.risk_hash, policy.possible_duplicate_of = risk_hash, possible_duplicate_of
-    if cover.initial_state.active:
-        _number(session, policy, product, is_live=seller.is_live)
+    _number(session, cover, product, [policy], is_live=seller.is_live)
     session.insert(purchase, policy, *_build_certificates(policy))
     changes.queue_policy(session, policy, product.provider_segment)
     record = policies.build_record(policy, cover)
-    _write_audit_entry(session, policy, seller, customer)
+    entry = _audit(policy, seller, customer)
+    audit.write(session, actor=entry.actor, action=entry.action, subject=entry.subject, after=entry.after)
     return Sale(
         policy_id=policy.id,
         purchase_id=purchase.id,
@@ -205,7 +205,7 @@ def write_many(
     refused = {each.policy.id: insured[each.risk_hash] for each in drafts if each.risk_hash in insured}
     sold = [each for each in drafts if each.policy.id not in refused]
     found = customers.get_or_create_many(session, [each.holder for each in sold], **owner)  # type: ignore[arg-type]
-    _number_all(session, cover, product, [each.policy for each in sold], is_live=seller.is_live)
+    _number(session, cover, product, [each.policy for each in sold], is_live=seller.is_live)
     when_locked()
     for each in sold:
         customer_id = found[each.holder.email.lower()].id
@@ -229,7 +229,7 @@ def account_for(session: ScopedSession, written: Written) -> None:
 _NOBODY: Final = UUID(int=0)
 
 
-def _number_all(
+def _number(
     session: ScopedSession, cover: Cover[Any], product: ProductForSale, sold: Sequence[Policy], *, is_live: bool
 ) -> None:
     """Give policies that are active at once the next numbers of their insurer."""
@@ -240,18 +240,6 @@ def _number_all(
     for number, policy in enumerate(sold, session.next_number(series.counter, len(sold))):
         policy.policy_number = policy_numbers.format_number(series.pattern, number, today)
         policy.number_key = policy_numbers.key(policy.policy_number)
-
-
-def _number(session: ScopedSession, policy: Policy, product: ProductForSale, *, is_live: bool) -> None:
-    """Give a policy that is active at once the next number of its insurer."""
-    series = policy_numbers.series(product.provider_segment, product.number_series, is_live=is_live)
-    policy.policy_number = changes.take_policy_number(session, series)
-    policy.number_key = policy_numbers.key(policy.policy_number)
-
-
-def _write_audit_entry(session: ScopedSession, policy: Policy, seller: Seller, customer: StoredCustomer) -> None:
-    entry = _audit(policy, seller, customer)
-    audit.write(session, actor=entry.actor, action=entry.action, subject=entry.subject, after=entry.after)
 
 
 def _audit(policy: Policy, seller: Seller, customer: StoredCustomer) -> audit.Draft:
@@ -272,9 +260,7 @@ def _build_purchase(
     product: ProductForSale, version_id: UUID, price: Price, customer_id: UUID, seller: Seller
 ) -> Purchase:
     split = money.split(
-        money.to_minor(price.total),
-        mca_bp=product.mca_commission_bp,
-        distributor_bp=product.distributor_commission_bp,
+        money.to_minor(price.total), mca_bp=product.mca_commission_bp, distributor_bp=product.distributor_commission_bp
     )
     return Purchase.to_insert(
         distributor_id=seller.distributor_id,
@@ -295,12 +281,7 @@ def _build_purchase(
 
 
 def _build_policy(
-    cover: Cover[Any],
-    request: Any,
-    price: Price,
-    term: Term,
-    purchase: Purchase,
-    holder: request_parts.Policyholder,
+    cover: Cover[Any], request: Any, price: Price, term: Term, purchase: Purchase, holder: request_parts.Policyholder
 ) -> Policy:
     numbers = personal.find_personal_numbers(request)
     submitted, payload = request.model_dump(mode="json", exclude_none=True), cover.payload(request, price)

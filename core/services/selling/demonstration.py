@@ -66,7 +66,9 @@ def write_endorsements(session: ScopedSession) -> int:
         )
         made += 1
         if made % 2:
-            _tell(session, policy, note="E-mail to the underwriting desk", by=desk)
+            query = sa.select(col(PolicyEndorsement.id)).where(col(PolicyEndorsement.policy_id) == policy.id)
+            endorsed = session.execute(query).scalar_one()
+            endorsing.note_told(session, endorsed, note="E-mail to the underwriting desk", by=desk)
     return made
 
 
@@ -81,11 +83,6 @@ def _find_policies(session: ScopedSession) -> list[Policy]:
         if of_product[policy.product_id] <= _OF_PRODUCT and len(found) < _MOST:
             found.append(policy)
     return found
-
-
-def _tell(session: ScopedSession, policy: Policy, *, note: str, by: staff.Person) -> None:
-    query = sa.select(col(PolicyEndorsement.id)).where(col(PolicyEndorsement.policy_id) == policy.id)
-    endorsing.note_told(session, session.execute(query).scalar_one(), note=note, by=by)
 
 
 PRODUCT: Final = UUID("01900000-0000-7000-8000-000000080101")

@@ -100,7 +100,7 @@ def lock_risk_again(session: ScopedSession, policy: Policy, term: Term) -> None:
 
 def lock_other_risk(session: ScopedSession, policy: Policy, risk: str, start_at: datetime) -> str:
     """Lock another risk for what is left of a policy and return its keyed hash; DuplicateRisk if it is insured."""
-    risk_hash = seal.keyed_hash("risk", risk)
+    risk_hash = hash_risk(risk)
     _lock_for(session, policy, risk_hash, start_at, policy.expiration_at)
     return risk_hash
 
@@ -158,7 +158,7 @@ def _build_insured_query(
 def find_insured(session: ScopedSession, product_id: UUID, risk: str, term: Term | None) -> EarlierPolicy | None:
     """Return the policy for which a sale of this risk would be refused; without a term, one that has not ended."""
     start_at, end_at = (term.start_at, term.expiration_at) if term else (None, None)
-    query = _build_insured_query(product_id, seal.keyed_hash("risk", risk), start_at, end_at)
+    query = _build_insured_query(product_id, hash_risk(risk), start_at, end_at)
     return _load_earlier(session, query)
 
 

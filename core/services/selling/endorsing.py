@@ -85,7 +85,7 @@ def note_told(session: ScopedSession, endorsement_id: UUID, *, note: str, by: Pe
     """Note that the insurer was told of an endorsement, and how; StateForbids if that was noted already."""
     _require_role(by)
     words = " ".join(note.split())
-    _refuse_texts({"note": words})
+    refuse_unless(_text_checks({"note": words}))
     found = session.execute(sa.select(PolicyEndorsement).where(col(PolicyEndorsement.id) == endorsement_id))
     row = found.scalar_one_or_none()
     if row is None:
@@ -158,10 +158,6 @@ def _check(
         ]
     )
     return day
-
-
-def _refuse_texts(texts: Mapping[str, str]) -> None:
-    refuse_unless(_text_checks(texts))
 
 
 def _text_checks(texts: Mapping[str, str]) -> list[tuple[bool, str, str]]:

@@ -98,7 +98,8 @@ class PostgresWatch:
             if self._connection is None:
                 self._listen()
                 return not stopping.is_set()  # nobody was told of what was committed before this connection listened
-            self._is_second = _is_notified(self._connection)
+            driver: Any = driver_connection(self._connection)
+            self._is_second = any(True for _ in driver.notifies(timeout=_LONGEST_SECONDS, stop_after=1))
         except (sa.exc.DBAPIError, self._engine.dialect.loaded_dbapi.Error):
             self.close()
             stopping.wait(_LONGEST_SECONDS)
@@ -114,11 +115,6 @@ class PostgresWatch:
     def _listen(self) -> None:
         self._connection = self._engine.connect()
         self._connection.exec_driver_sql(f"LISTEN {WRITTEN}")
-
-
-def _is_notified(connection: sa.Connection) -> bool:
-    driver: Any = driver_connection(connection)
-    return any(True for _ in driver.notifies(timeout=_LONGEST_SECONDS, stop_after=1))
 
 
 CONNECTIONS: Final = 40

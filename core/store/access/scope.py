@@ -20,7 +20,7 @@ from core.store.access.compiled_write import CompiledWrite, CopyWrite, Recordset
 from core.store.access.statements import end_reading, execute, flush
 from core.store.expressions import sum_of
 from core.store.schema import tables
-from core.store.schema.columns import Owned, entity_of, values_to_insert
+from core.store.schema.columns import Owned, entity_of, table_of, values_to_insert
 
 
 class ScopeFilter(CriteriaOption):
@@ -243,8 +243,7 @@ class ScopedSession(Session):
         With a count that many are taken, and the first of them is returned.
 
         On PostgreSQL it is counted on another connection, or all sales of an insurer would wait for each other's
-        commit,
-        and without waiting for the disk: a committed sale stores its number itself.
+        commit, and without waiting for the disk: a committed sale stores its number itself.
         """
         counter_engine: sa.Engine | None = self.info.get(COUNTER_ENGINE)
         if counter_engine is None:
@@ -293,10 +292,6 @@ def _add_to_rollups(
     daily_rollup.add_rows(connection, *rows, changed=changed, part=day_totals.PARTS if is_together else None)
 
 
-def _table(entity: type[SQLModel]) -> Any:
-    return sa.inspect(entity).local_table
-
-
 def _values(row: SQLModel) -> Mapping[str, Any]:
     if (complete := values_to_insert(row)) is not None:
         return complete
@@ -312,27 +307,27 @@ def _keyed_values(row: SQLModel) -> dict[str, Any]:
 
 @cache
 def _key_columns(entity: type[SQLModel]) -> tuple[str, ...]:
-    return tuple(column.key for column in _table(entity).primary_key)
+    return tuple(column.key for column in table_of(entity).primary_key)
 
 
 @cache
 def _columns(entity: type[SQLModel]) -> tuple[str, ...]:
-    return tuple(column.key for column in _table(entity).columns)
+    return tuple(column.key for column in table_of(entity).columns)
 
 
 @cache
 def _insert_statement(entity: type[SQLModel]) -> CompiledWrite:
-    return CompiledWrite(lambda dialect: dialect.insert(_table(entity)))
+    return CompiledWrite(lambda dialect: dialect.insert(table_of(entity)))
 
 
 @cache
 def _insert_if_absent_statement(entity: type[SQLModel]) -> CompiledWrite:
-    return CompiledWrite(lambda dialect: dialect.insert(_table(entity)).on_conflict_do_nothing())
+    return CompiledWrite(lambda dialect: dialect.insert(table_of(entity)).on_conflict_do_nothing())
 
 
 @cache
 def _update_statement(entity: type[SQLModel], names: tuple[str, ...]) -> CompiledWrite:
-    table = _table(entity)
+    table = table_of(entity)
     keys = [column == sa.bindparam(f"{_AT}{column.key}", type_=column.type) for column in table.primary_key]
     fields = {name: sa.bindparam(name, type_=table.c[name].type) for name in names}
     return CompiledWrite(
@@ -342,22 +337,22 @@ def _update_statement(entity: type[SQLModel], names: tuple[str, ...]) -> Compile
 
 @cache
 def _copy(entity: type[SQLModel]) -> CopyWrite:
-    return CopyWrite(_table(entity))
+    return CopyWrite(table_of(entity))
 
 
 @cache
 def _insert_absent_recordset(entity: type[SQLModel]) -> RecordsetWrite:
-    return RecordsetWrite(_table(entity))
+    return RecordsetWrite(table_of(entity))
 
 
 @cache
 def _update_recordset(entity: type[SQLModel], names: tuple[str, ...]) -> RecordsetWrite:
-    return RecordsetWrite(_table(entity), updates=names)
+    return RecordsetWrite(table_of(entity), updates=names)
 
 
 @cache
 def _purge_statement(entity: type[SQLModel]) -> CompiledWrite:
-    table = _table(entity)
+    table = table_of(entity)
     age, most = table.c.created_at, sa.bindparam("most", type_=sa.Integer())
     old = sa.select(*table.primary_key).where(age < sa.bindparam("before", type_=age.type)).order_by(age)
     old = old.limit(most).with_for_update(skip_locked=True)
@@ -365,7 +360,7 @@ def _purge_statement(entity: type[SQLModel]) -> CompiledWrite:
 
 
 def _build_counter_statement(dialect: Any) -> Any:
-    counter = _table(tables.NumberCounter)
+    counter = table_of(tables.NumberCounter)
     first = dialect.insert(counter)
     total = counter.c.last + first.excluded.last
     return first.on_conflict_do_update(index_elements=["series"], set_={"last": total}).returning(counter.c.last)
@@ -396,7 +391,7 @@ def owned_entities() -> list[type[SQLModel]]:
 @cache
 def owned_tables() -> frozenset[Any]:
     """The tables of the owned entities."""
-    return frozenset(_table(entity) for entity in owned_entities())
+    return frozenset(table_of(entity) for entity in owned_entities())
 
 
 @event.listens_for(ScopedSession, "do_orm_execute")

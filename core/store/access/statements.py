@@ -182,8 +182,7 @@ def install_transaction_events(engine: sa.Engine) -> None:
     """Begin and end transactions of a PostgreSQL engine in autocommit mode through the queue.
 
     Execution option `write` begins a write transaction, `begins` gives another BEGIN, None means no transaction. BEGIN
-    is
-    queued like any statement, as the driver would make a round trip for it.
+    is queued like any statement, as the driver would make a round trip for it.
     """
 
     @event.listens_for(engine, "begin")

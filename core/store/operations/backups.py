@@ -68,15 +68,6 @@ def take(store: Store, folder: Path) -> list[Path]:
     return [_of_sqlite(store, folder / _FILE)] if store.is_sqlite else list(_of_postgres(store, folder))
 
 
-def put_database_back(store: Store, folder: Path, *, version: str) -> str | None:
-    """Restore a snapshot, wholly or not at all; returns the name of the previous store's copy, if any.
-
-    StateForbids while another process has the store open.
-    """
-    store.close()
-    return _into_sqlite(store, folder / _FILE) if store.is_sqlite else _into_postgres(store, folder, version)
-
-
 def _of_sqlite(store: Store, target: Path) -> Path:
     copy = _driver(store).connect(str(target))
     with store.engine.connect() as connection:
@@ -99,14 +90,14 @@ def _into_sqlite(store: Store, source: Path) -> str | None:
     arriving = target.with_name(f".{target.name}.arriving")
     shutil.copyfile(source, arriving)
     arriving.chmod(0o600)
-    sync(arriving)
+    local_files.sync(arriving)
     kept = None
     if target.exists():
         _settle(_driver(store), target)
         kept = _aside(target.name)
         os.link(target, target.with_name(kept))
     arriving.replace(target)
-    sync(target.parent)
+    local_files.sync(target.parent)
     return kept
 
 
@@ -221,15 +212,6 @@ def _aside(name: str) -> str:
     return f"{name}_before_{clock.now():%Y%m%d_%H%M%S}"
 
 
-def sync(path: Path) -> None:
-    """Flush a file or directory to disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def rewrite(store: Store) -> None:
     """Rewrite every table: on SQLite the file and its log, on PostgreSQL each table under an exclusive lock.
 
@@ -292,18 +274,23 @@ def make(store: Store, target: Path, *, progress: Progress, overwrite: bool = Fa
                 hashes[_DATABASE + part.name] = _add(tar, _DATABASE + part.name, part, progress)
                 part.unlink()
             # Files stand before their rows do and never change: those named now hold all that the snapshot names.
-            for code in _codes(store):
+            with store.reading(Scope.system()) as session:
+                codes = (
+                    session.execute(sa.select(col(UploadedFile.code)).order_by(col(UploadedFile.code))).scalars().all()
+                )
+            for code in codes:
                 path = blob_storage.path_of(code)
                 if path.is_file():
                     hashes[_FILES + code] = _add(tar, _FILES + code, path, progress)
                 else:
                     lost.append(code)
             manifest = _manifest(store, hashes, lost)
-            _add_bytes(tar, _MANIFEST, json.dumps(asdict(manifest)).encode())
-        sync(draft)
+            stated = json.dumps(asdict(manifest)).encode()
+            tar.addfile(_entry(_MANIFEST, len(stated)), io.BytesIO(stated))
+        local_files.sync(draft)
         draft.chmod(0o600)
         draft.replace(target)
-    sync(target.parent)
+    local_files.sync(target.parent)
     return manifest
 
 
@@ -336,7 +323,10 @@ def put_back(store: Store, source: Path, manifest: Manifest, *, progress: Progre
                 _write(folder / part.removeprefix(_DATABASE), content, progress)
             elif part.startswith(_FILES):
                 _put_file(part.removeprefix(_FILES), content.read(), progress)
-        kept = put_database_back(store, folder, version=manifest.version)
+        store.close()
+        kept = (
+            _into_sqlite(store, folder / _FILE) if store.is_sqlite else _into_postgres(store, folder, manifest.version)
+        )
     migrating.migrate(store)
     return kept
 
@@ -373,20 +363,11 @@ def _manifest(store: Store, hashes: Mapping[str, str], lost: list[str]) -> Manif
     )
 
 
-def _codes(store: Store) -> list[str]:
-    with store.reading(Scope.system()) as session:
-        return list(session.execute(sa.select(col(UploadedFile.code)).order_by(col(UploadedFile.code))).scalars())
-
-
 def _add(tar: tarfile.TarFile, name: str, path: Path, progress: Progress) -> str:
     with path.open("rb") as file:
         passing = _HashingReader(file, progress)
         tar.addfile(_entry(name, path.stat().st_size), passing)
     return passing.digest.hexdigest()
-
-
-def _add_bytes(tar: tarfile.TarFile, name: str, content: bytes) -> None:
-    tar.addfile(_entry(name, len(content)), io.BytesIO(content))
 
 
 def _entry(name: str, size: int) -> tarfile.TarInfo:

@@ -8,6 +8,7 @@ from typing import Final
 
 from core import clock
 from core.settings import settings
+from core.store.operations import local_files
 
 _LONGEST_NAME: Final = 150
 
@@ -31,7 +32,7 @@ def put(code: str, content: bytes) -> None:
     except BaseException:
         arriving.unlink(missing_ok=True)
         raise
-    _settle(path.parent)
+    local_files.sync(path.parent)
 
 
 def remove(code: str) -> None:
@@ -49,15 +50,6 @@ def strays(known: Set[str], *, minutes: int) -> Iterator[Path]:
 
 def _shelf() -> Path:
     return settings().files_folder
-
-
-def _settle(folder: Path) -> None:
-    """Make a rename durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def shown_name(sent: str, suffixes: tuple[str, ...]) -> str:

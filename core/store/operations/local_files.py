@@ -84,6 +84,15 @@ def begin_private() -> None:
     os.umask(PRIVATE)
 
 
+def sync(path: Path) -> None:
+    """Flush a file to disk, or what was renamed in a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Lock a temporary file or folder for the duration of the block."""

@@ -8,25 +8,24 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlmodel import SQLModel
 
 from core.store.access.compiled_write import CompiledWrite
+from core.store.access.scope import AnySelect
 from core.store.expressions import select_differences, utc_day
 from core.store.schema.claims import Claim, ClaimPayment, ClaimReserve
-from core.store.schema.columns import entity_of
+from core.store.schema.columns import entity_of, table_of
 from core.store.schema.rollups import CLAIM_KEYS, CLAIM_MEASURES, NOBODY, NOT_RUNNING, ClaimTotal
 
 PARTS = 16
 _COUNTED = frozenset({Claim, ClaimPayment, ClaimReserve})
-AnySelect = sa.Select[*tuple[Any, ...]]
 
 
-def _table(entity: type[SQLModel]) -> sa.Table:
-    table: sa.Table = sa.inspect(entity).local_table
-    return table
-
-
-_CLAIM, _PAYMENT, _RESERVE, _TOTAL = _table(Claim), _table(ClaimPayment), _table(ClaimReserve), _table(ClaimTotal)
+_CLAIM, _PAYMENT, _RESERVE, _TOTAL = (
+    table_of(Claim),
+    table_of(ClaimPayment),
+    table_of(ClaimReserve),
+    table_of(ClaimTotal),
+)
 
 
 class ClaimFacts(NamedTuple):

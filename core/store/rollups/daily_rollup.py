@@ -13,24 +13,19 @@ from sqlmodel import SQLModel
 
 from core import clock
 from core.store.access.compiled_write import CompiledWrite
+from core.store.access.scope import AnySelect
 from core.store.expressions import first_of_month, lagos_day, select_differences
 from core.store.rollups import claim_totals, day_totals
 from core.store.rollups.day_totals import MEASURED
-from core.store.schema.columns import entity_of
+from core.store.schema.columns import entity_of, table_of
 from core.store.schema.rollups import KEYS, MEASURES, DaybookLine
 from core.store.schema.sales import Purchase
 
 ONCE = "once"
 PART = "part"
-AnySelect = sa.Select[*tuple[Any, ...]]
 
 
-def _table(entity: type[SQLModel]) -> sa.Table:
-    table: sa.Table = sa.inspect(entity).local_table
-    return table
-
-
-_BOOK = _table(DaybookLine)
+_BOOK = table_of(DaybookLine)
 
 
 def add_rows(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = (), part: int | None = None) -> None:
@@ -77,7 +72,7 @@ def _keys(connection: sa.Connection, row: Any) -> tuple[Any, ...]:
 
 def _sale(connection: sa.Connection, row: Any) -> Any:
     """Product and instalment of the purchase behind a renewal, refund or adjustment."""
-    purchase = _table(Purchase)
+    purchase = table_of(Purchase)
     query = sa.select(purchase.c.product_id, purchase.c.premium_frequency).where(purchase.c.id == row.purchase_id)
     return connection.execute(query).one()
 
@@ -130,7 +125,7 @@ def _sum_lines(lines: Any, grain: str, day: Any) -> AnySelect:
 
 
 def _part(entity: type[SQLModel]) -> AnySelect:
-    row, purchase = _table(entity), _table(Purchase)
+    row, purchase = table_of(entity), table_of(Purchase)
     sale = row if entity is Purchase else purchase
     measures = dict.fromkeys(MEASURES, 0) | MEASURED[entity].of(row.c)
     query = sa.select(

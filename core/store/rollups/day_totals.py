@@ -12,9 +12,10 @@ from sqlmodel import SQLModel
 
 from core import clock
 from core.store.access.compiled_write import CompiledWrite
+from core.store.access.scope import AnySelect
 from core.store.expressions import lagos_day, select_differences
 from core.store.schema.catalogue import Product
-from core.store.schema.columns import entity_of
+from core.store.schema.columns import entity_of, table_of
 from core.store.schema.finance import Adjustment
 from core.store.schema.rollups import COVER, MEASURES, DaybookLine, DayTotal
 from core.store.schema.sales import Policy, Purchase, Refund, Renewal
@@ -61,15 +62,9 @@ MEASURED: Mapping[type[SQLModel], Measures] = {
 ALL = (*MEASURES, *COVER)
 _KEYS = ("is_live", "day", "part")
 PARTS = 16
-AnySelect = sa.Select[*tuple[Any, ...]]
 
 
-def _table(entity: type[SQLModel]) -> sa.Table:
-    table: sa.Table = sa.inspect(entity).local_table
-    return table
-
-
-_TOTAL, _PRODUCT = _table(DayTotal), _table(Product)
+_TOTAL, _PRODUCT = table_of(DayTotal), table_of(Product)
 
 
 class CoverFacts(NamedTuple):
@@ -217,14 +212,14 @@ def _build_differences() -> Sequence[AnySelect]:
 
 
 def _count_again() -> AnySelect:
-    lines = _table(DaybookLine)
+    lines = table_of(DaybookLine)
     written = _part(lines.c.day, {name: lines.c[name] for name in MEASURES}, lines).where(lines.c.grain == "day")
     rows = sa.union_all(written, *_of_policies(), *_of_renewals()).subquery()
     return _sum_lines(rows.c)
 
 
 def _of_policies() -> Iterator[AnySelect]:
-    policy = _table(Policy)
+    policy = table_of(Policy)
     ends, cancelled, declined = policy.c.expiration_at, policy.c.cancelled_at, policy.c.declined_at
     stopped = sa.case((cancelled.is_(None), declined), (declined < cancelled, declined), else_=cancelled)
     ran_out = sa.and_(ends.is_not(None), sa.or_(stopped.is_(None), stopped >= ends))
@@ -237,7 +232,7 @@ def _of_policies() -> Iterator[AnySelect]:
 
 
 def _of_renewals() -> Iterator[AnySelect]:
-    renewal = _table(Renewal)
+    renewal = table_of(Renewal)
     kept = sa.and_(renewal.c.status, renewal.c.deleted_at.is_(None))
     late = _as_number(renewal.c.start_at > renewal.c.previous_expiration_at)
     renewable = _as_number(renewal.c.product_id.in_(_renewable()))

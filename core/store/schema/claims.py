@@ -24,7 +24,8 @@ class Claim(Record, Owned, table=True):
 
     `claim_meta` is what was submitted, for the lines of cover that have no place of their own on the wire.
     `account_key` is the keyed hash of the account to be paid, by which claims on the same one are found,
-    `claim_owner_name_key` the claimant's name as it is searched, written wherever the name is.
+    `claim_owner_name_key` the claimant's name as it is searched, written wherever the name is; `claim_owner_email` is
+    empty where a claimant who is not the customer gave none.
     `clock_from` is the lodging, moved on by every stretch in which the statutory clock stood still, and
     `clock_stopped_at` the instant since which it does: for the claimant, or for good by a decision (contract C9).
     `second_of` is the claim that this one submits again.

@@ -63,6 +63,12 @@ class Row(SQLModel):
         object.__setattr__(self, "__pydantic_fields_set__", set(values))
 
 
+def table_of(entity: type[SQLModel]) -> sa.Table:
+    """The table of a class."""
+    table: sa.Table = sa.inspect(entity).local_table
+    return table
+
+
 def entity_of(row: SQLModel) -> type[SQLModel]:
     """The table class of a row, also of one that was made `to_insert`."""
     return _TABLES.get(type(row), type(row))

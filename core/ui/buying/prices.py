@@ -145,8 +145,12 @@ def _link_missing(form: Form, typed: Mapping[str, Any]) -> None:
 def _show_what_is_needed(form: Form, known: SoFar[Price]) -> None:
     if known.value is not None:
         st.caption(f"{words.plain(known.value.steps[-1].label)}: {words.plain(known.value.steps[-1].working)}.")
-    if known.missing:
-        needed = [question.label for question in form.questions if question.name in known.missing]
+    show_lacking(known, [question.label for question in form.questions if question.name in known.missing])
+
+
+def show_lacking(known: SoFar[Price], needed: Sequence[str]) -> None:
+    """Show why there is no price: what is `needed` for it, by its labels, or else what is wrong."""
+    if needed:
         st.caption(f"Still needed for the price: {words.plain(', '.join(needed))}.")
     for fault in known.faults if not known.missing else ():
         st.markdown(forms.complaint(f"{words.title(fault.field)} {fault.message}"))

@@ -52,11 +52,8 @@ def draw(sale: SaleDetail) -> None:
                 "The same customer already has a policy for this amount and this loan start. Is it a second loan?",
                 icon=":material/content_copy:",
             )
-            page_links.link(
-                "policies/policy.py",
-                label="Open the earlier policy",
-                icon=":material/policy:",
-                query_params={"id": str(sale.possible_duplicate_of)},
+            page_links.link_to(
+                "policies/policy.py", "Open the earlier policy", "policy", id=str(sale.possible_duplicate_of)
             )
         if sale.certificate_url:
             _sending(sale, sale.certificate_url)

@@ -27,17 +27,8 @@ DRAFT: Final = "draft"
 _PLAIN: Final = (str, int, float, bool)
 # Kept beside the values: the sale's own state, files, and buttons.
 _NOT_TYPED: Final = (
-    "token",
-    "reviewed",
-    "receipt",
-    "faults",
-    "refusal",
-    DRAFT,
-    "kept_draft",
-    "chosen",
-    "kept",
-    "version",
-    "remove",
+    *("token", "reviewed", "receipt", "faults", "refusal", DRAFT, "kept_draft"),
+    *("chosen", "kept", "version", "remove"),
 )
 
 
@@ -144,11 +135,7 @@ def draw_state(form: Form, counter: Counter, *, another: str = "") -> None:
             width="content",
         )
         st.button(
-            "Discard the draft",
-            type="tertiary",
-            icon=":material/delete:",
-            on_click=_discard_open,
-            args=(form, counter),
+            "Discard the draft", type="tertiary", icon=":material/delete:", on_click=_discard_open, args=(form, counter)
         )
         if another:
             st.button(

@@ -79,10 +79,7 @@ def section_of(question: Question) -> str:
 
 def of(model: type[BaseModel]) -> Mapping[str, str]:
     """Return the label of each field of a model, without its unit."""
-    return {
-        asked_questions.name: re.sub(r" \([^)]*\)$", "", asked_questions.label)
-        for asked_questions in questions.of(model)
-    }
+    return {each.name: re.sub(r" \([^)]*\)$", "", each.label) for each in questions.of(model)}
 
 
 def instead_of_names(message: str, named: Mapping[str, str]) -> str:
@@ -114,10 +111,9 @@ class Form:
     @property
     def questions(self) -> list[Question]:
         """Return the questions to ask."""
-        asked_questions = questions.of(self.model, given=frozenset(self.given))
         return [
             replace(question, required=question.required or question.name in self.needed)
-            for question in asked_questions
+            for question in questions.of(self.model, given=frozenset(self.given))
         ]
 
     def key_of(self, question: Question) -> str:
@@ -174,7 +170,10 @@ def _draw_section(
             place = grid.container(gap="xxsmall")
         with place:
             typed[question.name] = _ask_one(form, question, typed, reruns=question.name in awaited)
-            _show_faults_of_field(_current(faults, question, typed), question)
+            chosen = {question.name: typed[question.name]}
+            # A chosen file is judged at once.
+            is_file = uploads.is_chosen(typed[question.name])
+            _show_faults_of_field(uploads.list_faults(chosen) if is_file else faults, question)
             if question.name in form.cautions:
                 st.markdown(f":small[:orange[:material/warning: {form.cautions[question.name]}]]")
 
@@ -323,12 +322,6 @@ def _faults(form: Form) -> tuple[FieldFault, ...]:
     """Return the errors of the fields that are as they were when they were judged."""
     kept: tuple[tuple[FieldFault, dict[str, str]], ...] = st.session_state.get(f"{form.key}.faults", ())
     return tuple(fault for fault, judged in kept if judged == _values_of(form, fault))
-
-
-def _current(faults: Sequence[FieldFault], question: Question, typed: Mapping[str, Any]) -> Sequence[FieldFault]:
-    """Return the errors to show below a field: a chosen file is judged at once."""
-    value = typed[question.name]
-    return uploads.list_faults({question.name: value}) if uploads.is_chosen(value) else faults
 
 
 def _show_faults_of_field(faults: Sequence[FieldFault], question: Question) -> None:

@@ -164,10 +164,7 @@ def _options(marks: list[Any]) -> tuple[Options | None, tuple[str, ...]]:
 
 
 def _listed(pick: fields.Pick) -> Options:
-    def options(_: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-        return [(value, _option_label(value)) for value in pick.options()]
-
-    return options
+    return lambda _: [(value, _option_label(value)) for value in pick.options()]
 
 
 def _option_label(value: str) -> str:

@@ -108,10 +108,7 @@ def _pick(question: Question, shared: dict[str, Any], typed: Typed) -> Any:
 def _several(question: Question, shared: dict[str, Any], typed: Typed) -> Any:
     options = dict(question.options(typed)) if question.options else {}
     return st.pills(
-        options=list(options),
-        selection_mode="multi",
-        format_func=lambda value: options.get(value, value),
-        **shared,
+        options=list(options), selection_mode="multi", format_func=lambda value: options.get(value, value), **shared
     )
 
 

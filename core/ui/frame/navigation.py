@@ -95,11 +95,6 @@ _mount = st.components.v2.component(
 )
 
 
-def draw_palette(person: Person) -> None:
-    """Draw the button of the palette and listen for Ctrl+K."""
-    _mount(key="palette", data=payload(person))
-
-
 def payload(person: Person) -> dict[str, Any]:
     """Return what the browser is sent: only what the person may open."""
     screens = [screen for screen in menu.allowed_screens(person) if not screen.hidden]
@@ -108,12 +103,7 @@ def payload(person: Person) -> dict[str, Any]:
     return {
         "screens": [
             *(
-                {
-                    "kind": "Screen",
-                    "title": each.title,
-                    "detail": each.purpose,
-                    "href": frame.link(each.path),
-                }
+                {"kind": "Screen", "title": each.title, "detail": each.purpose, "href": frame.link(each.path)}
                 for each in screens
             ),
             *(
@@ -242,7 +232,7 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
         place = st.container()
         frame.mode_switch()
         with place:
-            draw_palette(person)
+            _mount(key="palette", data=payload(person))
         page_links.keep_mode(starts, person.id)
         _who(person, counts)
     return page

@@ -78,6 +78,11 @@ def link(
     )
 
 
+def link_to(path: str, label: str, icon: str, **query: str | Sequence[str]) -> None:
+    """Draw a link with an icon of Material, given by its name, to a page with a query."""
+    link(path, label=label, icon=f":material/{icon}:", query_params=query)
+
+
 def go(path: str, *, replaces: bool = False, **query: str | Sequence[str]) -> NoReturn:
     """Open another page with a query, in the current mode, and end this run.
 

@@ -367,7 +367,8 @@ def do(action: Action, place: str = "", prefix: str = "", shown: Values | None =
     """
     by = frame.require(*action.roles)
     forget(place)
-    values = {**read_values(action.fields, prefix), **(shown or {})}
+    typed = {each.name: each.read(prefix + each.name) for each in action.fields if isinstance(each, Field)}
+    values = {**typed, **(shown or {})}
     try:
         result, sentence = perform(action, values, by)
     except StaleVersion as error:
@@ -387,11 +388,6 @@ def do(action: Action, place: str = "", prefix: str = "", shown: Values | None =
         keep_message(sentence)
     if action.then:
         action.then(result)
-
-
-def read_values(fields: Fields, prefix: str = FIELD) -> dict[str, Any]:
-    """Return what is typed in fields: those of the open dialog, or those whose keys begin with a prefix."""
-    return {each.name: each.read(prefix + each.name) for each in fields if isinstance(each, Field)}
 
 
 def perform(action: Action, values: Values, by: Person) -> tuple[Any, str]:

@@ -240,13 +240,8 @@ def bars(
         "line": {"width": 0},
     }
     if shape := PATTERNS[pattern]:
-        marker["pattern"] = {
-            "shape": shape,
-            "fillmode": "overlay",
-            "fgcolor": surface(),
-            "fgopacity": 0.55,
-            "size": 7,
-        }
+        look = {"fillmode": "overlay", "fgcolor": surface(), "fgopacity": 0.55, "size": 7}
+        marker["pattern"] = {"shape": shape, **look}
     return {
         "type": "bar",
         "name": plain(name),
@@ -365,7 +360,8 @@ def build_ranked(series: Mapping[str, Any], names: Sequence[str]) -> dict[str, A
         height=len(names) * BAR_HEIGHT + 30,
         across=across,
         up=up,
-        left=room_for(names),
+        # Room for the longest name.
+        left=round(max(map(len, names), default=0) * _CHARACTER),
         bargap=0.35,
     )
 
@@ -458,11 +454,6 @@ def number_axis(marks: Sequence[float], most: float, labels: Sequence[str] = ())
 def hidden_axis(most: float) -> dict[str, Any]:
     """Return a number axis from nothing to `most` that is not drawn, for bars that say their numbers."""
     return {"visible": False, "range": [0, most or 1], "fixedrange": True}
-
-
-def room_for(labels: Sequence[str]) -> int:
-    """Return the pixels that the longest of some labels takes."""
-    return round(max(map(len, labels), default=0) * _CHARACTER)
 
 
 def _round_step(most_minor: int) -> int:

@@ -38,6 +38,13 @@ _OPTIONS: Final = frozenset(
 _LINE_WIDTH: Final = 520
 
 
+def card(heading: str, **look: Any) -> DeltaGenerator:
+    """Draw a part of a record, as high as those beside it, and return its container; `look` is that of Streamlit's."""
+    place = st.container(border=True, height="stretch", **look)
+    place.markdown(heading)
+    return place
+
+
 def line(label: str, value: str) -> None:
     """Show one fact: the label on the left, the value on the right, near it also where there is more room."""
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="small", width=_LINE_WIDTH):

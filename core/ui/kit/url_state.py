@@ -172,13 +172,7 @@ def _day_name(name: str) -> str:
 
 
 def choice(
-    name: str,
-    label: str,
-    options: Mapping[Any, str],
-    *,
-    chosen: object,
-    anything: str = "All",
-    labelled: bool = True,
+    name: str, label: str, options: Mapping[Any, str], *, chosen: object, anything: str = "All", labelled: bool = True
 ) -> None:
     """Draw a pick list of one option or none; one that is not `labelled` says in `anything` what it is of."""
     key = widget_key(name, chosen)
@@ -207,6 +201,21 @@ def choices(name: str, label: str, options: Mapping[str, str], *, chosen: Sequen
         placeholder=anything,
         on_change=lambda: change({name: chosen_in(name)}),
     )
+
+
+def choose_one(name: str, label: str, options: Mapping[str, str]) -> str | None:
+    """Draw values side by side, of which one may be chosen, and return that of the address."""
+    chosen: str | None = one_of(name, options)
+    st.session_state[name] = chosen
+    st.pills(
+        label,
+        list(options),
+        key=name,
+        format_func=options.__getitem__,
+        label_visibility="collapsed",
+        on_change=lambda: change({name: _given(st.session_state[name])}),
+    )
+    return chosen
 
 
 def choose_view(views: Mapping[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 from core import seal
 from core.services.lists.listing import Listing
@@ -57,79 +57,56 @@ def head(name: str, column: Column[Any], *, place: str) -> dict[str, Any]:
     }
 
 
+class Look(TypedDict, total=False):
+    """The further properties of a column, as `Column` has them."""
+
+    usual: bool
+    says: str | None
+    sorts: tuple[str, ...]
+    colour: Callable[[Any], str] | None
+
+
 def text(
     label: str,
     of: Callable[[Any], str | None],
     width: int | None = None,
     *,
-    usual: bool = True,
-    says: str | None = None,
-    sorts: tuple[str, ...] = (),
     right: bool = False,
     sort_key: Callable[[Any], Any] | None = None,
+    **look: Unpack[Look],
 ) -> Column[Any]:
     """Return a text column; `right` aligns it to the right, for texts that begin with a figure."""
-    return Column(label, of, width, usual, is_right=right, says=says, sorts=sorts, sort_key=sort_key)
+    return Column(label, of, width, is_right=right, sort_key=sort_key, **look)
 
 
-def state(
-    label: str,
-    of: Callable[[Any], str | None],
-    *,
-    usual: bool = True,
-    sorts: tuple[str, ...] = (),
-    colour: Callable[[Any], str] | None = None,
-) -> Column[Any]:
+def state(label: str, of: Callable[[Any], str | None], **look: Unpack[Look]) -> Column[Any]:
     """Return a column of states, each shown in its colour, or in one of the row's own."""
-    return Column(label, of, 200, usual, is_state=True, sorts=sorts, colour=colour)
+    return Column(label, of, 200, is_state=True, **look)
 
 
-def number(
-    label: str,
-    of: Callable[[Any], int | None],
-    *,
-    usual: bool = True,
-    says: str | None = None,
-    sorts: tuple[str, ...] = (),
-) -> Column[Any]:
+def number(label: str, of: Callable[[Any], int | None], **look: Unpack[Look]) -> Column[Any]:
     """Return a column of whole numbers."""
 
     def shown(row: Any) -> str | None:  # noqa: ANN401 a row of any table
         found = of(row)
         return None if found is None else words.count(found)
 
-    return Column(label, shown, None, usual, is_right=True, says=says, sorts=sorts, sort_key=of)
+    return Column(label, shown, is_right=True, sort_key=of, **look)
 
 
-def naira(
-    label: str,
-    minor: Callable[[Any], int | None],
-    *,
-    says: str | None = None,
-    usual: bool = True,
-    sorts: tuple[str, ...] = (),
-) -> Column[Any]:
+def naira(label: str, minor: Callable[[Any], int | None], **look: Unpack[Look]) -> Column[Any]:
     """Return a column of money; `minor` returns kobo."""
-    return Column(
-        label,
-        lambda row: words.naira(minor(row)),
-        None,
-        usual,
-        is_right=True,
-        says=says,
-        sorts=sorts,
-        sort_key=minor,
-    )
+    return Column(label, lambda row: words.naira(minor(row)), is_right=True, sort_key=minor, **look)
 
 
-def moment(label: str, of: Callable[[Any], Any], *, usual: bool = True, sorts: tuple[str, ...] = ()) -> Column[Any]:
+def moment(label: str, of: Callable[[Any], Any], **look: Unpack[Look]) -> Column[Any]:
     """Return a column of instants, shown in Lagos time."""
-    return Column(label, lambda row: words.moment(of(row)), None, usual, is_right=True, sorts=sorts, sort_key=of)
+    return Column(label, lambda row: words.moment(of(row)), is_right=True, sort_key=of, **look)
 
 
-def day(label: str, of: Callable[[Any], Any], *, usual: bool = True, sorts: tuple[str, ...] = ()) -> Column[Any]:
+def day(label: str, of: Callable[[Any], Any], **look: Unpack[Look]) -> Column[Any]:
     """Return a column of dates; an instant is shown as its date in Lagos."""
-    return Column(label, lambda row: words.day(of(row)), None, usual, is_right=True, sorts=sorts, sort_key=of)
+    return Column(label, lambda row: words.day(of(row)), is_right=True, sort_key=of, **look)
 
 
 _FORMATS: dict[str, Callable[[Any], str | None]] = {

@@ -113,11 +113,6 @@ def _draw_days(field: fields.Days, value: Span, width: int | Literal["stretch"],
     url_state.day_boxes(*ends, latest=latest, width=width, is_labelled=is_labelled)
 
 
-def draw_reset(criteria: Filter) -> None:
-    """Draw the reset button; disabled while nothing is narrowed."""
-    url_state.reset_button(shown=criteria != type(criteria)())
-
-
 _SHOWN = 2  # members named on a chip before the rest is counted
 _FIELD_WIDTH = 190  # pixels
 
@@ -155,7 +150,7 @@ def draw_chips(
         if reset:
             reset()
         else:
-            draw_reset(criteria)
+            url_state.reset_button(shown=criteria != type(criteria)())
         beside()
 
 

@@ -3,9 +3,9 @@
 One is mailed regularly, or when a figure crosses a bound.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from urllib.parse import urlencode
-from uuid import UUID
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ from core.outbound import mail as smtp
 from core.services.people import saved_views
 from core.services.people.saved_views import View
 from core.services.people.staff import ROLES, Person
-from core.store.access import Scope, reading, transact
+from core.store.access import Scope, ScopedSession, reading, transact
 from core.ui.forms import forms
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
@@ -88,7 +88,9 @@ def _save_mail(key: str, view: View, person: Person) -> None:
     if not typed["warn"]:
         inputs.pop("bound", None)
     try:
-        _write(view.id, inputs, person)
+        frame.require()
+        keep = partial(saved_view_mail.set_watch, view_id=view.id, inputs=inputs, is_live=frame.mode(), by=person)
+        transact(Scope.system(), keep)
     except InvalidInput as error:
         st.session_state[_FAULTS] = {
             fault.field: f"{words.title(fault.field)} {fault.message}" for fault in error.faults
@@ -97,15 +99,6 @@ def _save_mail(key: str, view: View, person: Person) -> None:
         st.session_state[_FAULTS] = {"": str(error)}
     else:
         st.session_state[_NOTICE] = "Saved." if inputs else "No e-mail is sent about this view."
-
-
-def _write(view_id: UUID, inputs: Mapping[str, str], person: Person) -> None:
-    frame.require()
-    is_live = frame.mode()
-    transact(
-        Scope.system(),
-        lambda session: saved_view_mail.set_watch(session, view_id, inputs, is_live=is_live, by=person),
-    )
 
 
 _NAME, _ROLE, _FAULT, _STARTS = "view_name", "view_role", "view_fault", "start_views"
@@ -143,8 +136,8 @@ def _line(path: str, view: View, person: Person, *, is_current: bool) -> None:
             type="tertiary",
             icon=":material/star:" if view.is_start else ":material/star_outline:",
             help=f"The menu opens {name}" if view.is_start else f"Let the menu open {name}",
-            on_click=_choose_start,
-            args=(path, None if view.is_start else view.id, person),
+            on_click=_change,
+            args=(partial(saved_views.set_start, screen=path, view_id=None if view.is_start else view.id, by=person),),
         )
         if view.is_own or person.has_role():
             st.button(
@@ -153,8 +146,8 @@ def _line(path: str, view: View, person: Person, *, is_current: bool) -> None:
                 type="tertiary",
                 icon=":material/delete:",
                 help=f"Delete {name}" + (" for everybody" if view.shared_role else ""),
-                on_click=_delete,
-                args=(view.id, person),
+                on_click=_change,
+                args=(partial(saved_views.delete_view, view_id=view.id, by=person),),
             )
 
 
@@ -183,17 +176,9 @@ def _save(path: str, now: Mapping[str, Sequence[str]], person: Person) -> None:
     st.session_state[_NAME] = ""
 
 
-def _choose_start(path: str, view_id: UUID | None, person: Person) -> None:
+def _change(work: Callable[[ScopedSession], object]) -> None:
     try:
-        transact(Scope.system(), lambda session: saved_views.set_start(session, path, view_id, by=person))
-    except CoverdeskError as error:
-        st.session_state[_FAULT] = str(error)
-    st.session_state.pop(_STARTS, None)
-
-
-def _delete(view_id: UUID, person: Person) -> None:
-    try:
-        transact(Scope.system(), lambda session: saved_views.delete_view(session, view_id, by=person))
+        transact(Scope.system(), work)
     except CoverdeskError as error:
         st.session_state[_FAULT] = str(error)
     st.session_state.pop(_STARTS, None)

@@ -23,39 +23,18 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.lists.listing import Listing
-from core.services.lists.paging import Paging
+from core.services.lists.paging import Page, Paging
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.lists import columns
 from core.ui.lists.columns import Column
 
-_mount_component = st.components.v2.component(
+draw_component = st.components.v2.component(
     "coverdesk_record_list",
     html='<div class="root"></div>',
     css=(page_links.BROWSER / "record_list.css").read_text(),
     js=page_links.VISIT + (page_links.BROWSER / "record_list.js").read_text(),
 )
-
-
-def draw_component(
-    payload: Mapping[str, Any], *, key: str, acted: Callable[[str, str], None], picked: Callable[[Sequence[str]], None]
-) -> None:
-    """Draw a list; `acted` is called with the key of a row and the label of its button that is clicked.
-
-    `picked` is called with the ticked keys.
-    """
-
-    def on_acted() -> None:
-        if event := st.session_state[key].get("acted"):
-            acted(str(event["key"]), str(event["act"]))
-
-    def on_picked() -> None:
-        # Ticks made on a previous set of rows are ignored.
-        event = st.session_state[key].get("picked") or {}
-        if event.get("mark") == payload["mark"]:
-            picked([str(row) for row in event["keys"]])
-
-    _mount_component(key=key, data=dict(payload), on_acted_change=on_acted, on_picked_change=on_picked)
 
 
 Row = TypeVar("Row")
@@ -171,7 +150,7 @@ def of(
 
 def keep_address(table: Table[Any]) -> None:
     """Store the URL of the page with this table, for the link back from a record."""
-    st.session_state[_back_key(table.name)] = url_state.all_parameters()
+    st.session_state[_place(table.name, "address")] = url_state.all_parameters()
 
 
 def back_link(name: str, path: str, label: str) -> None:
@@ -179,13 +158,13 @@ def back_link(name: str, path: str, label: str) -> None:
     origin = st.session_state.get(_ORIGINS, {}).get(st.query_params.get("id"))
     if origin:
         name, path, label = origin
-    query = st.session_state.get(_back_key(name))
+    query = st.session_state.get(_place(name, "address"))
     page_links.link(path, label=label, icon=":material/arrow_back:", query_params=query)
 
 
 def get_clicked(table: Table[Any]) -> tuple[Any, str]:
     """Return the key, as its table gives it, of the row whose button was just clicked, and the button's label; once."""
-    found: tuple[Any, str] = st.session_state.pop(_act_key(table), (None, ""))
+    found: tuple[Any, str] = st.session_state.pop(_place(table.name, "act"), (None, ""))
     return found
 
 
@@ -210,7 +189,8 @@ def draw(
     """
     alt = f"{table.noun[1].capitalize()} of this page"
     payload = _payload(table, rows, table.shown_columns, alt=alt, sortable=True)
-    mark = f"{url_state.all_parameters()} {hash(tuple(payload['keys']))} {st.session_state.get(_round_key(table), 0)}"
+    turn = st.session_state.get(_place(table.name, "round"), 0)
+    mark = f"{url_state.all_parameters()} {hash(tuple(payload['keys']))} {turn}"
     picked = _picked(table, mark, chosen or ())
     if chosen is not None:
         payload |= {"choosing": True, "mark": mark, "chosen": [key for key in payload["keys"] if key in picked]}
@@ -218,6 +198,22 @@ def draw(
     st.session_state[_PAGER] = number
     st.pagination(table.pages(total), key=_PAGER, on_change=lambda: url_state.to_page(st.session_state[_PAGER]))
     return [row for row in rows if str(table.key(row)) in picked]
+
+
+def draw_page(table: Table[Row], page: Page[Row], *, above: Callable[[], object] | None = None) -> bool:
+    """Draw a page below what is `above` it, by default its number of rows and the choice of columns.
+
+    Return False where the address names no page of this selection, which is said instead.
+    """
+    number = page_of(table, page.total_count)
+    if number is None:
+        return False
+    if above:
+        above()
+    else:
+        head(table.count_text(page.total_count), table)
+    draw(table, page.items, number=number, total=page.total_count)
+    return True
 
 
 def draw_short(table: Table[Row], rows: Sequence[Row]) -> None:
@@ -228,18 +224,23 @@ def draw_short(table: Table[Row], rows: Sequence[Row]) -> None:
 
 def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
     keys: Mapping[str, UUID | str] = payload.pop("keys")
+    place = f"{table.name} list"
     keep_address(table)
     _note_origin(table, list(keys))
 
-    def on_acted(key: str, act: str) -> None:
+    def on_acted() -> None:
+        event = st.session_state[place].get("acted") or {}
         # Accept only rows that were on the screen when the button was clicked.
-        if key in keys:
-            st.session_state[_act_key(table)] = keys[key], act
+        if (key := str(event.get("key"))) in keys:
+            st.session_state[_place(table.name, "act")] = keys[key], str(event["act"])
 
-    def on_picked(picked: Sequence[str]) -> None:
-        st.session_state[_picked_key(table)] = (mark, picked)
+    def on_picked() -> None:
+        event = st.session_state[place].get("picked") or {}
+        # Ticks made on a previous set of rows are ignored.
+        if event.get("mark") == mark:
+            st.session_state[_place(table.name, "picked")] = mark, [str(row) for row in event["keys"]]
 
-    draw_component(payload, key=f"{table.name} list", acted=on_acted, picked=on_picked)
+    draw_component(key=place, data=payload, on_acted_change=on_acted, on_picked_change=on_picked)
 
 
 def _payload(
@@ -318,13 +319,13 @@ def _note_origin(table: Table[Any], keys: Sequence[str]) -> None:
 
 def _picked(table: Table[Any], mark: str, chosen: Collection[UUID]) -> set[str]:
     """Return the ticked keys: those ticked on exactly these rows, otherwise the ones already selected."""
-    where, keys = st.session_state.get(_picked_key(table), (None, ()))
+    where, keys = st.session_state.get(_place(table.name, "picked"), (None, ()))
     return set(keys) if where == mark else {str(key) for key in chosen}
 
 
 def let_go(table: Table[Any]) -> None:
     """Clear the row selection of a table."""
-    st.session_state[_round_key(table)] = st.session_state.get(_round_key(table), 0) + 1
+    st.session_state[_place(table.name, "round")] = st.session_state.get(_place(table.name, "round"), 0) + 1
 
 
 def show_no_match(table: Table[Any]) -> None:
@@ -345,20 +346,9 @@ def footer(figures: Mapping[str, str]) -> None:
                     st.markdown(f"**{value}**")
 
 
-def _act_key(table: Table[Any]) -> str:
-    return f"{table.name}_act"
-
-
-def _picked_key(table: Table[Any]) -> str:
-    return f"{table.name}_picked"
-
-
-def _round_key(table: Table[Any]) -> str:
-    return f"{table.name}_round"
-
-
-def _back_key(name: str) -> str:
-    return f"{name}_address"
+def _place(name: str, kept: str) -> str:
+    """Return the place in the session's state of what is kept of a table."""
+    return f"{name}_{kept}"
 
 
 _MOVED = "moved_column"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -110,19 +111,13 @@ def draw_send_certificate(policy_id: UUID, email: str, *, key: str, label: str =
 
 
 _ROLES: Final = ("operations",)
-_LABELS: Final = {
-    PolicyAction.ACTIVATE: "Activate",
-    PolicyAction.DECLINE: "Decline",
-    PolicyAction.CANCEL: "Cancel policy",
-    PolicyAction.ENDORSE: "Endorse",
-    PolicyAction.RENEW: "Renew",
-}
-_ICONS: Final = {
-    PolicyAction.ACTIVATE: "verified",
-    PolicyAction.DECLINE: "thumb_down",
-    PolicyAction.CANCEL: "cancel",
-    PolicyAction.ENDORSE: "edit_document",
-    PolicyAction.RENEW: "autorenew",
+# The label and the icon of each action.
+_LOOKS: Final = {
+    PolicyAction.ACTIVATE: ("Activate", "verified"),
+    PolicyAction.DECLINE: ("Decline", "thumb_down"),
+    PolicyAction.CANCEL: ("Cancel policy", "cancel"),
+    PolicyAction.ENDORSE: ("Endorse", "edit_document"),
+    PolicyAction.RENEW: ("Renew", "autorenew"),
 }
 _ACCEPTED: Final = "accepted"
 _ANSWERS: Final = {"": "Nothing yet", _ACCEPTED: "It accepted the policy"}
@@ -153,19 +148,16 @@ def buttons(policy: PolicyDetail) -> None:
     refused = {verb: _find_obstacle(verb, policy) for verb in policy.state.actions}
     with st.container(horizontal=True, gap="xsmall", width="content"):
         for verb in policy.state.actions:
+            label, icon = _LOOKS[verb]
             actions.button(
-                _LABELS[verb],
-                _opener(verb, policy),
-                icon=_ICONS[verb],
+                label,
+                partial(changing, verb, policy),
+                icon=icon,
                 type="primary" if verb is PolicyAction.ACTIVATE else "secondary",
                 key=f"policy.{verb}",
                 disabled=bool(refused[verb]),
                 help=words.plain(words.format_dates(refused[verb] or "")) or None,
             )
-
-
-def _opener(verb: PolicyAction, policy: PolicyDetail) -> Callable[[], Action]:
-    return lambda: changing(verb, policy)
 
 
 def _find_obstacle(verb: PolicyAction, policy: PolicyDetail) -> str | None:
@@ -221,7 +213,8 @@ def changing(verb: PolicyAction, policy: PolicyDetail, *, about: str = "") -> Ac
 
 
 def _action(verb: PolicyAction, seen: _Seen, **given: Any) -> Action:
-    return Action(title=_LABELS[verb], icon=_ICONS[verb], roles=_ROLES, scope=lambda: seen.scope, **given)
+    title, icon = _LOOKS[verb]
+    return Action(title=title, icon=icon, roles=_ROLES, scope=lambda: seen.scope, **given)
 
 
 def _show_changed(verb: PolicyAction, seen: _Seen) -> None:

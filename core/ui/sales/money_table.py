@@ -46,21 +46,15 @@ _HEAD = "| | Premium | Insurers' share | Platform commission | Distributor commi
 
 def draw(rows: Mapping[str, Split]) -> None:
     """Draw one row per amount: its total, and the three shares that add up to it."""
-    lines = (_line(label, parts) for label, parts in rows.items())
-    st.markdown("\n".join((_HEAD, *lines)))
+    lines = [
+        (label, parts.total_minor, parts.provider_share_minor, parts.mca_profit_minor, parts.distributor_profit_minor)
+        for label, parts in rows.items()
+    ]
+    shown = (f"| {label} | {' | '.join(map(words.naira, amounts))} |" for label, *amounts in lines)
+    st.markdown("\n".join((_HEAD, *shown)))
 
 
 def balance(gross: Split, given_back: Split, adjusted: Split = _NOTHING) -> dict[str, Split]:
     """Return the amounts written, refunded, adjusted (if any) and remaining."""
     corrected = {"Adjusted": adjusted} if adjusted != _NOTHING else {}
     return {"Written": gross, "Given back": given_back, **corrected, "Net": gross - given_back + adjusted}
-
-
-def _line(label: str, parts: Split) -> str:
-    amounts = (
-        parts.total_minor,
-        parts.provider_share_minor,
-        parts.mca_profit_minor,
-        parts.distributor_profit_minor,
-    )
-    return f"| {label} | {' | '.join(map(words.naira, amounts))} |"

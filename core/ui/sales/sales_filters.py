@@ -3,7 +3,7 @@
 Below them the search box of a list of sales: its text in the URL, its fault, and as what it was searched.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -21,7 +21,8 @@ from core.services.sales.filter import SalesFilter
 from core.ui.forms import forms
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import filter_bar, periods
+from core.ui.lists import export_panel, filter_bar, periods
+from core.ui.lists.tables import Table
 
 S = TypeVar("S", bound=SalesFilter)
 EVERY_PERIOD = tuple(periods.NAMES)
@@ -107,11 +108,6 @@ def read_grain(window: Window) -> Grain:
     return next((known for known in offered if known == given), usual)
 
 
-def narrow_to_days(window: Window) -> None:
-    """Filter the page to a range of days."""
-    url_state.change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
-
-
 def draw_period(selection: Selection[S], *, offer: Sequence[str] = EVERY_PERIOD, also_changed: bool = False) -> None:
     """Draw the choice of the period, the two date fields of a custom one, and the reset button.
 
@@ -140,7 +136,8 @@ def draw_period(selection: Selection[S], *, offer: Sequence[str] = EVERY_PERIOD,
 def _period_changed(selection: Selection[SalesFilter]) -> None:
     period = st.session_state[_PERIOD]
     if period == periods.CUSTOM:
-        narrow_to_days(selection.window or periods.window_of("30d", clock.today()))
+        window = selection.window or periods.window_of("30d", clock.today())
+        url_state.change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
     else:
         url_state.change({"period": [period], "from": [], "to": []})
 
@@ -190,6 +187,24 @@ def describe_search(search: SearchText) -> str:
 def _list_kinds(text: str) -> str:
     kinds = [words.plain(kind) for kind in sales_filter.detect_kinds(sales_filter.normalise_text(text))]
     return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
+
+
+def offer(
+    kind: str,
+    selection: Selection[S],
+    search: SearchText,
+    table: Table[Any],
+    *,
+    rows: int,
+    sum_minor: int,
+    sums: Callable[[], None],
+) -> None:
+    """Draw the line above a list of sales: how many of which premium in which days, with their export and `sums`."""
+    days = periods.describe_period(selection.window) if selection.window else "All time"
+    premium = words.plain(words.naira(sum_minor))
+    line = f"{table.count_text(rows)} · {premium} · {days}{describe_search(search)}"
+    address = selection.criteria.address()
+    export_panel.offer(kind, address, rows=rows, sum_minor=sum_minor, line=line, table=table, sums=sums)
 
 
 def chips(selection: Selection[S], names: Choices, **more: Any) -> None:

@@ -175,7 +175,7 @@ def _ask() -> None:
     if settings().has_identity_provider:
         oidc.button(get_requested_url())
     st.caption("Your sign-in ends after 30 minutes without use. An administrator can give you an account.")
-    if not _has_admin():
+    if not _has_admin(settings().database_url):
         st.info(
             "This desk has no administrator yet. On the server, `coverdesk staff set-up-link` prints the link"
             " that makes the first one.",
@@ -242,13 +242,9 @@ def get_requested_url() -> str:
 
 
 @st.cache_data(ttl="10s", max_entries=4, show_spinner=False)
-def _admin_of(_of_store: str) -> bool:
+def _has_admin(_of_store: str) -> bool:
     with reading(Scope.system()) as session:
         return staff.has_admin(session)
-
-
-def _has_admin() -> bool:
-    return _admin_of(settings().database_url)
 
 
 def _wait(seconds: int) -> str:

@@ -24,6 +24,7 @@ from core.services.people import staff
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES, RULES, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion, ClaimTask, Staff
 
 QUESTION_DAYS: Final = 7
@@ -72,7 +73,7 @@ def add_task(
         raise InvalidInput.for_field("task_for", "must be a claims officer or a supervisor")
     claim = claim_changes.get_for_update(session, claim_id)
     made = {"assigned_to": to, "made_by": person.id, "created_at": clock.now()}
-    row = claim_changes.build_row(ClaimTask, claim, text=given.task, due_on=given.due_on, **made)
+    row = claim_changes.new_row(ClaimTask, claim, text=given.task, due_on=given.due_on, **made)
     session.insert(row)
     # The text may name people: it is kept out of the log, which cannot be erased.
     audit.note(session, "claim", claim.id, "claim task made", actor=person.actor, task_id=str(row.id))
@@ -146,10 +147,7 @@ def _build_query(*conditions: sa.ColumnElement[bool]) -> AnySelect:
 
 
 def _task(row: Any) -> Task:
-    task = row.ClaimTask
-    return Task(
-        id=task.id, text=task.text, due_on=task.due_on, who=row.who, done_at=task.done_at, **_describe(row.Claim)
-    )
+    return build_row(Task, row.ClaimTask, who=row.who, **_describe(row.Claim))
 
 
 def _describe(claim: Claim) -> dict[str, Any]:

@@ -36,7 +36,17 @@ from core.services.sales import filter as sales_filter
 from core.states.claims import DECIDED, ClaimStatus
 from core.store import policy_numbers
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimEvent, Customer, Distributor, Policy, Product, Provider, UploadedFile
+from core.store.schema.tables import (
+    Claim,
+    ClaimEvent,
+    Customer,
+    Distributor,
+    Policy,
+    PolicyEndorsement,
+    Product,
+    Provider,
+    UploadedFile,
+)
 
 MAX_POLICIES: Final = 10
 # A certificate says more of the thing insured than a caller is asked.
@@ -95,11 +105,11 @@ def _list(session: ScopedSession, condition: Condition) -> list[ClaimablePolicy]
     query = query.where(col(Policy.policy_number).is_not(None))
     query = query.join(Distributor, col(Distributor.id) == col(Policy.distributor_id))
     query = query.join(Provider, col(Provider.id) == col(Policy.provider_id)).limit(MAX_POLICIES)
-    return [_claimable(row) for row in session.execute(query)]
+    return [_claimable(row, policies.find_rows(session, row.Policy.id)) for row in session.execute(query).all()]
 
 
-def _claimable(row: Any) -> ClaimablePolicy:
-    policy, submitted = row.Policy, row.Policy.submitted
+def _claimable(row: Any, endorsed: Sequence[PolicyEndorsement]) -> ClaimablePolicy:
+    policy, submitted = row.Policy, policies.apply(row.Policy.submitted, endorsed)
     first, last = fraud_flags.get_cover_days(policy)
     start, line = submitted.get("loan_start_date"), lines.get_line_of((row.prefix, row.route_name))
     starts_on = date.fromisoformat(start[:10]) if start else first
@@ -162,7 +172,7 @@ def lodge_claim(
     claim = build_initial_claim(policy, customer, new)
     claim.flags = fraud_flags.find_flags(session, policy, endpoint, new, _list_hashes(session, uploads, linked))
     first = {"status": claim.claim_status, "created_at": claim.created_at}
-    session.insert(claim, claim_changes.build_row(ClaimEvent, claim, **first))
+    session.insert(claim, claim_changes.new_row(ClaimEvent, claim, **first))
     for file in uploads:
         files.record(session, file, owner, actor=actor, claim_id=claim.id)
     for name, code in found.items():
@@ -317,9 +327,5 @@ def _keep(session: ScopedSession, claim: Claim, file: StoredFile, *, actor: str)
 
 def _link(session: ScopedSession, claim: Claim, code: str, name: str) -> None:
     """Link an earlier upload to the claim; one that is linked already is left."""
-    session.execute(
-        sa.update(UploadedFile)
-        .where(col(UploadedFile.code) == code, col(UploadedFile.claim_id).is_(None))
-        .values(claim_id=claim.id, field=name[:40])
-        .execution_options(synchronize_session=False)
-    )
+    is_free = (col(UploadedFile.code) == code, col(UploadedFile.claim_id).is_(None))
+    session.change(UploadedFile, *is_free, claim_id=claim.id, field=name[:40])

@@ -137,7 +137,8 @@ class NewClaim:
 def build_claimant_columns(claimant: Claimant | None, customer: Customer) -> dict[str, Any]:
     """Return who claims as columns of a claim: the customer, unless somebody else is named.
 
-    An owner who gives a phone is called back there.
+    An owner who gives a phone is called back there. Of somebody else only what they gave is known: what is for them
+    never goes to the customer, who may have died. An e-mail that is not known is empty.
     """
     if claimant is None or claimant.claimant == OWNER:
         names = ("first_name", "last_name", "name_key", "email")
@@ -149,7 +150,7 @@ def build_claimant_columns(claimant: Claimant | None, customer: Customer) -> dic
         "claim_owner_first_name": claimant.claimant_first_name,
         "claim_owner_last_name": claimant.claimant_last_name,
         "claim_owner_name_key": build_name_key(claimant.claimant_first_name or "", claimant.claimant_last_name or ""),
-        "claim_owner_email": claimant.claimant_email or customer.email,
+        "claim_owner_email": claimant.claimant_email or "",
         "claim_owner_phone_number": claimant.claimant_phone_number,
     }
 

@@ -168,13 +168,15 @@ def send_by_mail(session: ScopedSession, claim_id: UUID, code: str, *, person: P
     """Queue the text of a letter as an e-mail to the claimant and note it as sent.
 
     The text is made of the claim as it is now: StateForbids where it does not stand as the letter says any more, where
-    a newer letter of its kind was written, and in test mode.
+    a newer letter of its kind was written, where the claimant gave no e-mail, and in test mode.
     """
     claim_changes.require_claims_role(person)
     claim = claim_changes.get_for_update(session, claim_id)
     letter = _get_unsent(session, claim, code)
     if not claim.is_live:
         raise StateForbids("A letter of test mode goes to nobody")
+    if not claim.claim_owner_email:
+        raise StateForbids("The claimant gave no e-mail: print the letter, and mark how it was sent")
     _require(claim, letter.kind)
     newest = next(each for each in list_letters(session, claim.id) if each.kind == letter.kind)
     if newest.code != code:

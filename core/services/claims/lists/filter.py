@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
+from core.covers import request_parts
 from core.covers.claims.lines import LINES
 from core.errors import InvalidInput
 from core.services.claims.intake.submitted import CLAIM_STATUSES, CREDIT_LIFE, DECLINE_REASONS
@@ -346,7 +347,7 @@ class ClaimFilter(Filter, on=(Claim,)):
         Text(
             label="E-mail",
             column=lambda _, email: _build_customer_condition(col(Customer.email_key) == email),
-            normalise=str.lower,
+            normalise=request_parts.fold_email,
             address="email",
             api="customer_email",
             help="The customer's, in full.",

@@ -55,6 +55,7 @@ from core.states import claims as claim_states
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import milliseconds_between, print_id
+from core.store.rows import build_row
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, PaymentPayee, Policy, Staff, Transfer
 
 _created_at, _id = col(Claim.created_at), col(Claim.id)
@@ -72,54 +73,49 @@ class Segment(NamedTuple):
     order: tuple[Any, ...]
 
 
+class Ordering(NamedTuple):
+    """An order of the list: how people read it, and the claims of which it is made, one after the other."""
+
+    label: str
+    segments: tuple[Segment, ...]
+    is_descending: bool = False
+
+
+def _of_all(label: str, columns: tuple[Any, ...], *, is_descending: bool = False) -> Ordering:
+    order = tuple(column.desc() for column in columns) if is_descending else columns
+    return Ordering(label, (Segment((), order),), is_descending)
+
+
 _RUNNING, _WAITING = (_clock_stopped_at.is_(None),), (_clock_stopped_at.is_not(None), _is_open)
 _DECIDED = Segment(
     (_clock_stopped_at.is_not(None), sa.not_(_is_open)), (_clock_stopped_at.desc(), _clock_from.desc(), _id.desc())
 )
 # The first column is null in all of them: with it the order is the index's.
 _BY_CLOCK = (_clock_stopped_at, _clock_from, _id)
+_LEAST_LEFT = Segment(_WAITING, (_remaining.desc(), _clock_stopped_at.desc(), _id))
+_MOST_LEFT = Segment(_WAITING, (_remaining, _clock_stopped_at.desc(), _id))
 # Urgent order: running clocks first, by clock start (the same order as days left); then stopped clocks, least time
-# left first; decided claims last, latest decision first.
-ORDERINGS: Final[Mapping[str, Sequence[Segment]]] = {
-    "urgent": (
-        Segment(_RUNNING, _BY_CLOCK),
-        Segment(_WAITING, (_remaining.desc(), _clock_stopped_at.desc(), _id)),
-        _DECIDED,
-    ),
-    # The same the other way round within those whose clock runs: what stands still or is decided stays behind.
-    "relaxed": (
-        Segment(_RUNNING, tuple(column.desc() for column in _BY_CLOCK)),
-        Segment(_WAITING, (_remaining, _clock_stopped_at.desc(), _id)),
-        _DECIDED,
-    ),
-    "newest": (Segment((), (_created_at.desc(), _id.desc())),),
-    "oldest": (Segment((), (_created_at, _id)),),
-    "largest": (Segment((), (_claimed.desc(), _id.desc())),),
-    "smallest": (Segment((), (_claimed, _id)),),
-    "highest-offer": (Segment((), (_offered.desc(), _id.desc())),),
-    "lowest-offer": (Segment((), (_offered, _id)),),
-    "claimant": (Segment((), _claimant),),
-    "claimant-back": (Segment((), tuple(column.desc() for column in _claimant)),),
+# left first; decided claims last, latest decision first. Relaxed is the same the other way round within those whose
+# clock runs: what stands still or is decided stays behind.
+_URGENT = (Segment(_RUNNING, _BY_CLOCK), _LEAST_LEFT, _DECIDED)
+_RELAXED = (Segment(_RUNNING, tuple(column.desc() for column in _BY_CLOCK)), _MOST_LEFT, _DECIDED)
+ORDERINGS: Final[Mapping[str, Ordering]] = {
+    "urgent": Ordering("Most urgent first", _URGENT),
+    "relaxed": Ordering("Most days left first", _RELAXED, is_descending=True),
+    "newest": _of_all("Newest first", (_created_at, _id), is_descending=True),
+    "oldest": _of_all("Oldest first", (_created_at, _id)),
+    "largest": _of_all("Largest claim first", (_claimed, _id), is_descending=True),
+    "smallest": _of_all("Smallest claim first", (_claimed, _id)),
+    "highest-offer": _of_all("Highest offer first", (_offered, _id), is_descending=True),
+    "lowest-offer": _of_all("Lowest offer first", (_offered, _id)),
+    "claimant": _of_all("Claimants from A to Z", _claimant),
+    "claimant-back": _of_all("Claimants from Z to A", _claimant, is_descending=True),
 }
-# How people read each of them.
-LABELS: Final[Mapping[str, str]] = {
-    "urgent": "Most urgent first",
-    "relaxed": "Most days left first",
-    "newest": "Newest first",
-    "oldest": "Oldest first",
-    "largest": "Largest claim first",
-    "smallest": "Smallest claim first",
-    "highest-offer": "Highest offer first",
-    "lowest-offer": "Lowest offer first",
-    "claimant": "Claimants from A to Z",
-    "claimant-back": "Claimants from Z to A",
-}
-DESCENDING: Final = ("relaxed", "newest", "largest", "highest-offer", "claimant-back")
 
 
 def build_sort_keys(order: str) -> tuple[Any, ...]:
     """Return an order as keys of one ORDER BY, for what is read whole; no index has it where there are several."""
-    segments = [(sa.and_(sa.true(), *segment.conditions), segment.order) for segment in ORDERINGS[order]]
+    segments = [(sa.and_(sa.true(), *segment.conditions), segment.order) for segment in ORDERINGS[order].segments]
     if len(segments) == 1:
         return segments[0][1]
     place = sa.case(*((condition, number) for number, (condition, _) in enumerate(segments)))
@@ -143,7 +139,7 @@ def fetch_page(session: ScopedSession, conditions: Sequence[Condition], order: s
         if len(found) == paging.limit:
             break
         if not ids and offset:
-            offset -= _count(session, (*conditions, *segment.conditions))
+            offset -= session.count_rows(Claim, *conditions, *segment.conditions)
         else:
             offset = 0
     return found
@@ -162,13 +158,9 @@ def build_first(conditions: Sequence[Condition], *columns: Any) -> Iterator[AnyS
 
 
 def _build_queries(conditions: Sequence[Condition], order: str, *columns: Any) -> Iterator[tuple[Segment, AnySelect]]:
-    for segment in ORDERINGS[order]:
+    for segment in ORDERINGS[order].segments:
         query: AnySelect = sa.select(*(columns or (_id,))).where(*conditions, *segment.conditions)
         yield segment, query.order_by(*segment.order)
-
-
-def _count(session: ScopedSession, conditions: Sequence[Condition]) -> int:
-    return int(session.execute(sa.select(sa.func.count()).select_from(Claim).where(*conditions)).scalar_one())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -242,16 +234,13 @@ def _build_row_query() -> AnySelect:
 
 def _row(row: Any) -> QueueRow:
     flags = {*row.flags, *(["same_account"] if row.shares else [])}
-    return QueueRow(
-        id=row.id,
-        version=row.version,
+    return build_row(
+        QueueRow,
+        row,
         reference=submitted.format_reference(row.id),
-        policy_number=row.policy_number,
         claimant=f"{row.claim_owner_first_name} {row.claim_owner_last_name}",
         email=row.claim_owner_email,
         phone=row.claim_owner_phone_number,
-        claim_type=row.claim_type,
-        incident=row.incident,
         incident_on=row.incident_date,
         status=row.claim_status,
         claimed_minor=row.claim_amount_minor,
@@ -259,8 +248,6 @@ def _row(row: Any) -> QueueRow:
         outstanding_minor=row.outstanding,
         lodged_at=row.created_at,
         clock=claim_clock.compute_from_stored(row.created_at, row.clock_from, row.clock_stopped_at, row.claim_status),
-        assigned_to=row.assigned_to,
-        officer=row.officer,
         fraud_flags=tuple(name for name in submitted.FLAG_DESCRIPTIONS if name in flags),
     )
 
@@ -293,10 +280,10 @@ def _of_clock(name: str) -> Derived:
     return Derived(_CLOCK, work_out, is_cached=False)
 
 
-def _orders(first: str, second: str) -> tuple[Order, Order]:
+def _orders(*names: str) -> tuple[Order, ...]:
     """Return both orders of a header: the one that its first click gives, and the other way round."""
-    one, other = (Order(name, LABELS[name], build_sort_keys(name)) for name in (first, second))
-    return replace(one, is_descending=first in DESCENDING), replace(other, is_descending=second in DESCENDING)
+    found = ((name, ORDERINGS[name]) for name in names)
+    return tuple(Order(name, each.label, build_sort_keys(name), each.is_descending) for name, each in found)
 
 
 def _read_day(row: QueueRow) -> date | None:

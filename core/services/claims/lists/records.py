@@ -134,7 +134,7 @@ class ClaimRecord(Times):
     claim_owner: str
     claim_owner_first_name: str
     claim_owner_last_name: str
-    claim_owner_email: str
+    claim_owner_email: str | None
     claim_owner_phone_number: str | None
     decline_reason: str
     claim_type: str
@@ -172,7 +172,7 @@ class ClaimRecord(Times):
 
 _COPIED_FIELDS = (
     *("is_live", "claim_description", "claim_owner", "claim_owner_first_name", "claim_owner_last_name"),
-    *("claim_owner_email", "claim_owner_phone_number", "decline_reason", "claim_type", "claim_status"),
+    *("claim_owner_phone_number", "decline_reason", "claim_type", "claim_status"),
     *("incident_date", "claim_invoice_url", "offer_form_url", "version"),
 )
 AMOUNT_FIELDS = (
@@ -220,6 +220,7 @@ def build_record(
         "claim_id": str(claim.id),
         "app_mode": records.format_mode(claim.is_live),
         **{name: getattr(claim, name) for name in _COPIED_FIELDS},
+        "claim_owner_email": claim.claim_owner_email or None,
         **{name: money.to_wire(getattr(claim, f"{name}_minor")) for name in AMOUNT_FIELDS},
         **{name: str(getattr(claim, name)) for name in _ID_FIELDS},
         "inspection_id": records.format_id(claim.inspection_id),

@@ -61,7 +61,7 @@ def load_parties(session: ScopedSession, claim: Claim) -> Parties:
     customer = session.get_one(Customer, claim.customer_id)
     phones = {claim.claim_owner_phone_number, customer.phone_number}
     return Parties(
-        emails=frozenset({claim.claim_owner_email.lower(), customer.email.lower()}),
+        emails=frozenset({claim.claim_owner_email.lower(), customer.email.lower()} - {""}),
         phones=frozenset(phone for phone in phones if phone),
         account_keys=frozenset(filter(None, (claim.account_key,))),
     )

@@ -247,7 +247,9 @@ def build_others(claim: Claim) -> list[sa.ColumnElement[bool]]:
 
 def build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
     """Return the conditions of a claim with the same e-mail, phone or account, any of which is enough."""
-    same = [col(Claim.claim_owner_email) == claim.claim_owner_email]
+    same: list[sa.ColumnElement[bool]] = [sa.false()]
+    if claim.claim_owner_email:
+        same.append(col(Claim.claim_owner_email) == claim.claim_owner_email)
     if claim.claim_owner_phone_number:
         same.append(col(Claim.claim_owner_phone_number) == claim.claim_owner_phone_number)
     if claim.account_key is not None:
@@ -257,15 +259,15 @@ def build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
 
 def count_recent(session: ScopedSession, claim: Claim) -> int:
     """Count the claims of the same phone, account or e-mail in the 90 days up to this one, itself included."""
-    query = sa.select(sa.func.count()).where(
-        sa.or_(*build_same_person(claim)),
-        col(Claim.is_live) == claim.is_live,
-        col(Claim.deleted_at).is_(None),
-        col(Claim.created_at) > claim.created_at - VELOCITY_PERIOD,
-        col(Claim.created_at) <= claim.created_at,
-    )
     with session.across_distributors():
-        return int(session.execute(query).scalar_one())
+        return session.count_rows(
+            Claim,
+            sa.or_(*build_same_person(claim)),
+            col(Claim.is_live) == claim.is_live,
+            col(Claim.deleted_at).is_(None),
+            col(Claim.created_at) > claim.created_at - VELOCITY_PERIOD,
+            col(Claim.created_at) <= claim.created_at,
+        )
 
 
 def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:

@@ -35,13 +35,14 @@ from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.assignment import Referral
 from core.services.claims.workflow.clock import Clock
-from core.services.claims.workflow.judgement import Link, Override
+from core.services.claims.workflow.judgement import Judgement, Link, Override
 from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import Payee, Payment, RelatedApprovals
 from core.services.claims.workflow.reserves import ReserveChange
 from core.services.people.staff import Person
 from core.states.claims import DECIDED, ClaimTransition
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import (
     Claim,
     ClaimComment,
@@ -263,9 +264,13 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
     claim = row.Claim
     related_claims = related.list_related(session, claim)
     names = claim_officers.get_names(session, (claim.assigned_to, claim.approved_by))
-    return ClaimReview(
+    judgement = claim_judgement.judge(session, claim)
+    return build_row(
+        ClaimReview,
+        claim,
+        judgement,
         **_describe(row),
-        **_load_judgement(session, claim, person),
+        **_load_decisions(session, claim, judgement, person),
         **_load_records(session, claim),
         assigned_name=names.get(claim.assigned_to),
         approved_name=names.get(claim.approved_by),
@@ -282,9 +287,7 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
 def _describe(row: Any) -> dict[str, Any]:
     """Return who claims what on which policy, and what was submitted."""
     claim, policy, facts = row.Claim, row.Policy, _build_facts(row.Claim)
-    names = ("id", "distributor_id", "is_live", "version", "claim_type", "decline_reason", "policy_id", "customer_id")
     return {
-        **{name: getattr(claim, name) for name in (*names, "assigned_to", "payment_reference")},
         "reference": claim_submitted.format_reference(claim.id),
         "status": claim.claim_status,
         "description": claim.claim_description,
@@ -311,12 +314,9 @@ def _describe_staff(session: ScopedSession, claim: Claim) -> list[str]:
     return [f"The customer, claimant or payee is of this desk: {', '.join(names)}"] if names else []
 
 
-def _load_judgement(session: ScopedSession, claim: Claim, person: Person) -> dict[str, Any]:
-    """Judge the claim as it stands, with what follows for its amounts and for the decisions of this person."""
-    judgement = claim_judgement.judge(session, claim)
-    names = ("checks", "duplicates", "approval_fault", "related", "backdated_minor")
+def _load_decisions(session: ScopedSession, claim: Claim, judgement: Judgement, person: Person) -> dict[str, Any]:
+    """Return what follows of a judgement for the amounts of the claim, and for the decisions of this person."""
     return {
-        **{name: getattr(judgement, name) for name in names},
         "links": claim_judgement.list_shown_links(judgement.links),
         "overrides": claim_judgement.list_overrides(session, claim.id),
         "referral": claim_assignment.find_open_referral(session, claim.id),

@@ -116,17 +116,13 @@ def open_referral(
     """Write a referral in place of the one that is open."""
     close_referral(session, claim, person=person, at=at)
     asked = {"asks_role": asks_role, "to_status": to, "amount_minor": amount_minor, "note": note}
-    session.insert(claim_changes.build_row(ClaimReferral, claim, **asked, staff_id=person.id, created_at=at))
+    session.insert(claim_changes.new_row(ClaimReferral, claim, **asked, staff_id=person.id, created_at=at))
 
 
 def close_referral(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> None:
     """Close the open referral of a claim, if there is one."""
-    session.execute(
-        sa.update(ClaimReferral)
-        .where(col(ClaimReferral.claim_id) == claim.id, col(ClaimReferral.closed_at).is_(None))
-        .values(closed_at=at, closed_by=person.id)
-        .execution_options(synchronize_session=False)
-    )
+    is_open = (col(ClaimReferral.claim_id) == claim.id, col(ClaimReferral.closed_at).is_(None))
+    session.change(ClaimReferral, *is_open, closed_at=at, closed_by=person.id)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -152,7 +152,7 @@ class Sender:
     actor: str
 
 
-def build_row(kind: type[RowT], claim: Claim, **values: Any) -> RowT:
+def new_row(kind: type[RowT], claim: Claim, **values: Any) -> RowT:
     """Build a row of a claim, with an id of its own, for the distributor and the mode of the claim."""
     owned = {"distributor_id": claim.distributor_id, "is_live": claim.is_live, "claim_id": claim.id}
     return kind(**{"id": ids.new(), **owned, **values})

@@ -290,7 +290,7 @@ def record_overrides(
     """Write one row for each check that is not met, with its reason."""
     known = [str(each.id) for each in judgement.duplicates]
     rows = (
-        claim_changes.build_row(
+        claim_changes.new_row(
             ClaimOverride,
             claim,
             event_id=event_id,

@@ -64,10 +64,10 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     at = claim_changes.next_instant(claim)
     if Effect.SETS_APPROVER in transition.effects:
         claim_changes.record_approval(session, claim, person=person, at=at)
-    questions.close_question(session, claim.id, at=at)
+    questions.end_question(session, claim.id, closed_at=at)
     questions.update_clock(claim, at=at, previous_status=transition.start)
     done = {"note": move.inputs.note, "staff_id": person.id, "created_at": at}
-    event = claim_changes.build_row(ClaimEvent, claim, status=claim.claim_status, **done)
+    event = claim_changes.new_row(ClaimEvent, claim, status=claim.claim_status, **done)
     session.insert(event)
     facts: dict[str, Any] = {"note": move.inputs.note} if move.inputs.note else {}
     if move.inputs.estimate_document:
@@ -314,7 +314,7 @@ def add_comment(
     inputs: CommentInput = request.validate(CommentInput, {"text": text})
     claim = claim_changes.get_for_update(session, claim_id)
     said = {"text": inputs.text, "for_claimant": for_claimant, "staff_id": person.id, "created_at": clock.now()}
-    row = claim_changes.build_row(ClaimComment, claim, **said)
+    row = claim_changes.new_row(ClaimComment, claim, **said)
     session.insert(row)
     # The text may hold medical facts: it is kept out of the audit log, which cannot be erased.
     facts = {"comment_id": str(row.id), "for_claimant": for_claimant}

@@ -36,6 +36,7 @@ from core.services.people.transfers import TypedReference
 from core.states import claims as claim_states
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import Claim, ClaimReferral, Policy, Provider, Staff
 
 
@@ -359,19 +360,15 @@ def _build_query() -> AnySelect:
 
 def _build(session: ScopedSession, row: Any) -> HandOver:
     claim, referral = row.Claim, row.ClaimReferral
-    return HandOver(
-        id=claim.id,
-        distributor_id=claim.distributor_id,
-        is_live=claim.is_live,
-        version=claim.version,
+    return build_row(
+        HandOver,
+        claim,
+        referral,
         reference=submitted.format_reference(claim.id),
         provider=row.company_name,
-        claim_type=claim.claim_type,
         payee=claim_payments.list_payees(session, claim)[-1],
-        amount_minor=referral.amount_minor,
         approved_name=row.approved_name or "",
         by=row.by,
         at=referral.created_at,
-        note=referral.note,
         links=claim_judgement.list_shown_links(claim_judgement.list_links(session, claim)),
     )

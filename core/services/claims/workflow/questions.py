@@ -42,8 +42,8 @@ def ask_claimant(
     question_id = ids.new()
     asked = {"id": question_id, "staff_id": person.id, "text": inputs.text}
     session.insert(
-        claim_changes.build_row(ClaimQuestion, claim, **asked, asked_at=now, due_on=inputs.due_on),
-        claim_changes.build_row(ClaimComment, claim, **asked, for_claimant=True, created_at=now),
+        claim_changes.new_row(ClaimQuestion, claim, **asked, asked_at=now, due_on=inputs.due_on),
+        claim_changes.new_row(ClaimComment, claim, **asked, for_claimant=True, created_at=now),
     )
     update_clock(claim, at=now, is_waiting=True)
     audit.note(session, "claim", claim_id, "claimant asked", actor=person.actor, question_id=str(question_id))
@@ -64,7 +64,7 @@ def answer_question(session: ScopedSession, claim_id: UUID, *, answer: str | Non
     if question_id is None:
         raise StateForbids("The claimant was not asked for anything")
     now = max(clock.now(), claim.clock_stopped_at or claim.updated_at)
-    _end_question(session, claim_id, answered_at=now, answer=answer)
+    end_question(session, claim_id, answered_at=now, answer=answer)
     update_clock(claim, at=now)
     audit.note(session, "claim", claim_id, "claimant answered", actor=actor, question_id=str(question_id))
 
@@ -81,18 +81,9 @@ def update_clock(claim: Claim, *, at: datetime, previous_status: str | None = No
     )
 
 
-def close_question(session: ScopedSession, claim_id: UUID, *, at: datetime) -> None:
-    """Close the open question unanswered, if there is one; every transition does so."""
-    _end_question(session, claim_id, closed_at=at)
-
-
-def _end_question(session: ScopedSession, claim_id: UUID, **values: Any) -> None:
-    session.execute(
-        sa.update(ClaimQuestion)
-        .where(col(ClaimQuestion.claim_id) == claim_id, *_IS_OPEN)
-        .values(**values)
-        .execution_options(synchronize_session=False)
-    )
+def end_question(session: ScopedSession, claim_id: UUID, **values: Any) -> None:
+    """Set `answered_at` or `closed_at` of the open question, if there is one; every transition closes it unanswered."""
+    session.change(ClaimQuestion, col(ClaimQuestion.claim_id) == claim_id, *_IS_OPEN, **values)
 
 
 def compute_clocks(

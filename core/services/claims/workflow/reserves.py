@@ -139,4 +139,4 @@ def set_reserve(
 def _add(session: ScopedSession, claim: Claim, change_minor: int, *, reason: str, person: Person, at: datetime) -> None:
     if change_minor:
         change = {"change_minor": change_minor, "reason": reason, "staff_id": person.id, "created_at": at}
-        session.insert(claim_changes.build_row(ClaimReserve, claim, **change))
+        session.insert(claim_changes.new_row(ClaimReserve, claim, **change))

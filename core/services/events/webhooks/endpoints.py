@@ -20,6 +20,7 @@ from core.services.audit import log as audit
 from core.services.events import catalogue
 from core.services.mail import mail
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.events import ENDPOINT_STATES
 from core.store.schema.tables import Distributor, WebhookDelivery, WebhookEndpoint
 
@@ -374,12 +375,8 @@ def _set_state(row: WebhookEndpoint, state: str) -> None:
 def _refuse_too_many(session: ScopedSession, distributor_id: UUID, *, is_live: bool) -> None:
     # A counter that is locked: two who register at once must not both be the tenth.
     session.next_in_transaction(f"endpoints {distributor_id.hex} {is_live:d}")
-    query = sa.select(sa.func.count()).where(
-        col(WebhookEndpoint.distributor_id) == distributor_id,
-        col(WebhookEndpoint.is_live) == is_live,
-        col(WebhookEndpoint.deleted_at).is_(None),
-    )
-    if session.execute(query).scalar_one() >= MAX_ENDPOINTS:
+    owned = (col(WebhookEndpoint.distributor_id) == distributor_id, col(WebhookEndpoint.is_live) == is_live)
+    if session.count_rows(WebhookEndpoint, *owned, col(WebhookEndpoint.deleted_at).is_(None)) >= MAX_ENDPOINTS:
         raise StateForbids(f"There are {MAX_ENDPOINTS} endpoints in this mode already: delete one first")
 
 
@@ -393,8 +390,7 @@ def _count_held(session: ScopedSession, endpoint_ids: Sequence[UUID]) -> dict[UU
 
 
 def _build(row: WebhookEndpoint, held: int) -> Endpoint:
-    names = [name for name in Endpoint.__dataclass_fields__ if name != "held"]
-    return Endpoint(**{name: getattr(row, name) for name in names}, held=held)
+    return build_row(Endpoint, row, held=held)
 
 
 def _describe(row: WebhookEndpoint) -> dict[str, Any]:

@@ -120,12 +120,10 @@ def list_deliveries(
     conditions = [col(WebhookDelivery.endpoint_id) == endpoint_id]
     if state is not None:
         conditions.append(col(WebhookDelivery.state) == state)
-    total = session.execute(
-        sa.select(sa.func.count(col(WebhookDelivery.id))).select_from(WebhookDelivery).where(*conditions)
-    ).scalar_one()
+    total = session.count_rows(WebhookDelivery, *conditions)
     newest = (col(WebhookDelivery.created_at).desc(), col(WebhookDelivery.id).desc())
     query = _select().where(*conditions).order_by(*newest).limit(paging.limit).offset(paging.offset)
-    return Page([Delivery(**row._mapping) for row in session.execute(query)], int(total))
+    return Page([Delivery(**row._mapping) for row in session.execute(query)], total)
 
 
 def get_delivery(session: ScopedSession, delivery_id: UUID) -> DeliveryDetail:

@@ -307,8 +307,8 @@ def build_facts(name: str, terms: Agreement | None, kind: str, window: Window) -
 def audit_bordereau(session: ScopedSession, row: Bordereau, action: str, *, by: Person, **more: Any) -> None:
     """Write an act on a bordereau into the audit log."""
     number = number_of(row.kind, row.number)
-    after = {"number": number, "party": row.facts["party"], "month": f"{row.month:%Y-%m}", **more}
-    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("bordereau", row.id), after=after)
+    about = {"number": number, "party": row.facts["party"], "month": f"{row.month:%Y-%m}", **more}
+    audit.note(session, "bordereau", row.id, action, actor=by.actor, **about)
 
 
 DRAFT = "Draft"

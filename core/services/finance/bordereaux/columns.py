@@ -45,10 +45,7 @@ PREMIUM: Final = (
     Column("gross_premium", SIGNED_MONEY),
     Column("tax", SIGNED_MONEY),
     Column("commission_percent", MONEY),
-    Column("commission", SIGNED_MONEY),
-    Column("brokerage", SIGNED_MONEY),
-    Column("net", SIGNED_MONEY),
-    Column("final_net", SIGNED_MONEY),
+    *(Column(name, SIGNED_MONEY) for name in ("commission", "brokerage", "net", "final_net")),
     Column("movement_id", ID),
 )
 CLAIMS: Final = (
@@ -64,10 +61,7 @@ CLAIMS: Final = (
     Column("loss_location", TEXT, 20),
     Column("claimant", TEXT, 26),
     Column("claim_status", WORD, 20),
-    Column("date_of_loss", DATE),
-    Column("date_first_advised", DATE),
-    Column("date_opened", DATE),
-    Column("first_acknowledged", DATE),
+    *(Column(name, DATE) for name in ("date_of_loss", "date_first_advised", "date_opened", "first_acknowledged")),
     Column("first_reserve", MONEY),
     Column("paid_this_month_indemnity", SIGNED_MONEY),
     Column("paid_this_month_fees", SIGNED_MONEY),
@@ -80,7 +74,7 @@ OF: Final[Mapping[str, Sequence[Column]]] = {"premium": PREMIUM, "claims": CLAIM
 # What the control line adds up.
 SUMMED: Final[Mapping[str, tuple[str, ...]]] = {
     "premium": ("gross_premium", "tax", "commission", "brokerage", "net", "final_net"),
-    "claims": (*("paid_this_month_indemnity", "paid_this_month_fees", "previously_paid", "reserve", "total_incurred"),),
+    "claims": ("paid_this_month_indemnity", "paid_this_month_fees", "previously_paid", "reserve", "total_incurred"),
 }
 # By which of the sums a row is checked in the store.
 MAIN: Final[Mapping[str, str]] = {"premium": "gross_premium", "claims": "total_incurred"}

@@ -24,6 +24,10 @@ _OF_MOVEMENT = (
 _OF_POLICY = ("certificate_code", "policy_number", "first_name", "last_name", "sum_insured_minor", "declined_at")
 
 
+# True of a movement that a bordereau has.
+IS_REPORTED = sa.exists().where(col(BordereauLine.subject_id) == col(Movement.id), col(BordereauLine.kind) == "premium")
+
+
 def stream(
     session: ScopedSession, provider_id: UUID, window: Window, about: Mapping[str, str]
 ) -> Iterator[list[ReportRow]]:
@@ -57,11 +61,8 @@ def count(session: ScopedSession, provider_id: UUID, window: Window) -> tuple[in
 
 
 def _unreported(provider_id: UUID, end: date) -> list[sa.ColumnElement[bool]]:
-    reported = sa.exists().where(
-        col(BordereauLine.subject_id) == col(Movement.id), col(BordereauLine.kind) == "premium"
-    )
     before = col(Movement.created_at) < clock.lagos_midnight(end)
-    return [col(Movement.provider_id) == provider_id, before, ~reported]
+    return [col(Movement.provider_id) == provider_id, before, ~IS_REPORTED]
 
 
 def _query(*conditions: Any) -> Any:

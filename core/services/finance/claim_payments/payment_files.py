@@ -187,10 +187,9 @@ def pay(
     claim_paying.lock_claims(session, [line.claim.id for line in lines if line.claim])
     for line in lines:
         _pay_line(session, line, file_id, seen, by)
-    after = {"file": file_name[:200], "sha256": _hash(content), "payments": len(lines)}
-    after["amount"] = money.to_wire(_sum(lines))
-    subject = audit.subject_of("batch", file_id)
-    audit.write(session, actor=by.actor, action="claims paid from a file", subject=subject, after=after)
+    facts = {"file": file_name[:200], "sha256": _hash(content), "payments": len(lines)}
+    facts["amount"] = money.to_wire(_sum(lines))
+    audit.note(session, "batch", file_id, "claims paid from a file", actor=by.actor, **facts)
     return file_id
 
 
@@ -253,10 +252,8 @@ def _keep_file(
 
 
 def _refuse_paid(session: ScopedSession, digest: str) -> None:
-    query = sa.select(col(ClaimPaymentFile.id)).where(
-        col(ClaimPaymentFile.is_live) == session.scope.is_live, col(ClaimPaymentFile.sha256) == digest
-    )
-    if session.execute(query).first() is not None:
+    is_of_mode = col(ClaimPaymentFile.is_live) == session.scope.is_live
+    if session.count_rows(ClaimPaymentFile, is_of_mode, col(ClaimPaymentFile.sha256) == digest):
         raise StateForbids(PAID_ALREADY)
 
 

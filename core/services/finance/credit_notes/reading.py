@@ -234,7 +234,7 @@ def _build(row: Any) -> CreditNoteRow:
         number=number_of(note.number),
         maker=row.maker_name or note.made_by.removeprefix("staff "),
         customer=f"{row.first_name} {row.last_name}",
-        parts=Split(refund.total_minor, refund.mca_profit_minor, refund.distributor_profit_minor),
+        parts=build_row(Split, refund),
     )
 
 

@@ -135,8 +135,7 @@ def require_payable(session: ScopedSession, party: Party) -> Balance:
 
 def refuse_under_way(session: ScopedSession, party: Party) -> None:
     """StateForbids while a payment of this party waits for its approval or for the bank."""
-    query = sa.select(col(Payment.id)).where(party.owns(Payment), col(Payment.state).in_(UNDER_WAY)).limit(1)
-    if session.execute(query).first() is not None:
+    if session.count_rows(Payment, party.owns(Payment), col(Payment.state).in_(UNDER_WAY)):
         raise StateForbids("A payment of this party is under way: it is confirmed, returned or given up first")
 
 

@@ -297,8 +297,8 @@ def _get_for_update(
 
 def audit_batch(session: ScopedSession, batch: PayoutBatch, action: str, *, by: Person, **more: str) -> None:
     """Write an act on a batch into the audit log."""
-    after = {"number": number_of(batch), "payments": batch.payments, "amount": money.to_wire(batch.net_minor), **more}
-    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("payout", batch.id), after=after)
+    facts = {"number": number_of(batch), "payments": batch.payments, "amount": money.to_wire(batch.net_minor), **more}
+    audit.note(session, "payout", batch.id, action, actor=by.actor, **facts)
 
 
 DIRECTIONS = {"out": "Paid out", "in": "Received"}

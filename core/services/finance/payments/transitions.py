@@ -251,8 +251,8 @@ def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, b
 
 def audit_payment(session: ScopedSession, row: Payment, action: str, *, by: Person, **more: str) -> None:
     """Write the audit entry of a payment."""
-    after = {"direction": row.direction, "amount": money.to_wire(row.net_minor), **more}
-    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("payment", row.id), after=after)
+    facts = {"direction": row.direction, "amount": money.to_wire(row.net_minor), **more}
+    audit.note(session, "payment", row.id, action, actor=by.actor, **facts)
 
 
 def _change(

@@ -103,9 +103,8 @@ def assign(session: ScopedSession, difference_ids: Collection[UUID], owner_id: U
         if row.state in ENDED:
             raise StateForbids(f"{row.policy_number or 'A difference without a number'} is {row.state.lower()} already")
         session.change(Difference, col(Difference.id) == row.id, owner_id=owner_id, changed_at=clock.now())
-        subject = audit.subject_of("difference", row.id)
-        after = {"owner": colleagues[owner_id], "difference": money.to_wire(row.difference_minor)}
-        audit.write(session, actor=by.actor, action="difference assigned", subject=subject, after=after)
+        facts = {"owner": colleagues[owner_id], "difference": money.to_wire(row.difference_minor)}
+        audit.note(session, "difference", row.id, "difference assigned", actor=by.actor, **facts)
     return len(difference_ids)
 
 

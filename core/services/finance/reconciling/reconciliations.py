@@ -339,13 +339,16 @@ def _window(session: ScopedSession, given: ReconciliationInput, provider_id: UUI
     return window
 
 
+def _is_of(provider_id: UUID | None) -> sa.ColumnElement[bool]:
+    """The condition that a reconciliation is of an insurer, or of the bank."""
+    return col(Reconciliation.provider_id).is_not_distinct_from(provider_id)
+
+
 def _refuse_again(session: ScopedSession, given: ReconciliationInput, provider_id: UUID | None, digest: str) -> None:
-    query = sa.select(col(Reconciliation.id)).where(
-        col(Reconciliation.sha256) == digest,
-        col(Reconciliation.month) == given.month.replace(day=1),
-        col(Reconciliation.provider_id).is_not_distinct_from(provider_id),
-    )
-    if session.execute(query).first() is not None:
+    is_same, is_of_party = col(Reconciliation.sha256) == digest, _is_of(provider_id)
+    if session.count_rows(
+        Reconciliation, is_same, col(Reconciliation.month) == given.month.replace(day=1), is_of_party
+    ):
         raise StateForbids("This very file was reconciled with this month already")
 
 
@@ -421,10 +424,7 @@ def _list_explained(session: ScopedSession, row: Reconciliation) -> Mapping[_Sig
     """The explained differences of the newest file of the same party and month, which this one supersedes."""
     newest = (
         sa.select(col(Reconciliation.id))
-        .where(
-            col(Reconciliation.month) == row.month,
-            col(Reconciliation.provider_id).is_not_distinct_from(row.provider_id),
-        )
+        .where(col(Reconciliation.month) == row.month, _is_of(row.provider_id))
         .order_by(col(Reconciliation.made_at).desc(), col(Reconciliation.id).desc())
         .limit(1)
     )
@@ -457,12 +457,11 @@ def _remember(
 
 
 def _note(session: ScopedSession, row: Reconciliation, found: Sequence[Found], by: Person) -> None:
-    after = {
+    facts = {
         "file": row.file_name,
         "sha256": row.sha256,
         "month": f"{row.month:%Y-%m}",
         "rows": row.theirs_rows,
         "differences": sum(each.result != matching.MATCHED for each in found),
     }
-    subject = audit.subject_of("reconciliation", row.id)
-    audit.write(session, actor=by.actor, action="file reconciled", subject=subject, after=after)
+    audit.note(session, "reconciliation", row.id, "file reconciled", actor=by.actor, **facts)

@@ -229,10 +229,12 @@ def read_entries(file: TableFile, kind: str, columns: Mapping[str, str]) -> list
     places = find_columns(file, MEANINGS[kind], columns)
     entries: list[Entry] = []
     faults: list[FieldFault] = []
+    named_by = "policy_number" if kind == "insurer" else "reference"
     for number, cells in file.rows:
         texts = {meaning: cells[place] for meaning, place in places.items()}
         try:
-            entry = _read_row(file, kind, texts, number) if _holds_money(kind, texts) else None
+            # Words below the table have neither a number nor an amount.
+            entry = _read_row(file, kind, texts, number) if texts[named_by] or texts["amount"] else None
         except RowFault as fault:
             faults.append(FieldFault(f"row {number}", str(fault)))
             continue
@@ -247,11 +249,6 @@ def _is_total(entries: Sequence[Entry]) -> bool:
     if len(entries) < 3 or entries[-1].key:
         return False
     return entries[-1].amount_minor == sum(each.amount_minor for each in entries[:-1])
-
-
-def _holds_money(kind: str, texts: Mapping[str, str]) -> bool:
-    """False for a row that has neither a number nor an amount, such as the words below a table."""
-    return bool(texts["policy_number" if kind == "insurer" else "reference"] or texts["amount"])
 
 
 class RowFault(Exception):

@@ -28,14 +28,8 @@ COLUMNS = (
     Column("other", TEXT, 26),
     Column("effective_on", DATE),
     Column("expiry_on", DATE),
-    Column("premium", SIGNED_MONEY),
-    Column("commissionable_base", SIGNED_MONEY),
-    Column("rate_percent", SIGNED_MONEY),
-    Column("commission", SIGNED_MONEY),
-    Column("clawback", SIGNED_MONEY),
-    Column("vat", SIGNED_MONEY),
-    Column("withholding_tax", SIGNED_MONEY),
-    Column("net", SIGNED_MONEY),
+    *(Column(name, SIGNED_MONEY) for name in ("premium", "commissionable_base", "rate_percent", "commission")),
+    *(Column(name, SIGNED_MONEY) for name in ("clawback", "vat", "withholding_tax", "net")),
     Column("movement_id", ID),
 )
 _MOST_PAYMENTS = 8

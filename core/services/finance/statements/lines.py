@@ -87,13 +87,17 @@ def build_lines(party: Party, rows: Sequence[Any], *, tax: MonthTax, collects: s
     return [_build(party, row, vat=vat, withheld=withheld, collects=collects) for row in rows]
 
 
-def _unstated(party: Party, window: Window) -> list[sa.ColumnElement[bool]]:
-    stated = sa.exists().where(
+def is_stated(party: Party) -> sa.ColumnElement[bool]:
+    """Return the condition that a movement is on a statement of a kind of party."""
+    return sa.exists().where(
         col(StatementLine.movement_id) == col(Movement.id),
         col(StatementLine.account) == party.account,
         col(StatementLine.released_by).is_(None),
     )
-    return [party.owns(Movement), *window.span.on(col(Movement.created_at)), ~stated]
+
+
+def _unstated(party: Party, window: Window) -> list[sa.ColumnElement[bool]]:
+    return [party.owns(Movement), *window.span.on(col(Movement.created_at)), ~is_stated(party)]
 
 
 def _query(*conditions: Any) -> Any:

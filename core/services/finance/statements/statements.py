@@ -297,7 +297,7 @@ def _refuse_irreversible(session: ScopedSession, original: Statement) -> None:
 
 def audit_statement(session: ScopedSession, row: Statement, action: str, *, by: Person, **more: str) -> None:
     """Write an act on a statement into the audit log."""
-    after = {
+    facts = {
         "number": statement_reading.number_of(row),
         "party": row.facts["party"],
         "month": f"{row.month:%Y-%m}",
@@ -306,7 +306,7 @@ def audit_statement(session: ScopedSession, row: Statement, action: str, *, by: 
         "sha256": row.sha256,
         **more,
     }
-    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("statement", row.id), after=after)
+    audit.note(session, "statement", row.id, action, actor=by.actor, **facts)
 
 
 def list_due(session: ScopedSession, month: date) -> Sequence[tuple[Party, str]]:
@@ -412,7 +412,8 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
     if step.to is StatementState.DISPUTED or (step.to is StatementState.APPROVED and row.reverses_id):
         refuse_under_way(session, parties.party_of(row))
     if step.to is StatementState.APPROVED and row.reverses_id:
-        _refuse_reversal_of_paid(session, row.reverses_id)
+        if statement_reading.get_for_update(session, row.reverses_id).state in PAID_ON:
+            raise StateForbids("Something was paid on the statement meanwhile: give this reversal up")
         journal.refuse_shut(session, row.month)
     at = clock.now()
     _follow_approval(session, row, step, by, at)
@@ -482,12 +483,6 @@ def _add_step(
 
 def _of(state: str, *, is_reversal: bool) -> Sequence[StatementTransition]:
     return [each for each in STATEMENT_TRANSITIONS.list_from(state) if each.of_reversal in (None, is_reversal)]
-
-
-def _refuse_reversal_of_paid(session: ScopedSession, statement_id: UUID) -> None:
-    """StateForbids where something was paid on a statement since its reversal was prepared."""
-    if statement_reading.get_for_update(session, statement_id).state in PAID_ON:
-        raise StateForbids("Something was paid on the statement meanwhile: give this reversal up")
 
 
 def _void(session: ScopedSession, statement_id: UUID, *, reversal_id: UUID) -> None:

@@ -26,6 +26,7 @@ from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
+from core.services.selling import buying
 from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
 from core.store.access import ScopedSession
@@ -73,9 +74,7 @@ class LoanBookRequest(Request):
         examples=["01900000-0000-7000-8000-000000080101"], description="The credit life product of all rows."
     )
     month: Annotated[
-        date,
-        BeforeValidator(_parse_month),
-        WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}$"}),
+        date, BeforeValidator(_parse_month), WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}$"})
     ] = Field(examples=["2026-11"], description="YYYY-MM.")
     date_format: Literal["YYYY-MM-DD", "DD/MM/YYYY"] = Field(
         default="YYYY-MM-DD", examples=["YYYY-MM-DD"], description="How the days in the file are written."
@@ -138,12 +137,7 @@ def upload(session: ScopedSession, typed: Mapping[str, Any], name: str, content:
     row = _build(given, product, name, content, digest, by)
     session.insert(row)
     session.insert(
-        LoanBookFile(
-            book_id=row.id,
-            content=content,
-            distributor_id=by.owner.distributor_id,
-            is_live=by.owner.is_live,
-        )
+        LoanBookFile(book_id=row.id, content=content, distributor_id=by.owner.distributor_id, is_live=by.owner.is_live)
     )
     note(session, row, "loan book uploaded", actor=by.actor, file=row.file_name, sha256=digest, kind=row.kind)
     return row
@@ -269,7 +263,8 @@ def confirm_by_key(session: ScopedSession, book_id: UUID, *, accept: str, expect
 def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
     """NotAllowed above the premium of a month; whoever confirms another book of the lender at this instant waits."""
     today = clock.today()
-    terms = _get_agreement(session, book.distributor_id)
+    query = buying.select_agreement(book.distributor_id).with_for_update()
+    terms: Agreement | None = session.execute(query).scalar_one_or_none()
     has_ended = terms is not None and terms.ends_on is not None and terms.ends_on < today
     allowed = 0 if terms is None or has_ended else terms.book_premium_minor or 0
     month = clock.lagos_midnight(today.replace(day=1))
@@ -287,17 +282,6 @@ def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
             f"With this book the premium of {today:%B %Y} is {money.format_naira(total)}, of which your agreement lets"
             f" you confirm {money.format_naira(allowed)}: the desk confirms it"
         )
-
-
-def _get_agreement(session: ScopedSession, distributor_id: UUID) -> Agreement | None:
-    query = (
-        sa.select(Agreement)
-        .where(col(Agreement.distributor_id) == distributor_id, col(Agreement.starts_on) <= clock.today())
-        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
-        .limit(1)
-    )
-    found: Agreement | None = session.execute(query.with_for_update()).scalar_one_or_none()
-    return found
 
 
 def get_agreed_from(session: ScopedSession, distributor_id: UUID) -> date | None:
@@ -503,12 +487,7 @@ def _find_left_rows(session: ScopedSession) -> Iterator[str]:
         sa.select(col(LoanBook.id), sa.func.count())
         .join(LoanBookRow, col(LoanBookRow.book_id) == col(LoanBook.id))
         .where(col(LoanBookRow.outcome) == RowOutcome.VALID)
-        .where(
-            sa.or_(
-                col(LoanBook.state) == LoanBookState.DONE,
-                col(LoanBookRow.line) <= col(LoanBook.done_to),
-            )
-        )
+        .where(sa.or_(col(LoanBook.state) == LoanBookState.DONE, col(LoanBookRow.line) <= col(LoanBook.done_to)))
         .group_by(col(LoanBook.id))
     )
     for book_id, rows in session.execute(left):

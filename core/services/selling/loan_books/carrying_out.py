@@ -172,7 +172,9 @@ def carry_out(session: ScopedSession, job: Job, chunk: Chunk) -> Job | None:
         return None
     book, held = found
     if not chunk.rows:
-        _finish(session, book)
+        books.move(session, book, LoanBookState.DONE, leased_until=None, done_at=clock.now())
+        premium = money.to_wire(book.done_minor)
+        books.note(session, book, "loan book done", actor=_ACTOR, rows=book.done_rows, premium=premium)
         return None
     if chunk.product:
         _account_for(session, book, write(session, book, chunk))
@@ -235,10 +237,3 @@ def _end(session: ScopedSession, book: LoanBook, rows: Sequence[LoanBookRow]) ->
         judging.end(session, row, actor=str(book.confirmed_by))
     session.update_many(rows, "outcome", "code", "reason", "premium_minor")
     _advance(session, book, rows)
-
-
-def _finish(session: ScopedSession, book: LoanBook) -> None:
-    books.move(session, book, LoanBookState.DONE, leased_until=None, done_at=clock.now())
-    books.note(
-        session, book, "loan book done", actor=_ACTOR, rows=book.done_rows, premium=money.to_wire(book.done_minor)
-    )

@@ -178,12 +178,6 @@ def _judge_amount(row: Judged, rules: Rules, amount: Decimal) -> None:
         row.found["ABOVE_FREE_COVER_LIMIT"] = f"the loan is above the free cover limit of {limit}: sell it by itself"
 
 
-def judge_reason(row: Judged) -> None:
-    """Judge why a loan ended."""
-    if (reason := row.facts.get("exit_reason")) and reason not in EXIT_REASONS:
-        row.found["UNKNOWN_REASON"] = f"exit_reason must be one of {', '.join(EXIT_REASONS)}"
-
-
 _WORDS: Final = {
     "settled_early": "Loan settled early",
     "refinanced": "Loan refinanced",
@@ -196,7 +190,8 @@ def judge(session: ScopedSession, book: LoanBook, rows: Sequence[Judged]) -> Non
     """Find the policy of each row, judge whether it ends on that day, and what goes back."""
     by_hash, by_number = _load(session, book, rows)
     for row in rows:
-        judge_reason(row)
+        if (reason := row.facts.get("exit_reason")) and reason not in EXIT_REASONS:
+            row.found["UNKNOWN_REASON"] = f"exit_reason must be one of {', '.join(EXIT_REASONS)}"
         number = row.facts.get("policy_number")
         policy = by_number.get(policy_numbers.key(number)) if number else by_hash.get(row.risk_hash or "")
         if "MISSING_REQUIRED" in row.found or "MALFORMED_VALUE" in row.found:
@@ -298,16 +293,11 @@ def compare_snapshot(session: ScopedSession, book: LoanBook, uninsured: int) -> 
     return {"uninsured": uninsured, "missing": int(count), "missing_premium": money.to_wire(int(minor or 0))}
 
 
-def list_missing_ids(session: ScopedSession, book: LoanBook, limit: int, offset: int) -> list[UUID]:
-    """Return a page of the policies that a snapshot does not have."""
-    query = select_missing(book).with_only_columns(col(Policy.id)).order_by(col(Policy.created_at), col(Policy.id))
-    return list(session.execute(query.limit(limit).offset(offset)).scalars())
-
-
 _LARGEST: Final = 10
 # A loan above so many times the usual one of its book is looked at.
 UNUSUAL_TIMES: Final = 20
-_AGE_BANDS: Final = ((0, 25), (26, 35), (36, 45), (46, 55), (56, 65), (66, 200))
+# Bands of ages with the oldest of each.
+_AGE_BANDS: Final = {"to 25": 25, "26 to 35": 35, "36 to 45": 45, "46 to 55": 55, "56 to 65": 65, "from 66": 200}
 
 
 @dataclass(slots=True)
@@ -361,7 +351,8 @@ class Tally:
         if len(self.largest) > _LARGEST:
             heapq.heappop(self.largest)
         born, start = (date.fromisoformat(row.facts[name]) for name in ("date_of_birth", "loan_start_date"))
-        self.bands[_band(ages.age_on(start, born))] += 1
+        age = ages.age_on(start, born)
+        self.bands[next(band for band, oldest in _AGE_BANDS.items() if age <= oldest)] += 1
 
     def find_unusual(self) -> list[int]:
         """Return the lines whose loan is far above what is usual in the book."""
@@ -386,7 +377,7 @@ class Tally:
             "mca_profit": money.to_wire(self.mca_minor),
             "distributor_profit": money.to_wire(self.distributor_minor),
             "net_due": money.to_wire(total - commissions),
-            "ages": {_name(band): self.bands[_name(band)] for band in _AGE_BANDS},
+            "ages": {band: self.bands[band] for band in _AGE_BANDS},
             "largest": [
                 {"line": line, "loan_account_number": account, "loan_amount": _wire(amount), "premium": _wire(minor)}
                 for amount, line, account, minor in sorted(self.largest, reverse=True)
@@ -416,17 +407,3 @@ def _by_benefit(premium: Mapping[tuple[str, ...], int], product: ProductForSale)
             left -= part
         sums[benefits[-1]] += left
     return {name: money.to_wire(minor) for name, minor in sums.items()}
-
-
-def _band(age: int) -> str:
-    return next(_name(band) for band in _AGE_BANDS if band[0] <= age <= band[1])
-
-
-def _name(band: tuple[int, int]) -> str:
-    least, most = band
-    return f"to {most}" if not least else f"from {least}" if most > 120 else f"{least} to {most}"
-
-
-def month_before(month: date) -> date:
-    """Return the first day of the month before."""
-    return clock.add_months(month, -1)

@@ -151,7 +151,9 @@ def list_chunks(
             yield heading, chunk
             chunk = []
     if heading is None:
-        raise InvalidInput.for_field("file", f"has no heading: it needs the columns {row_values.describe_needed(kind)}")
+        raise InvalidInput.for_field(
+            "file", f"has no heading: it needs the columns {', '.join(row_values.list_missing(kind))}"
+        )
     if chunk:
         yield heading, chunk
     elif not count:
@@ -318,7 +320,7 @@ def _compare(session: ScopedSession, book: LoanBook, tally: Tally) -> dict[str, 
     """Compare with the live book, or with the additions of the month before; changes above a fifth are red."""
     if book.kind == row_values.SNAPSHOT:
         return judging.compare_snapshot(session, book, tally.outcomes[RowOutcome.UNINSURED])
-    before = judging.month_before(book.month)
+    before = clock.add_months(book.month, -1)
     query = sa.select(sa.func.sum(col(LoanBook.done_rows)), sa.func.sum(col(LoanBook.done_minor))).where(
         col(LoanBook.distributor_id) == book.distributor_id,
         col(LoanBook.is_live) == book.is_live,

@@ -205,7 +205,7 @@ def build(book: LoanBook) -> LoanBookRecord:
 
 
 def _build_preview(held: Mapping[str, Any]) -> PreviewRecord:
-    compared = held["compared"]
+    compared: Any = {name: held["compared"].get(name) for name in Comparison.__annotations__}
     return {
         "rows": held["rows"],
         "valid": held["valid"],
@@ -222,16 +222,7 @@ def _build_preview(held: Mapping[str, Any]) -> PreviewRecord:
             {"benefit": name, "premium": premium} for name, premium in held["premium_by_benefit"].items()
         ],
         "ages": [{"ages": band, "borrowers": number} for band, number in held["ages"].items()],
-        "compared": {
-            "month": compared.get("month"),
-            "rows": compared.get("rows"),
-            "premium": compared.get("premium"),
-            "change_percent": compared.get("change_percent"),
-            "is_unusual": compared.get("is_unusual"),
-            "uninsured": compared.get("uninsured"),
-            "missing": compared.get("missing"),
-            "missing_premium": compared.get("missing_premium"),
-        },
+        "compared": compared,
     }
 
 
@@ -326,9 +317,10 @@ def list_rows(
     """
     book = books.get(session, book_id)
     if outcome == MISSING:
-        ids = judging.list_missing_ids(session, book, paging.limit, paging.offset)
+        absent = judging.select_missing(book).order_by(col(Policy.created_at), col(Policy.id))
+        found = session.execute(absent.limit(paging.limit).offset(paging.offset)).scalars()
         total = int(book.preview.get("compared", {}).get("missing", 0))
-        return Page([_build_missing(row) for row in _load_policies(session, ids).values()], total)
+        return Page([_build_missing(policy) for policy in found], total)
     conditions = [col(LoanBookRow.book_id) == book_id]
     conditions += [col(LoanBookRow.outcome) == outcome] if outcome else []
     conditions += [col(LoanBookRow.code) == code] if code else []
@@ -441,7 +433,9 @@ def _missing(session: ScopedSession, book: LoanBook, width: int) -> Iterator[byt
         cells = [""] * width
         if width:
             cells[place] = str(policy.submitted.get("loan_account_number", ""))
-        amount, words = money.to_wire(policy.genius_price_minor), "in force, and not in the file"
+        has_begun = policy.start_at is None or policy.start_at <= clock.now()
+        words = f"{'in force' if has_begun else 'covered from a later day'}, and not in the file"
+        amount = money.to_wire(policy.genius_price_minor)
         yield _line([*cells, MISSING, policy.policy_number or "", amount, "", words, "", ""])
 
 

@@ -1,7 +1,7 @@
 """The columns of a loan book, declared once, and the values of a row read from a lender's cells (contract B2-B4)."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -144,22 +144,18 @@ def names_of(kind: str) -> dict[str, str]:
     return {fold(text): column.name for column in COLUMNS[kind] for text in (column.name, *column.also)}
 
 
-def describe_needed(kind: str) -> str:
-    """Name the columns that a file of a kind must have."""
-    return ", ".join(_list_missing(kind, {}))
-
-
-def _list_missing(kind: str, places: Mapping[str, int]) -> list[str]:
+def list_missing(kind: str, places: Collection[str] = ()) -> list[str]:
+    """Return the columns that a file of a kind must have besides those that it has."""
     missing = [column.name for column in COLUMNS[kind] if column.need == REQUIRED and column.name not in places]
     if "full_name" in places:
         missing = [name for name in missing if name not in {"first_name", "last_name"}]
-    if kind == EXITS and not {"policy_number", "loan_account_number"} & places.keys():
+    if kind == EXITS and not {"policy_number", "loan_account_number"} & {*places}:
         missing.insert(0, "policy_number or loan_account_number")
     return missing
 
 
 def _require(kind: str, places: Mapping[str, int], unknown: Sequence[str]) -> None:
-    missing = _list_missing(kind, places)
+    missing = list_missing(kind, places)
     if not missing:
         return
     told = f"has no column {', '.join(missing)}: take the headings of the template"
@@ -288,10 +284,6 @@ def _digits_kept(text: str) -> str:
     return text
 
 
-def _account(text: str, _: str, __: RowValues) -> str:
-    return str(_ACCOUNT_NUMBER.validate_python(_digits_kept(text)))
-
-
 def _amount(text: str, _: str, __: RowValues) -> str:
     if _EXPONENT.fullmatch(text):
         raise Malformed("is shown as a rounded number: write it in full, such as 250000.00")
@@ -356,28 +348,16 @@ def _benefits(text: str, _: str, __: RowValues) -> list[str]:
     return [name for name in credit_life.BENEFITS if name in chosen]
 
 
-def _name(text: str, _: str, __: RowValues) -> str:
-    return str(_NAME.validate_python(text))
-
-
 def _short(text: str, _: str, __: RowValues) -> str:
     if len(text) > 60:
         raise Malformed("must have at most 60 characters")
     return text
 
 
-def _number(text: str, _: str, __: RowValues) -> str:
-    return _short(_digits_kept(text), "", RowValues())
-
-
-def _reason(text: str, _: str, __: RowValues) -> str:
-    return text.strip().lower().replace(" ", "_")[:60]
-
-
 _READERS: Final[Mapping[str, Callable[[str, str, RowValues], Any]]] = {
-    "loan_account_number": _account,
-    "first_name": _name,
-    "last_name": _name,
+    "loan_account_number": lambda text, *_: _ACCOUNT_NUMBER.validate_python(_digits_kept(text)),
+    "first_name": lambda text, *_: _NAME.validate_python(text),
+    "last_name": lambda text, *_: _NAME.validate_python(text),
     "date_of_birth": _birth_date,
     "loan_amount": _amount,
     "loan_tenure_months": _months,
@@ -390,7 +370,7 @@ _READERS: Final[Mapping[str, Callable[[str, str, RowValues], Any]]] = {
     "benefit_coverage": _benefits,
     "branch": _short,
     "reference": _short,
-    "policy_number": _number,
+    "policy_number": lambda text, *rest: _short(_digits_kept(text), *rest),
     "exit_date": _any_day,
-    "exit_reason": _reason,
+    "exit_reason": lambda text, *_: text.strip().lower().replace(" ", "_")[:60],
 }
