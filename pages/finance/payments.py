@@ -10,8 +10,8 @@ from core.services.finance import parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, transitions
 from core.services.finance.payments import payouts as payment_reading
-from core.services.finance.payments.balances import Balance
-from core.services.finance.payments.payouts import BatchRow, PaymentRow, Settled
+from core.services.finance.payments.balances import Balance, Due
+from core.services.finance.payments.payouts import BatchRow, PaymentRow
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.tax import TaxLine
 from core.services.lists.paging import Paging
@@ -371,7 +371,7 @@ def progress(row: PaymentRow) -> None:
             facts.line("Note", row.note)
 
 
-def settles(parts: list[Settled]) -> None:
+def settles(parts: list[Due]) -> None:
     st.subheader("Settles", anchor=False)
     facts.ledger(
         [
