@@ -309,7 +309,7 @@ def _check_capacity(value: str) -> str:
 
 
 def _parse_day(value: object) -> Any:
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.{1,32})?", value.strip()):
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].{1,32})?", value.strip()):
         try:
             value = datetime.fromisoformat(value.strip())
         except ValueError:

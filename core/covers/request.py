@@ -139,7 +139,8 @@ def _find_misspellings(values: Mapping[str, Any], model: type[Request]) -> list[
     absent = [n for n, f in model.model_fields.items() if n not in values and not f.is_required()]
     errors = []
     for name in _list_unknown(model, values)[:_MAX_COMPARED]:
-        if meant := suggestion(name, absent):
+        # In capitals alone, or with a few, no letter would agree. Names of ours have none.
+        if meant := suggestion(name.casefold(), absent):
             fault = PydanticCustomError("misspelt", "is not known, did you mean {name}?", {"name": meant})
             errors.append(InitErrorDetails(type=fault, loc=(name[:100],), input=None))
     return errors

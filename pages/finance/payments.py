@@ -10,8 +10,8 @@ from core.services.finance import parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, transitions
 from core.services.finance.payments import payouts as payment_reading
-from core.services.finance.payments.balances import Balance
-from core.services.finance.payments.payouts import BatchRow, PaymentRow, Settled
+from core.services.finance.payments.balances import Balance, Due
+from core.services.finance.payments.payouts import BatchRow, PaymentRow
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.tax import TaxLine
 from core.services.lists.paging import Paging
@@ -371,26 +371,18 @@ def progress(row: PaymentRow) -> None:
             facts.line("Note", row.note)
 
 
-def settles(parts: list[Settled]) -> None:
+def settles(parts: list[Due]) -> None:
     st.subheader("Settles", anchor=False)
+    amounts = {"VAT": "vat_minor", "Withholding tax": "withheld_minor", "Net": "net_minor"}
     facts.ledger(
         [
-            {
-                "Statement": words.plain(part.number),
-                "Month": f"{part.month:%B %Y}",
-                "VAT": words.naira(part.vat_minor),
-                "Withholding tax": words.naira(part.withheld_minor),
-                "Net": words.naira(part.net_minor),
-            }
+            {"Statement": words.plain(part.number), "Month": f"{part.month:%B %Y}"}
+            | {label: words.naira(getattr(part, name)) for label, name in amounts.items()}
             for part in parts
         ],
-        right=("VAT", "Withholding tax", "Net"),
-        total={
-            "Statement": "Total",
-            "VAT": words.naira(sum(part.vat_minor for part in parts)),
-            "Withholding tax": words.naira(sum(part.withheld_minor for part in parts)),
-            "Net": words.naira(sum(part.net_minor for part in parts)),
-        },
+        right=tuple(amounts),
+        total={"Statement": "Total"}
+        | {label: words.naira(sum(getattr(part, name) for part in parts)) for label, name in amounts.items()},
     )
     for part in parts:
         page_links.link(

@@ -210,6 +210,13 @@ def test_a_declaration_that_cannot_work_is_refused_as_it_is_made(wrong: str) -> 
         make()
 
 
+@every_case("declared", [SalesFilter, ClaimFilter])
+def test_an_e_mail_is_compared_in_the_form_in_which_it_is_kept(declared: type[Filter]) -> None:
+    field = declared.FIELDS["customer_email"]
+    assert isinstance(field, fields.Text)
+    assert field.normalise("Jose\u0301@X.example") == "jos\u00e9@x.example"
+
+
 def test_an_empty_text_or_list_narrows_nothing() -> None:
     criteria = replace(PurchaseFilter(), customer_email="", provider_ids=())
     assert list(criteria.in_use()) == []

@@ -123,7 +123,9 @@ def premium(request: Trip, rates: Rates) -> Price:
     rate, max_days = _get_rate(rates.meta["rates"][zone], rates.meta["days"], days)
     factor = _get_age_factor(rates.meta["age_factors"], age)
     passengers = request.num_of_passengers
-    calculation = Calculation(rate, (Step(zone_name, f"{days} days, up to {max_days}", rate),))
+    calculation = Calculation(
+        rate, (Step(zone_name, f"{days} {'day' if days == 1 else 'days'}, up to {max_days}", rate),)
+    )
     calculation = calculation.add_step("Age", f"{age} years at departure, x {factor}", calculation.amount * factor)
     calculation = calculation.add_step("Passengers", f"x {passengers}", calculation.amount * passengers)
     return apply_minimum(calculation, rates).build_price()

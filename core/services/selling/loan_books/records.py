@@ -433,7 +433,9 @@ def _missing(session: ScopedSession, book: LoanBook, width: int) -> Iterator[byt
         cells = [""] * width
         if width:
             cells[place] = str(policy.submitted.get("loan_account_number", ""))
-        amount, words = money.to_wire(policy.genius_price_minor), "in force, and not in the file"
+        has_begun = policy.start_at is None or policy.start_at <= clock.now()
+        words = f"{'in force' if has_begun else 'covered from a later day'}, and not in the file"
+        amount = money.to_wire(policy.genius_price_minor)
         yield _line([*cells, MISSING, policy.policy_number or "", amount, "", words, "", ""])
 
 
