@@ -373,24 +373,16 @@ def progress(row: PaymentRow) -> None:
 
 def settles(parts: list[Due]) -> None:
     st.subheader("Settles", anchor=False)
+    amounts = {"VAT": "vat_minor", "Withholding tax": "withheld_minor", "Net": "net_minor"}
     facts.ledger(
         [
-            {
-                "Statement": words.plain(part.number),
-                "Month": f"{part.month:%B %Y}",
-                "VAT": words.naira(part.vat_minor),
-                "Withholding tax": words.naira(part.withheld_minor),
-                "Net": words.naira(part.net_minor),
-            }
+            {"Statement": words.plain(part.number), "Month": f"{part.month:%B %Y}"}
+            | {label: words.naira(getattr(part, name)) for label, name in amounts.items()}
             for part in parts
         ],
-        right=("VAT", "Withholding tax", "Net"),
-        total={
-            "Statement": "Total",
-            "VAT": words.naira(sum(part.vat_minor for part in parts)),
-            "Withholding tax": words.naira(sum(part.withheld_minor for part in parts)),
-            "Net": words.naira(sum(part.net_minor for part in parts)),
-        },
+        right=tuple(amounts),
+        total={"Statement": "Total"}
+        | {label: words.naira(sum(getattr(part, name) for part in parts)) for label, name in amounts.items()},
     )
     for part in parts:
         page_links.link(

@@ -147,8 +147,7 @@ def _judge(
 
 
 def _only_ours(group: Group, window: Window, timing_days: int) -> Found:
-    last = [each for each in group.ours if each.on and (window.end - each.on).days <= timing_days]
-    if len(last) == len(group.ours):
+    if all(each.on and (window.end - each.on).days <= timing_days for each in group.ours):
         return Found(group, TIMING, f"Of the last {timing_days} days: it may be in their next file")
     return Found(group, OURS)
 
