@@ -68,7 +68,7 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "OneLoanBook": _one("loan_book", loan_book_records.build_example),
     "LoanBookRowPage": _page("rows", loan_book_records.build_row_example),
     "EventPage": lambda: {"events": [examples.build_event()], "cursor": examples.EVENT_ID, "has_more": False},
-    "EventTypeList": lambda: {"event_types": [examples.build_event_type()], **envelope.counts(1)},
+    "EventTypeList": _page("event_types", examples.build_event_type),
     "RegisteredEndpoint": lambda: {"endpoint": examples.build_endpoint(), "secret": examples.SECRET},
     "OneEndpoint": _one("endpoint", examples.build_endpoint),
     "EndpointList": _page("endpoints", examples.build_endpoint),
