@@ -17,7 +17,7 @@ from core.errors import MethodNotAllowed
 
 # The screens' framework answers such paths itself, outside of the envelope; to us they are paths like any other.
 _REFUSED_BY_SCREENS: Final = ("..", "\\", "\0")
-_WORD: Final = re.compile(r"[A-Za-z][\w-]*")
+_WORD: Final = re.compile(r"[A-Za-z][\w.-]*")
 
 
 def allowed_methods(app: FastAPI, path: str) -> tuple[str, ...]:
