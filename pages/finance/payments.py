@@ -91,7 +91,7 @@ PAYOUTS: Table[BatchRow] = tables.sortable(
             "state": columns.state("State", lambda row: row.progress),
             "payments": columns.number("Payments", lambda row: row.payments),
             "answered": columns.number("Answered by the bank", lambda row: row.answered),
-            "net": columns.naira("Paid out", lambda row: row.net_minor),
+            "net": columns.naira("Amount", lambda row: row.net_minor),
             "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
             "approver": columns.text("Approved by", lambda row: row.approver, 150),
             "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
@@ -228,10 +228,19 @@ def payouts(person: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = payment_reading.list_batches(session)
     others = [row for row in rows if row.state == BatchState.PREPARED and row.prepared_by != person.id]
-    line = f"{PAYOUTS.count_text(len(rows))} · {words.naira(sum(row.net_minor for row in rows))}"
-    tables.head(line, PAYOUTS, beside=partial(approve_button, others, person))
+    tables.head(describe_payouts(rows), PAYOUTS, beside=partial(approve_button, others, person))
     if rows:
         tables.draw_held(PAYOUTS, rows)
+
+
+def describe_payouts(rows: Sequence[BatchRow]) -> str:
+    """Describe how many payouts there are, and what they come to by how far they are; without those given up."""
+    sums = {
+        "answered by the bank": [row.net_minor for row in rows if row.progress == "Paid"],
+        "not paid yet": [row.net_minor for row in rows if row.progress in (BatchState.PREPARED, BatchState.APPROVED)],
+    }
+    parts = [f"{name} {words.naira(sum(minors))}" for name, minors in sums.items() if minors]
+    return " · ".join([PAYOUTS.count_text(len(rows)), *parts])
 
 
 def approve_button(others: Sequence[BatchRow], person: Person) -> None:
