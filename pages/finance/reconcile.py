@@ -30,6 +30,8 @@ _MEANINGS = {
     "policy_number": "Policy number",
     "reference": "Bank reference",
     "amount": "Amount",
+    "money_in": "Money in (credit)",
+    "money_out": "Money out (debit)",
     "transaction": "Transaction (new, renewal, cancellation …)",
     "date": "Date",
     "rate": "Commission rate, %",

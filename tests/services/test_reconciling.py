@@ -256,6 +256,49 @@ def test_columns_are_guessed_by_heading_and_by_what_is_in_them(
     assert table_files.guess(heading, table_files.MEANINGS["insurer"], [row] * 3) == wanted
 
 
+STATEMENT = "Date,Description,Debit,Credit,Balance"
+IN_TWO = {"reference": "Description", "money_in": "Credit", "money_out": "Debit", "date": "Date"}
+
+
+def test_a_statement_of_the_bank_has_its_amounts_in_two_columns() -> None:
+    rows = ["2026-09-03,NIP/1,,1250.50,1250.50", "2026-09-04,NIP/2,1000.00,0.00,250.50", "Total,,1000.00,1250.50,"]
+    file = table_files.read("a.csv", "\n".join([STATEMENT, *rows]).encode())
+    meanings = table_files.MEANINGS["bank"]
+    assert table_files.guess(file.heading, meanings, [cells for _, cells in file.rows]) == IN_TWO
+    assert table_files.guess(("Reference", "Credit to", "Amount"), meanings) == {
+        "reference": "Reference",
+        "amount": "Amount",
+    }
+    assert table_files.suits(file, IN_TWO)
+    entries = table_files.read_entries(file, "bank", IN_TWO)
+    assert [(each.key, each.amount_minor) for each in entries] == [("nip/1", 125_050), ("nip/2", -100_000)]
+    assert table_files.read_first(file, "bank", IN_TWO)[0] == (2, entries[0])
+    for columns, why in (
+        ({**IN_TWO, "money_out": ""}, "amount must be mapped to a column, or money in and money out both"),
+        ({**IN_TWO, "amount": "Balance"}, "money_in must not be mapped beside the amount"),
+        ({"reference": "Description"}, "amount must be mapped to a column"),
+    ):
+        with pytest.raises(InvalidInput, match=why):
+            table_files.read_entries(file, "bank", columns)
+
+
+@every_case(
+    "amounts, why",
+    [
+        (",", "has neither money in nor money out"),
+        ("0.00,0.00", "has neither money in nor money out"),
+        ("1.00,2.00", "has both money in and money out"),
+        ("-1.00,", "has an amount below 0"),
+        ("much,", "has no amount"),
+    ],
+)
+def test_a_row_with_money_in_and_out_or_with_neither_is_named(amounts: str, why: str) -> None:
+    rows = ["2026-09-03,NIP/1,,5.00,5.00", f"2026-09-04,NIP/2,{amounts},5.00"]
+    file = table_files.read("a.csv", "\n".join([STATEMENT, *rows]).encode())
+    with pytest.raises(InvalidInput, match=f"row 3 {why}"):
+        table_files.read_entries(file, "bank", IN_TWO)
+
+
 def test_a_row_that_will_be_refused_does_not_take_the_column_from_its_heading() -> None:
     rows = [("HQ/1", "1,000.50"), ("", "20.00"), ("HQ/3", "nothing")]
     found = table_files.guess(("Policy No", "Net due"), table_files.MEANINGS["insurer"], rows)

@@ -12,6 +12,7 @@ from core.services.finance.reconciling.reconciliations import DifferenceRow
 from core.states.finance import DifferenceState
 from core.store.access import Store
 from core.ui.kit import words
+from pages.finance._shared import NOT_IN_FILE
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
@@ -70,6 +71,20 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     theirs = next(row for row in rows if row.policy_number == "THEIRS/1")
     confirm(press(open_page(screen, finance, DIFFERENCE, by="femi", id=str(theirs.id)), "Write it off"))
     assert finance.read(reconciliations.get_difference, theirs.id).state == "Written off"
+
+
+def test_a_statement_of_our_bank_with_money_in_and_out_is_understood(finance: Finance, screen: Screen) -> None:
+    content = "Date,Reference,Debit,Credit\n2026-09-03,NIP/1,,1250.50\n2026-09-04,NIP/2,1000.00,\n2026-09-05,NIP/3,,"
+    at = open_page(screen, finance, FORM, month="2026-09")
+    at.selectbox(key="reconcile.party").select("Our bank").run()
+    at.file_uploader(key="reconcile.file").upload("statement.csv", content.encode()).run()
+    chosen = {name: at.selectbox(key=f"reconcile.{name}").value for name in ("amount", "money_in", "money_out")}
+    assert chosen == {"amount": NOT_IN_FILE, "money_in": "Credit", "money_out": "Debit"}
+    understood = at.table[0].value
+    assert list(understood["Amount"])[:2] == [words.naira(125_050), words.naira(-100_000)]
+    assert "has neither money in nor money out" in list(understood["What is wrong"])[2]
+    at.button(key="reconcile.run").click().run()
+    assert "Row 4 has neither money in nor money out" in texts(at)
 
 
 def test_many_differences_are_explained_by_their_results_and_assigned_with_the_sum_that_one_adds_up(

@@ -113,7 +113,7 @@ def _csv_lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
     except UnicodeDecodeError:
         raise InvalidInput.for_field("file", "must be in UTF-8: save it as “CSV UTF-8”") from None
     if "\0" in text:
-        raise InvalidInput.for_field("file", "is no text: save it as CSV")
+        raise InvalidInput.for_field("file", "is not a text file: save it as CSV")
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -188,10 +188,12 @@ def _text(cell: Any) -> str:
     return str(cell)
 
 
+# A statement of the bank has one column of amounts, or these two.
+IN_AND_OUT: Final = ("money_in", "money_out")
 # What a column can mean, and whether it has to be there.
 MEANINGS: Final[Mapping[str, Mapping[str, bool]]] = {
     "insurer": {"policy_number": True, "amount": True, "transaction": False, "date": False, "rate": False},
-    "bank": {"reference": True, "amount": True, "date": False},
+    "bank": {"reference": True, "amount": False, **dict.fromkeys(IN_AND_OUT, False), "date": False},
 }
 TRANSACTIONS: Final = ("new", "renewal", "cancellation", "decline", "adjustment")
 _WORDS: Final = {
@@ -226,20 +228,20 @@ def read_entries(file: TableFile, kind: str, columns: Mapping[str, str]) -> list
     """
     if kind not in MEANINGS:
         raise InvalidInput.for_field("kind", f"must be {' or '.join(MEANINGS)}")
-    places = find_columns(file, MEANINGS[kind], columns)
+    places = _find_places(file, kind, columns)
     entries: list[Entry] = []
     faults: list[FieldFault] = []
     named_by = "policy_number" if kind == "insurer" else "reference"
+    needed = [meaning for meaning in (named_by, "amount", *IN_AND_OUT) if meaning in places]
     for number, cells in file.rows:
         texts = {meaning: cells[place] for meaning, place in places.items()}
+        # Words below the table have neither a number nor an amount.
+        if _SUM.fullmatch(cells[0]) or not any(texts[meaning] for meaning in needed):
+            continue
         try:
-            # Words below the table have neither a number nor an amount.
-            entry = _read_row(file, kind, texts, number) if texts[named_by] or texts["amount"] else None
+            entries.append(_read_row(file, kind, texts, number))
         except RowFault as fault:
             faults.append(FieldFault(f"row {number}", str(fault)))
-            continue
-        if entry and not _SUM.fullmatch(cells[0]):
-            entries.append(entry)
     refuse(faults)
     return entries[:-1] if _is_total(entries) else entries
 
@@ -274,6 +276,17 @@ def find_columns(file: TableFile, meanings: Mapping[str, bool], columns: Mapping
     return places
 
 
+def _find_places(file: TableFile, kind: str, columns: Mapping[str, str]) -> dict[str, int]:
+    """Return the place of each meaning; InvalidInput too where the bank's amounts are in no column, or in too many."""
+    places = find_columns(file, MEANINGS[kind], columns)
+    mapped = [name for name in IN_AND_OUT if name in places]
+    if "amount" in places and mapped:
+        raise InvalidInput.for_field(mapped[0], "must not be mapped beside the amount: it is one column or two")
+    if "amount" not in places and len(mapped) < len(IN_AND_OUT):
+        raise InvalidInput.for_field("amount", "must be mapped to a column, or money in and money out both")
+    return places
+
+
 def _read_row(file: TableFile, kind: str, texts: Mapping[str, str], number: int) -> Entry:
     """Return the entry of a row; RowFault too where a row with a number is in the file twice."""
     entry = _entry(kind, texts, number)
@@ -296,7 +309,7 @@ def _entry(kind: str, texts: Mapping[str, str], number: int) -> Entry:
         transaction=_transaction(transaction_text)
         if transaction_text or (key(label) and "transaction" in texts)
         else "",
-        amount_minor=read_amount(texts["amount"]),
+        amount_minor=read_amount(texts["amount"]) if "amount" in texts else _read_in_and_out(texts),
         on=read_day(texts["date"]) if texts.get("date") else None,
         rate_bp=_rate(texts["rate"]) if texts.get("rate") else None,
         subject=str(number),
@@ -324,6 +337,16 @@ def read_amount(text: str) -> int:
         return money.to_minor(amount)
     except (InvalidOperation, ValueError):
         raise RowFault("has no amount with at most two decimals, such as -1,250.50") from None
+
+
+def _read_in_and_out(texts: Mapping[str, str]) -> int:
+    """Return what came in less what went out, in kobo; RowFault for a row with both, none, or a sign."""
+    came_in, went_out = (read_amount(texts[name]) if texts[name] else 0 for name in IN_AND_OUT)
+    if came_in < 0 or went_out < 0:
+        raise RowFault("has an amount below 0 in a column of money in or out")
+    if bool(came_in) == bool(went_out):
+        raise RowFault(f"has {'both' if came_in else 'neither'} money in {'and' if came_in else 'nor'} money out")
+    return came_in - went_out
 
 
 def read_day(text: str) -> date:
@@ -390,8 +413,20 @@ def guess(
 ) -> dict[str, str]:
     """Return the column of each meaning, by its heading and by what is in it: what cannot be an amount is none.
 
-    `rows` are the cells of some rows; without them the heading alone decides. One column has one meaning.
+    `rows` are the cells of some rows; without them the heading alone decides. One column has one meaning. An amount is
+    in one column, or in one of money in and one of money out.
     """
+    wanted = list(meanings)
+    divided = [meaning for meaning in wanted if meaning != "amount"]
+    found = _guess_each(heading, divided, rows, amount_is)
+    if "amount" not in wanted or all(meaning in found for meaning in IN_AND_OUT):
+        return found
+    return _guess_each(heading, [meaning for meaning in wanted if meaning not in IN_AND_OUT], rows, amount_is)
+
+
+def _guess_each(
+    heading: Sequence[str], meanings: Iterable[str], rows: Sequence[Sequence[str]], amount_is: str
+) -> dict[str, str]:
     found: dict[str, str] = {}
     for meaning in meanings:
         free = [(place, name) for place, name in enumerate(heading) if name not in found.values()]
@@ -424,7 +459,7 @@ def suits(file: TableFile, columns: Mapping[str, str]) -> bool:
 
 def read_first(file: TableFile, kind: str, columns: Mapping[str, str]) -> list[tuple[int, Entry | str]]:
     """Return the first rows as they are understood: each with its number in the file, and an entry or its fault."""
-    places = find_columns(file, MEANINGS[kind], columns)
+    places = _find_places(file, kind, columns)
     found: list[tuple[int, Entry | str]] = []
     for number, cells in file.rows[:SHOWN]:
         try:
@@ -478,13 +513,15 @@ _SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     "policy_number": ("policy number", "policy no", "policy", "certificate"),
     "reference": ("reference", "narration", "description"),
     "amount": ("final net", "net premium", "net amount", "net", "amount", "premium", "paid"),
+    "money_in": ("money in", "credit", "deposit", "paid in", "inflow"),
+    "money_out": ("money out", "debit", "withdrawal", "paid out", "outflow"),
     "transaction": ("transaction type", "transaction", "type"),
     "date": ("transaction on", "transaction date", "value date", "date"),
     "rate": ("rate", "commission %"),
 }
 _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "policy_number": _code,
-    "amount": read_amount,
+    **dict.fromkeys(("amount", *IN_AND_OUT), read_amount),
     "transaction": _transaction,
     "date": read_day,
     "rate": _rate,
