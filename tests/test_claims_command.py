@@ -122,7 +122,7 @@ def test_payment_that_waits_for_finance_is_no_shortcut_by_command(office: Office
     pay = ("--payment-reference", "TRF-1")
     for answer, words in (
         (run(claim_id, "Paid", *pay, by="funmi@x.example", version=5), "claims officers"),
-        (run(claim_id, "Paid", *pay, by="sade@x.example", version=5), "an approver other than the payer"),
+        (run(claim_id, "Paid", *pay, by="sade@x.example", version=5), "a payer other than the approver"),
         (run(claim_id, "Paid", *pay, "--amount", "99999999", version=5), "must be the offer that was accepted"),
         (run(claim_id, "Paid", *pay, version=4), "changed by somebody else"),
         (run(claim_id, "Settled", *note, version=5), "cannot become Settled"),

@@ -100,7 +100,7 @@ def test_claim_is_decided_by_two_people_and_read_back_over_the_api(visit: Visit,
         move(page, name, to=to)
     expect(page.get_by_role("button", name="Pay", exact=True)).to_be_disabled()
     # The pointer may rest on the button, which says it too then.
-    expect(page.get_by_text("needs an approver other than the payer").first).to_be_visible()
+    expect(page.get_by_text("needs a payer other than the approver").first).to_be_visible()
     page = visit("supervisor", f"/claim?id={claim_id}&mode=test")
     choose(page, "Pay")
     page.get_by_label("Payment reference").fill("TRF-2026-0001")

@@ -124,7 +124,7 @@ def test_officer_is_told_who_else_has_to_move(office: Office) -> None:
         claim_id, claim_status="Offer accepted", approved_by=office.people["ada"].id, offer_amount_minor=10_000_001
     )
     assert words(office, claim_id, "ada")["Paid"] == (
-        "an approver other than the payer",
+        "a payer other than the approver",
         "a supervisor: ₦100,000.01 is above the limit of ₦100,000.00",
     )
     assert words(office, claim_id, "bola") == {"Paid": (), "Reviewing": ("a supervisor",)}

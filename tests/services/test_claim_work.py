@@ -218,7 +218,7 @@ def test_payment_needs_a_reference_and_a_second_person(office: Office) -> None:
     office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
     assert broken(refused(office, InvalidInput, claim_id, "Paid")) == ["payment_reference"]
     refusal = refused(office, NotAllowed, claim_id, "Paid", by="sade", payment_reference="R")
-    assert refusal.detail == {"missing": ["an approver other than the payer"]}
+    assert refusal.detail == {"missing": ["a payer other than the approver"]}
     wrong = refused(office, InvalidInput, claim_id, "Paid", payment_reference="R", amount="70000.01")
     assert broken(wrong) == ["amount"]
     office.move(claim_id, "Paid", payment_reference="R", amount="70000")

@@ -68,6 +68,14 @@ _AUDITED: Final[Mapping[str, str]] = {
 }
 # Who set a figure or the account of a claim does not pay it.
 _SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, PAYEE_SET)
+_PARTS: Final[Mapping[str, str]] = {
+    LODGED: "lodged it",
+    ESTIMATED: "set its estimate",
+    CORRECTED: "corrected its amounts",
+    DEDUCTED: "set its deductions",
+    PAYEE_SET: "set its payee",
+    APPROVED: "approved it before",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,7 +152,7 @@ def describe_payer(links: Iterable[Link], person: Person) -> str | None:
     standing = max((link.at for link in found if link.act == APPROVED), default=None)
     parts = (link for link in found if link.act in _SETS or (link.act == APPROVED and link.at != standing))
     done = next((link for link in parts if link.actor == person.actor), None)
-    return None if done is None else f"a payer who has no other part in it (yours: {done.act.lower()})"
+    return None if done is None else f"a payer who has not {_PARTS[done.act]}"
 
 
 def describe_approver(links: Sequence[Link], person: Person) -> str | None:
