@@ -529,7 +529,7 @@ def _ask_referral(review: ClaimReview) -> None:
         lambda session, typed, by: claim_assignment.refer_claim(
             session,
             review.id,
-            to=typed["referred to"],
+            to=typed["referred_to"],
             amount=typed["referral_amount"] or None,
             note=typed["referral_note"],
             person=by,
@@ -537,7 +537,7 @@ def _ask_referral(review: ClaimReview) -> None:
         ),
         REFERRED,
         fields=[
-            Choice("referred to", "Decision", options=labels, value=next(iter(labels))),
+            Choice("referred_to", "Decision", options=labels),
             Naira("referral_amount", "Amount (₦), if it has one"),
             Text("referral_note", "Why a supervisor should decide", longest=2000, is_long=True, height=90),
         ],

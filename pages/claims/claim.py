@@ -146,6 +146,8 @@ def details(review: ClaimReview, officers: list[Officer], person: Person) -> Non
 def _amount(review: ClaimReview) -> tuple[str, str, str]:
     """Return the amount at the current stage of the claim, with its source."""
     amounts = review.amounts
+    if review.status == ClaimStatus.DECLINED:
+        return "Owed", words.naira(0), "Nothing is owed on a claim that is declined"
     if amounts.offer_minor:
         return "Offer", words.naira(amounts.offer_minor), f"Approved {words.naira(amounts.approved_minor)}"
     if amounts.approved_minor:

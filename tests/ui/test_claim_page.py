@@ -273,6 +273,7 @@ def test_decline_needs_its_code_and_its_note_and_loses_neither(opens: Opens, off
     )
     assert office.events(claim_id)[-1].note == ODD
     assert moves(at, claim_id) == {"Reviewing": False}
+    assert ":small[Owed] **₦0.00**" in texts(at)
 
 
 def test_offer_follows_the_rule_and_shows_its_steps(opens: Opens, office: Office) -> None:
@@ -299,6 +300,16 @@ def test_steps_of_an_offer_stay_what_they_were_once_it_is_paid(opens: Opens, off
     shown = texts(opens(claim_id))
     assert "**:small[what remains]** | **:small[₦75,000.00]**" in shown
     assert "Less what was paid" not in shown
+
+
+def test_an_offer_below_the_rule_is_a_step_with_its_reason(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    office.walk(claim_id, "Approved", "Offer sent")
+    shown = texts(opens(claim_id))
+    assert "| :small[At most] | :small[what remains] | :small[₦75,000.00] |" in shown
+    assert "| **:small[Offer]** | **:small[As agreed by phone]** | **:small[₦70,000.00]** |" in shown
+    office.walk(claim_id, "Offer rejected", "Reviewing", "Approved")
+    assert "As agreed by phone]**" not in texts(opens(claim_id)), "what is offered next follows the rule"
 
 
 def test_offer_beside_the_rule_is_refused_beside_its_field(opens: Opens, office: Office) -> None:
