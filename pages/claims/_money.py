@@ -152,7 +152,7 @@ def draw(review: ClaimReview, person: Person) -> None:
     kept = review.amounts
     values = {
         "Owed by the records": words.naira_of(kept.owed),
-        "Claimed": words.naira(kept.claimed_minor),
+        "Claimed": words.naira(kept.claimed_minor) if kept.claimed_minor else "",
         "Repair estimate": words.naira(kept.estimate_minor) if kept.estimate_minor else "",
         ClaimStatus.APPROVED: words.naira(kept.approved_minor),
         "Approved by": review.approved_name or "",
