@@ -339,6 +339,7 @@ def test_somebody_elses_change_is_told_with_its_author_and_nothing_typed_is_lost
     assert office.claim(claim_id).claim_status == "Reviewing"
     assert "was changed while you had it open" in at.warning[0].value
     assert "sade" in at.warning[0].value
+    assert "confirm again if it holds" in at.warning[0].value
     assert at.text_area(key=key(claim_id, "note")).value == ODD
     assert at.selectbox(key=key(claim_id, "reason")).value == "exclusion"
     confirm(at, claim_id)
@@ -355,6 +356,8 @@ def test_move_that_somebody_else_has_ruled_out_is_not_made_and_can_still_be_copi
     office.move(claim_id, "Declined", by="sade", reason="other", note="Withdrawn")
     at.run()
     assert "cannot become Approved now" in texts(at)
+    assert "It rules out what you were about to do" in at.warning[0].value
+    assert "confirm again" not in texts(at), "there is nothing to confirm"
     assert ODD in [area.value for area in at.text_area]
     at.button(key=key(claim_id, "put away")).click().run()
     assert office.claim(claim_id).claim_status == "Declined"
