@@ -34,6 +34,7 @@ def fault(message: str) -> PydanticCustomError:
 
 
 _LARGEST = float(money.MAX_AMOUNT)
+_LARGEST_COUNT = 10**6
 _AS_TEXT = 'In naira, with at most two decimals; as a text too: "1000.50".'
 # Clients of the document write numbers: one kind of value that holds every amount to the kobo. Texts are for forms.
 AMOUNT = {"type": "number", "format": "double", "minimum": 0, "maximum": _LARGEST, "description": _AS_TEXT}
@@ -83,7 +84,11 @@ def count(value: object) -> int:
     """A whole number up to a million either way."""
     number = _finite(value)
     # Compared before it is divided: arithmetic on 1e999999999 overflows, a comparison does not.
-    if number is None or not -(10**6) <= number <= 10**6 or number % 1:
+    if number is not None and number > _LARGEST_COUNT:
+        raise fault(f"must be at most {_LARGEST_COUNT}")
+    if number is not None and number < -_LARGEST_COUNT:
+        raise fault(f"must be at least -{_LARGEST_COUNT}")
+    if number is None or number % 1:
         raise fault("must be a whole number")
     return int(number)
 
@@ -309,7 +314,7 @@ def _check_capacity(value: str) -> str:
 
 
 def _parse_day(value: object) -> Any:
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.{1,32})?", value.strip()):
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].{1,32})?", value.strip()):
         try:
             value = datetime.fromisoformat(value.strip())
         except ValueError:

@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, ValidationInfo, model_validator
@@ -86,7 +87,7 @@ class Request(BaseModel):
     def list_ignored(cls, data: Mapping[str, Any]) -> list[str]:
         """Return the names in a body that this request does not use, sorted, for `X-Ignored-Fields`.
 
-        Names inside lists are dotted: "items.0.colour".
+        Names inside lists and objects are dotted: "items.0.colour".
         """
         return sorted([*_list_unknown(cls, data), *_list_unknown_nested(cls, data)])
 
@@ -99,14 +100,23 @@ def _list_unknown(model: type[Request], data: Mapping[str, Any]) -> list[str]:
 
 
 def _list_unknown_nested(model: type[Request], data: Mapping[str, Any]) -> Iterator[str]:
-    for name, field in model.model_fields.items():
-        item_model = next(
-            (arg for arg in get_args(field.annotation) if isinstance(arg, type) and issubclass(arg, Request)), None
-        )
-        rows = data.get(name)
-        for index, row in enumerate(rows if item_model and isinstance(rows, list) else ()):
-            if item_model and isinstance(row, Mapping):
-                yield from (f"{name}.{index}.{extra}" for extra in item_model.list_ignored(row))
+    for name, inner in _list_nested(model):
+        given = data.get(name)
+        rows = {f"{name}.{index}": row for index, row in enumerate(given)} if isinstance(given, list) else {name: given}
+        for place, row in rows.items():
+            if isinstance(row, Mapping):
+                yield from (f"{place}.{extra}" for extra in inner.list_ignored(row))
+
+
+@cache
+def _list_nested(model: type[Request]) -> tuple[tuple[str, type[Request]], ...]:
+    """Return the fields of a request that are requests themselves, or lists of them, each with its model."""
+    kinds = [(name, kind) for name, field in model.model_fields.items() for kind in _kinds(field.annotation)]
+    return tuple((name, kind) for name, kind in kinds if isinstance(kind, type) and issubclass(kind, Request))
+
+
+def _kinds(annotation: Any) -> tuple[Any, ...]:
+    return (annotation, *get_args(annotation))
 
 
 def _drop_blanks(data: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -139,7 +149,8 @@ def _find_misspellings(values: Mapping[str, Any], model: type[Request]) -> list[
     absent = [n for n, f in model.model_fields.items() if n not in values and not f.is_required()]
     errors = []
     for name in _list_unknown(model, values)[:_MAX_COMPARED]:
-        if meant := suggestion(name, absent):
+        # In capitals alone, or with a few, no letter would agree. Names of ours have none.
+        if meant := suggestion(name.casefold(), absent):
             fault = PydanticCustomError("misspelt", "is not known, did you mean {name}?", {"name": meant})
             errors.append(InitErrorDetails(type=fault, loc=(name[:100],), input=None))
     return errors

@@ -75,12 +75,8 @@ class Log:
 
 def chain(session: ScopedSession, rows: Rows, entries: list[Entry]) -> None:
     """Tie entries to the ends of the store's chains and add them to the rows; the ends move in this transaction."""
-    heads = {
-        row.chain: (row.position, row.hash)
-        for row in session.execute(
-            sa.select(col(AuditHead.chain), col(AuditHead.position), col(AuditHead.hash)).with_for_update()
-        )
-    }
+    ends = sa.select(col(AuditHead.chain), col(AuditHead.position), col(AuditHead.hash)).with_for_update()
+    heads = {row.chain: (row.position, row.hash) for row in session.execute(ends)}
     for entry in entries:
         number = chain_of(entry.subject)
         position, previous = heads[number]
@@ -88,9 +84,9 @@ def chain(session: ScopedSession, rows: Rows, entries: list[Entry]) -> None:
         heads[number] = position + 1, link(previous, entry.at, *facts, entry.before, entry.after)
         rows.add(AuditEntry, {**_row(entry), "chain": number, "position": position + 1, "hash": heads[number][1]})
     for number, (position, last) in heads.items():
-        session.execute(sa.update(AuditHead).where(col(AuditHead.chain) == number).values(position=position, hash=last))
+        session.change(AuditHead, col(AuditHead.chain) == number, position=position, hash=last)
         reached = max(0, position - _NEWEST)
-        session.execute(sa.update(EventCursor).where(col(EventCursor.chain) == number).values(position=reached))
+        session.change(EventCursor, col(EventCursor.chain) == number, position=reached)
 
 
 def _row(entry: Entry) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Final
 
 import sqlalchemy as sa
-from sqlmodel import SQLModel, UTCDateTime, col
+from sqlmodel import UTCDateTime, col
 
 from core import clock
 from core.demo import audit_log, marker
@@ -72,9 +72,12 @@ def fill(session: ScopedSession, until: datetime) -> None:
     keys = (col(CreditNote.provider_id), col(CreditNote.is_live))
     last = sa.select(*keys, sa.func.max(col(CreditNote.number))).group_by(*keys)
     for provider_id, is_live, number in session.execute(last).all():
-        series = credit_note_series(provider_id, is_live=is_live)
-        session.insert_if_absent(NumberCounter(series=series, last=0))
-        session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=number))
+        _set_counter(session, credit_note_series(provider_id, is_live=is_live), number)
+
+
+def _set_counter(session: ScopedSession, series: str, last: int) -> None:
+    session.insert_if_absent(NumberCounter(series=series, last=0))
+    session.change(NumberCounter, col(NumberCounter.series) == series, last=last)
 
 
 _SMALLEST, _LARGEST, _PIECES = 2_500, 20_000, 20
@@ -138,8 +141,7 @@ def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
     pour_figures(session, chunk.figures)
     claim_totals.add_claims(session.connection(), chunk.rows.ids(Claim))
     for series, last in chunk.policy_numbers.items():
-        session.insert_if_absent(NumberCounter(series=series, last=0))
-        session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=last))
+        _set_counter(session, series, last)
     fill(session, chunk.until)
 
 
@@ -187,7 +189,7 @@ def write(
     """
     with store.writing(Scope.system()) as session:
         plan = _begin(session, purchases=purchases, seed=seed, until=until or clock.now())
-        done = _count(session, Purchase)
+        done = session.count_rows(Purchase)
     if plan.mark.written:
         meanwhile()
     else:
@@ -271,16 +273,12 @@ def _write(store: Store, pieces: Iterable[Chunk], done: int, progress: Progress)
 
 def _summary(session: ScopedSession, mark: Mark) -> Summary:
     return Summary(
-        purchases=_count(session, Purchase),
-        policies=_count(session, Policy),
-        renewals=_count(session, Renewal),
-        customers=_count(session, Customer),
-        claims=_count(session, Claim),
+        purchases=session.count_rows(Purchase),
+        policies=session.count_rows(Policy),
+        renewals=session.count_rows(Renewal),
+        customers=session.count_rows(Customer),
+        claims=session.count_rows(Claim),
         seed=mark.seed,
         until=mark.until,
         already_there=mark.written,
     )
-
-
-def _count(session: ScopedSession, entity: type[SQLModel]) -> int:
-    return int(session.execute(sa.select(sa.func.count()).select_from(entity)).scalar_one())

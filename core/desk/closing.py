@@ -1,7 +1,7 @@
 """The close of a month: its stages, what blocks it, and its steps, each by a second person (contract F7)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
@@ -418,12 +418,14 @@ def _of_states(key: str, name: str, states: Sequence[str], left: dict[str, str])
     return Stage(key=key, name=name, figure=f"{done:,} of {len(states):,}", waits=waits)
 
 
-def _payments(rows: Iterable[StatementSummary]) -> Stage:
+def _payments(rows: Collection[StatementSummary]) -> Stage:
     """Balances owed to parties are paid; what a party owes is carried to its next statement, or received."""
     owed = [row for row in rows if (row.closing_minor or 0) > 0 and row.state in (*IN_FORCE, StatementState.DISPUTED)]
     open_rows = [row for row in owed if row.state != StatementState.PAID]
     minor = sum(row.closing_minor or 0 for row in open_rows)
     waits = (f"{len(open_rows):,} to pay, {money.format_naira(minor)} stated",) if open_rows else ()
+    if not waits and any(row.state in _STATEMENTS_LEFT for row in rows):
+        waits = ("waits for the statements",)
     return Stage(key="payments", name="Payouts", figure=f"{len(owed) - len(open_rows):,} of {len(owed):,}", waits=waits)
 
 

@@ -1,7 +1,7 @@
 """Revealing one hidden value of a record: permission, reason and audit entry (contract A3)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, NamedTuple
 from uuid import UUID
@@ -22,6 +22,7 @@ from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import Claim, Customer, Policy
 
 Kind = Literal["policy", "customer", "claim"]
@@ -114,7 +115,7 @@ def reveal(session: ScopedSession, hidden: HiddenField, *, reason: str, details:
 
 
 def _get_hidden_value(session: ScopedSession, hidden: HiddenField) -> str:
-    stored, sealed, owner = _LOADERS[hidden.kind](session, hidden.record_id)
+    stored, sealed, owner = _load(session, hidden)
     number, stored_value = seal.unseal(sealed).get(hidden.path), _get_at_path(stored, hidden.path)
     if number is not None:
         return number
@@ -137,35 +138,23 @@ def _policy_data(policy: Policy) -> dict[str, Any]:
     return {"submitted": policy.submitted, "payload": policy.payload}
 
 
-_Loaded = tuple[Mapping[str, Any], str | None, Owner]
+# What else hides a value: its columns that may have a link, and the sealed numbers.
+_KEPT: Final[Mapping[str, tuple[Any, tuple[str, ...]]]] = {
+    "customer": (Customer, ("face_image", "identity_verification")),
+    "claim": (Claim, (*META_COLUMNS, "claim_invoice_url", "offer_form_url", "sealed")),
+}
 
 
-def _load_policy(session: ScopedSession, policy_id: UUID) -> _Loaded:
-    policy = policies.get_row(session, policy_id)
-    owner = Owner(distributor_id=policy.distributor_id, is_live=policy.is_live)
-    return _policy_data(policy), policy.sealed, owner
-
-
-def _load_customer(session: ScopedSession, customer_id: UUID) -> _Loaded:
-    stored, owner = _columns(session, Customer, customer_id, ("face_image", "identity_verification"))
-    return stored, None, owner
-
-
-def _load_claim(session: ScopedSession, claim_id: UUID) -> _Loaded:
-    names = (*META_COLUMNS, "claim_invoice_url", "offer_form_url", "sealed")
-    stored, owner = _columns(session, Claim, claim_id, names)
-    return stored, stored["sealed"], owner
-
-
-def _columns(
-    session: ScopedSession, entity: Any, record_id: UUID, names: Sequence[str]
-) -> tuple[dict[str, Any], Owner]:
+def _load(session: ScopedSession, hidden: HiddenField) -> tuple[Mapping[str, Any], str | None, Owner]:
+    """Return what the record stores, its sealed numbers, and whose it is."""
+    if hidden.kind == "policy":
+        policy = policies.get_row(session, hidden.record_id)
+        return _policy_data(policy), policy.sealed, build_row(Owner, policy)
+    entity, names = _KEPT[hidden.kind]
     query = sa.select(*(col(getattr(entity, name)) for name in (*names, "distributor_id", "is_live")))
-    row = session.execute(query.where(col(entity.id) == record_id, col(entity.deleted_at).is_(None))).one_or_none()
+    is_it = col(entity.id) == hidden.record_id, col(entity.deleted_at).is_(None)
+    row = session.execute(query.where(*is_it)).one_or_none()
     if row is None:
         raise NotFound(f"{entity.__name__} not found")
-    *_, distributor_id, is_live = row
-    return dict(row._mapping), Owner(distributor_id=distributor_id, is_live=is_live)
-
-
-_LOADERS = {"policy": _load_policy, "customer": _load_customer, "claim": _load_claim}
+    stored = dict(row._mapping)
+    return stored, stored.get("sealed"), build_row(Owner, row)

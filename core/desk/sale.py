@@ -231,19 +231,14 @@ def _history(session: ScopedSession, purchase_id: UUID, policy_id: UUID, *, prod
     ]
     entries.sort(key=lambda entry: entry.created_at)
     names = search.get_actor_names(session, {entry.actor for entry in entries})
-    return [
-        AuditEvent(
-            at=entry.created_at,
-            actor=entry.actor,
-            action=entry.action,
-            facts={
-                **({"product": product} if "product_id" in (entry.after or {}) else {}),
-                **{name: value for name, value in (entry.after or {}).items() if name != "product_id"},
-            },
-            actor_name=names[entry.actor],
-        )
-        for entry in entries
-    ]
+    events = []
+    for entry in entries:
+        facts = dict(entry.after or {})
+        if facts.pop("product_id", None):
+            facts = {"product": product, **facts}
+        event = build_row(AuditEvent, entry, at=entry.created_at, facts=facts, actor_name=names[entry.actor])
+        events.append(event)
+    return events
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -371,12 +366,7 @@ def _terms(session: ScopedSession, policy: Policy) -> list[TermLine]:
     query = sa.select(col(Certificate.start_at), col(Certificate.code)).where(col(Certificate.policy_id) == policy.id)
     codes = {row.start_at: row.code for row in session.execute(query)}
     return [
-        build_row(
-            TermLine,
-            term,
-            is_renewal=term.renewal_id is not None,
-            certificate_code=codes.get(term.start_at),
-        )
+        build_row(TermLine, term, is_renewal=term.renewal_id is not None, certificate_code=codes.get(term.start_at))
         for term in refunds.list_paid_terms(session, policy)
     ]
 

@@ -97,10 +97,7 @@ def set_watch(session: ScopedSession, view_id: UUID, inputs: Mapping[str, Any], 
     is wrong. The first message comes with the next day, week or month, the first warning with the next look.
     """
     view = saved_views.get_view(session, view_id, by=by)
-    kind = get_kind(view.screen)
-    if kind is None:
-        raise NotFound("The views of this list are not mailed")
-    kind.require_role(by)
+    kind = _require_kind(view, by)
     validated: WatchInput = request.validate(WatchInput, dict(inputs))
     figure, is_above, bound = _check_warning(validated, kind)
     row = _find(session, view_id, by)
@@ -120,6 +117,14 @@ def set_watch(session: ScopedSession, view_id: UUID, inputs: Mapping[str, Any], 
     session.flush()
     facts = {"every": validated.every, "warn": validated.warn, "mode": format_mode(is_live)}
     _record(session, "view mailed", view, facts, by)
+
+
+def _require_kind(view: SavedView, person: Person) -> Listing[Any]:
+    kind = get_kind(view.screen)
+    if kind is None:
+        raise NotFound("The views of this list are not mailed")
+    kind.require_role(person)
+    return kind
 
 
 def _check_warning(inputs: WatchInput, kind: Listing[Any]) -> tuple[Figure | None, bool, int | None]:
@@ -274,10 +279,7 @@ def _load(session: ScopedSession, watch_id: UUID) -> Subject:
     if row is None or person is None:
         raise NotFound("The person has left")
     view = saved_views.get_view(session, row.view_id, by=person)
-    kind = get_kind(view.screen)
-    if kind is None:
-        raise NotFound("The views of this list are not mailed")
-    kind.require_role(person)
+    kind = _require_kind(view, person)
     return Subject(view=view, person=person, kind=kind, selection=read_selection(kind, view.parameters, person))
 
 

@@ -139,8 +139,9 @@ STAFF: Table[StaffRow] = Table(
         "sessions": columns.number("Sessions", lambda row: row.open_sessions),
         "limit": columns.naira(
             "Claim limit",
-            lambda row: row.claim_limit_minor,
-            says="Up to this amount the person decides a claim alone. Empty: no limit.",
+            lambda row: row.limit_minor,
+            says="Up to this amount the person decides a claim alone now; a raised limit counts a day later. Empty: no"
+            " limit.",
         ),
     },
 )

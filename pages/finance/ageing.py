@@ -9,6 +9,7 @@ from core.services.finance import ageing
 from core.services.finance.ageing import BUCKETS, Aged
 from core.store.access import reading
 from core.ui.frame import frame
+from core.ui.kit import words
 from core.ui.lists import columns, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
@@ -24,14 +25,25 @@ def bucket(place: int) -> Column[Aged]:
     return replace(column, colour=lambda row: _COLOURS[place] if row.minors[place] else "")
 
 
+def describe_ages(row: Aged) -> str:
+    """Describe the amounts by their ages, for a screen without room for four columns."""
+    return ", ".join(f"{age} {words.naira(minor)}" for age, minor in zip(BUCKETS, row.minors, strict=True) if minor)
+
+
+def colour_oldest(row: Aged) -> str:
+    return next((_COLOURS[place] for place in reversed(range(len(BUCKETS))) if row.minors[place]), "")
+
+
 PAYABLE: Table[Aged] = Table(
     name="payable",
     noun=("party", "payable by the platform, their total and one row a party"),
     key=lambda row: f"{row.kind} {row.party}",
-    narrow=("party", "kind", "total"),
+    narrow=("party", "ages", "total"),
+    only_narrow=("ages",),
     columns={
         "party": columns.text("Party", lambda row: row.party, 230),
         "kind": columns.text("Kind", lambda row: row.kind.title(), 110),
+        "ages": columns.text("Ages", describe_ages, 200, colour=colour_oldest),
         **{f"age {place}": bucket(place) for place in range(len(BUCKETS))},
         "total": columns.naira("Total", lambda row: row.total_minor),
     },
@@ -45,7 +57,7 @@ def draw_aged(title: str, table: Table[Aged], rows: list[Aged]) -> None:
     st.subheader(title, anchor=False)
     if rows:
         # The total first: a long list is scrolled, and its end would be out of sight.
-        tables.draw_short(table, [Aged(party="Total", kind="", minors=ageing.total(rows)), *rows])
+        tables.draw_short(table, [Aged(party="Total", kind="all", minors=ageing.total(rows)), *rows])
     else:
         st.caption("Nothing is due.")
 

@@ -9,7 +9,7 @@ import streamlit as st
 from core import clock
 from core.errors import CoverdeskError
 from core.services.claims.workflow import paying as claim_paying
-from core.services.claims.workflow.inputs import PAYMENT_METHODS
+from core.services.claims.workflow.inputs import BANK_TRANSFER, PAYMENT_METHODS
 from core.services.claims.workflow.paying import HandOver
 from core.services.finance.claim_payments import payment_files
 from core.services.finance.claim_payments.payment_files import MAX_LINES, MEANINGS, PaidFile, PaymentLine
@@ -117,19 +117,24 @@ def describe_account(row: HandOver) -> str:
     return f"account ending in {row.payee.hint}{bank}" if row.payee.hint else f"account not named{bank}"
 
 
-def _payment() -> Sequence[Field]:
-    """Return the fields of how and when the bank was told to pay."""
-    methods = {name: name for name in PAYMENT_METHODS}
+def _payment(*, has_account: bool = True) -> Sequence[Field]:
+    """Return the fields of how and when the bank was told to pay; nothing is transferred to an unknown account."""
+    methods = {name: name for name in PAYMENT_METHODS if has_account or name != BANK_TRANSFER}
     return (
-        Choice("method", "Method", value=PAYMENT_METHODS[0], options=methods),
+        Choice("method", "Method", value=BANK_TRANSFER if has_account else None, options=methods),
         Day("value_on", "Value date", value=clock.today()),
     )
+
+
+_UNNAMED = "No account is named, so nothing can be transferred: a supervisor sets the payee with an account first."
 
 
 def paying(row: HandOver) -> Action:
     """Return the dialog that makes a payment."""
 
     def show_chain(_: Values) -> None:
+        if not row.payee.hint:
+            st.warning(_UNNAMED, icon=":material/account_balance:")
         draw_chain(row.links)
 
     def pay(session: ScopedSession, typed: Values, by: Person) -> None:
@@ -137,13 +142,14 @@ def paying(row: HandOver) -> Action:
         reference = given.pop("payment_reference", None)
         claim_paying.pay(session, row.id, payment_reference=reference, payment=given, person=by, version=row.version)
 
+    method = _payment(has_account=bool(row.payee.hint))
     return action(
         title=f"Pay {words.plain(row.reference)}",
         icon="payments",
         says=f"**{words.naira(row.amount_minor)}** to **{words.plain(row.payee.name)}**,"
         f" {words.plain(describe_account(row))}. Approved by {words.plain(row.approved_name)}, handed over by"
         f" {words.plain(row.by)}, {words.moment(row.at)}." + (f"  \n{words.plain(row.note)}" if row.note else ""),
-        fields=[show_chain, Text("payment_reference", "Payment reference", longest=60), *_payment()],
+        fields=[show_chain, Text("payment_reference", "Payment reference", longest=60), *method],
         confirm=f"Pay {words.naira(row.amount_minor)}",
         work=pay,
         done=f"{row.reference} is Paid.",

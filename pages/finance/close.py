@@ -16,7 +16,7 @@ from core.services.people.staff import Person
 from core.states.finance import MonthState
 from core.store.access import ScopedSession, reading, store
 from core.ui.frame import frame, page_links
-from core.ui.kit import actions, check_runs, facts, words
+from core.ui.kit import actions, check_runs, facts, url_state, words
 from core.ui.kit.actions import Action, Text, Values
 from core.ui.kit.check_runs import CheckRun
 from pages.finance._shared import ROLE, choose_month, newest_over
@@ -35,6 +35,13 @@ _SAYS: Final = {
     MonthState.OPEN: "The month is open as before.",
     MonthState.REOPENING: "Somebody else of finance decides.",
     MonthState.REOPENED: "Its papers can be changed, and it is closed anew by two people.",
+}
+_DONE: Final = {
+    MonthState.CLOSING: "is being closed: somebody else of finance closes it",
+    MonthState.CLOSED: "is closed",
+    MonthState.OPEN: "is open, as before",
+    MonthState.REOPENING: "stays closed until somebody else of finance has decided on its reopening",
+    MonthState.REOPENED: "is reopened",
 }
 _NOTES: Final = {MonthState.CLOSED: "What you checked", MonthState.REOPENING: "Reason for reopening it"}
 # The screens with the rows of a stage or of a line of the check list; the first that the person may open is linked.
@@ -92,7 +99,9 @@ def stepping(month: date, state: MonthState, to: MonthState) -> Action:
         confirm=label,
         roles=(ROLE,),
         work=work,
-        done=f"{label}: done.",
+        done=f"{month:%B %Y} {_DONE[to]}.",
+        # Without it the month that comes first now would be shown under the sentence.
+        then=lambda _: url_state.change({"month": [f"{month:%Y-%m}"]}),
     )
 
 

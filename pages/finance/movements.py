@@ -95,11 +95,8 @@ def not_placed(found: Unplaced) -> None:
             f" insurer has not taken the policy yet ({words.count(found.policies)})."
         )
         with st.grid(3, min_column_width=150, gap="small"):
-            for label, number, minor in (
-                ("0 to 7 days", found.fresh, found.fresh_minor),
-                ("8 to 14 days", found.waiting, found.waiting_minor),
-                ("Over 14 days", found.late, found.late_minor),
-            ):
+            ages = ("0 to 7 days", "8 to 14 days", "Over 14 days")
+            for label, number, minor in zip(ages, found.numbers, found.minors, strict=True):
                 with st.container(gap=None):
                     st.caption(f"{label} · {words.count(number)}")
                     st.markdown(f"**{words.naira(minor)}**")

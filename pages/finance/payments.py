@@ -10,8 +10,8 @@ from core.services.finance import parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, transitions
 from core.services.finance.payments import payouts as payment_reading
-from core.services.finance.payments.balances import Balance
-from core.services.finance.payments.payouts import BatchRow, PaymentRow, Settled
+from core.services.finance.payments.balances import Balance, Due
+from core.services.finance.payments.payouts import BatchRow, PaymentRow
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.tax import TaxLine
 from core.services.lists.paging import Paging
@@ -91,7 +91,7 @@ PAYOUTS: Table[BatchRow] = tables.sortable(
             "state": columns.state("State", lambda row: row.progress),
             "payments": columns.number("Payments", lambda row: row.payments),
             "answered": columns.number("Answered by the bank", lambda row: row.answered),
-            "net": columns.naira("Paid out", lambda row: row.net_minor),
+            "net": columns.naira("Amount", lambda row: row.net_minor),
             "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
             "approver": columns.text("Approved by", lambda row: row.approver, 150),
             "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
@@ -228,10 +228,19 @@ def payouts(person: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = payment_reading.list_batches(session)
     others = [row for row in rows if row.state == BatchState.PREPARED and row.prepared_by != person.id]
-    line = f"{PAYOUTS.count_text(len(rows))} · {words.naira(sum(row.net_minor for row in rows))}"
-    tables.head(line, PAYOUTS, beside=partial(approve_button, others, person))
+    tables.head(describe_payouts(rows), PAYOUTS, beside=partial(approve_button, others, person))
     if rows:
         tables.draw_held(PAYOUTS, rows)
+
+
+def describe_payouts(rows: Sequence[BatchRow]) -> str:
+    """Describe how many payouts there are, and what they come to by how far they are; without those given up."""
+    sums = {
+        "answered by the bank": [row.net_minor for row in rows if row.progress == "Paid"],
+        "not paid yet": [row.net_minor for row in rows if row.progress in (BatchState.PREPARED, BatchState.APPROVED)],
+    }
+    parts = [f"{name} {words.naira(sum(minors))}" for name, minors in sums.items() if minors]
+    return " · ".join([PAYOUTS.count_text(len(rows)), *parts])
 
 
 def approve_button(others: Sequence[BatchRow], person: Person) -> None:
@@ -371,26 +380,18 @@ def progress(row: PaymentRow) -> None:
             facts.line("Note", row.note)
 
 
-def settles(parts: list[Settled]) -> None:
+def settles(parts: list[Due]) -> None:
     st.subheader("Settles", anchor=False)
+    amounts = {"VAT": "vat_minor", "Withholding tax": "withheld_minor", "Net": "net_minor"}
     facts.ledger(
         [
-            {
-                "Statement": words.plain(part.number),
-                "Month": f"{part.month:%B %Y}",
-                "VAT": words.naira(part.vat_minor),
-                "Withholding tax": words.naira(part.withheld_minor),
-                "Net": words.naira(part.net_minor),
-            }
+            {"Statement": words.plain(part.number), "Month": f"{part.month:%B %Y}"}
+            | {label: words.naira(getattr(part, name)) for label, name in amounts.items()}
             for part in parts
         ],
-        right=("VAT", "Withholding tax", "Net"),
-        total={
-            "Statement": "Total",
-            "VAT": words.naira(sum(part.vat_minor for part in parts)),
-            "Withholding tax": words.naira(sum(part.withheld_minor for part in parts)),
-            "Net": words.naira(sum(part.net_minor for part in parts)),
-        },
+        right=tuple(amounts),
+        total={"Statement": "Total"}
+        | {label: words.naira(sum(getattr(part, name) for part in parts)) for label, name in amounts.items()},
     )
     for part in parts:
         page_links.link(

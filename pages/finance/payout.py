@@ -125,9 +125,9 @@ def preview(row: BatchRow, name: str, content: bytes) -> None:
         return
     st.table([cells_of(line) for line in lines], border="horizontal", hide_index=True, alt="The bank's answer by row")
     good = [line for line in lines if line.is_to_note]
-    if refused := sum(bool(line.refusal) for line in lines):
-        some = f"{words.count(refused)} of {words.count(len(lines))}"
-        st.warning(f"{some} rows cannot be noted: ask the bank.", icon=":material/block:")
+    if unclear := sum(line.is_unclear for line in lines):
+        some = f"{words.count(unclear)} of {words.counted(len(lines), 'row', 'rows')}"
+        st.warning(f"{some} cannot be noted: ask the bank.", icon=":material/block:")
     if not good:
         st.caption("No row of this file answers a payment that waits for the bank.")
         return

@@ -93,9 +93,11 @@ def calling(row: DueRow, person: Person) -> Action:
     def is_renewing(values: Values) -> bool:
         return row.next_minor is not None and values["outcome"] == "will_renew"
 
-    def record(session: ScopedSession, typed: Values, by: Person) -> BulkRenewal | None:
+    def record(session: ScopedSession, typed: Values, by: Person) -> str:
         _record([row.id], session, typed, by)
-        return renewals.renew_each(session, [shown], by=by) if is_renewing(typed) and typed["renew"] else None
+        if not (is_renewing(typed) and typed["renew"]):
+            return "The call is recorded."
+        return f"The call is recorded. {summarise_renewals(renewals.renew_each(session, [shown], by=by))}"
 
     outcome, *others = _ask_outcome(person)
     return Action(
@@ -110,7 +112,7 @@ def calling(row: DueRow, person: Person) -> Action:
         confirm=lambda values: "Record and renew" if is_renewing(values) and values["renew"] else "Record the call",
         roles=ROLES,
         work=record,
-        done=lambda found: "The call is recorded." + (f" {summarise_renewals(found)}" if found else ""),
+        done=str,
         then=lambda _: tables.let_go(DUE),
     )
 

@@ -1,8 +1,10 @@
 """Every answer under /v1 is the envelope, and the key is judged before anything else (contract E1-E6)."""
 
+import json
 import socket
 
 import pytest
+from httpx import Response
 
 from core.api.http import posts
 from core.store.access import Store
@@ -78,6 +80,41 @@ def test_malformed_body_is_refused_as_an_envelope(client: Client, partner: Partn
     assert {"field", "message"} == set(answer.json()["errorData"][0])
 
 
+def refused(client: Client, partner: Partner, body: bytes, **headers: str) -> Response:
+    sent = {"Content-Type": "application/json", **headers}
+    return client.post(PRICE, key=partner.test_key, content=body, headers=sent)
+
+
+@every_case(
+    ("body", "field", "told"),
+    [
+        (b"", "body", "must be valid JSON, and is empty"),
+        (b" \n", "body", "must be valid JSON, and is empty"),
+        (b'{"a": 1,\n "b" 2}', "body", "must be valid JSON, and is broken at line 2, column 6"),
+        (b'{"a": 1}}', "body", "must be valid JSON, and is broken at line 1, column 9"),
+        (b'{"a": NaN}', "body", "must be valid JSON, which has no NaN"),
+        (b'{"a": -Infinity}', "body", "must be valid JSON, which has no -Infinity"),
+        (b'{"a": 1, "b": 1, "a": 2}', "a", "must be given once"),
+        (b'{"items": [{"price": 1, "price": 1}]}', "price", "must be given once"),
+        (b'{"\\ud800": 1, "\\ud800": 2}', "?", "must be given once"),
+        (b'{"a": "\xe9"}', "body", "must be in UTF-8: its byte 8 is not"),
+        (b"[" * 200_000, "body", "must not be nested so deeply"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "body", "must have no number of so many digits"),
+        (b'{"a": 1e99999999999999999999}', "body", "must have no number of so many digits"),
+    ],
+    ids=lambda each: repr(each)[:40],
+)
+def test_a_body_that_cannot_be_read_is_told_why(
+    client: Client, partner: Partner, body: bytes, field: str, told: str
+) -> None:
+    assert refused(client, partner, body).json()["errorData"] == [{"field": field, "message": told}]
+
+
+def test_a_mark_before_utf_8_is_passed_over(client: Client, partner: Partner) -> None:
+    answer = refused(client, partner, json.dumps(LOAN).encode("utf-8-sig"))
+    assert (answer.status_code, answer.json()["data"]["price"]) == (200, 575.0)
+
+
 @every_case("media_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
 def test_other_media_types_are_refused(client: Client, partner: Partner, media_type: str) -> None:
     answer = client.post(PRICE, key=partner.test_key, content=b"{}", headers={"Content-Type": media_type})
@@ -85,8 +122,11 @@ def test_other_media_types_are_refused(client: Client, partner: Partner, media_t
 
 
 def test_compressed_body_is_refused(client: Client, partner: Partner) -> None:
-    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
-    assert client.post(PRICE, key=partner.test_key, content=b"x", headers=headers).status_code == 415
+    told = "Send this body without Content-Encoding: a compressed body is not read"
+    for path, media_type in ((PRICE, "application/json"), ("/v1/upload-file", "multipart/form-data; boundary=x")):
+        headers = {"Content-Type": media_type, "Content-Encoding": "gzip"}
+        answer = client.post(path, key=partner.test_key, content=b"x", headers=headers)
+        assert (answer.status_code, answer.json()["responseText"]) == (415, told)
 
 
 def test_body_above_a_mebibyte_is_refused(client: Client, partner: Partner) -> None:
@@ -137,12 +177,20 @@ def test_ignored_names_that_a_header_cannot_hold_are_encoded(client: Client, par
     assert answer.headers["X-Ignored-Fields"] == f"a%20b,c%2Cd,{'long' * 50},z%C3%A9"
 
 
-def test_misspelt_optional_field_is_refused_with_the_suggestion(client: Client, partner: Partner) -> None:
-    answer = client.post(PRICE, key=partner.test_key, json={**LOAN, "benefit_coverag": ["death"]})
+def test_a_refusal_names_the_ignored_fields_too(client: Client, partner: Partner) -> None:
+    misspelt = {"amount_of_loan": 100000, "loan_tenure": 12, "product_id": LOAN["product_id"]}
+    answer = client.post(f"{PRICE}?debug=1", key=partner.test_key, json=misspelt)
+    assert (answer.status_code, answer.headers["X-Ignored-Fields"]) == (400, "amount_of_loan,debug")
+    unknown = {**LOAN, "product_id": "01900000-0000-7000-8000-0000000000ff", "zebra": 1}
+    answer = client.post(PRICE, key=partner.test_key, json=unknown)
+    assert (answer.status_code, answer.headers["X-Ignored-Fields"]) == (400, "zebra")
+
+
+@every_case("name", ["benefit_coverag", "BENEFIT_COVERAGE", "Benefit_Coverage"])
+def test_misspelt_optional_field_is_refused_with_the_suggestion(client: Client, partner: Partner, name: str) -> None:
+    answer = client.post(PRICE, key=partner.test_key, json={**LOAN, name: ["death"]})
     assert answer.status_code == 400
-    assert answer.json()["errorData"] == [
-        {"field": "benefit_coverag", "message": "is not known, did you mean benefit_coverage?"}
-    ]
+    assert answer.json()["errorData"] == [{"field": name, "message": "is not known, did you mean benefit_coverage?"}]
 
 
 def test_price_of_the_worked_example(client: Client, partner: Partner) -> None:

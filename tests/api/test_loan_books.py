@@ -14,6 +14,7 @@ from core.services.audit import log
 from core.services.people import credentials, sign_in
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
+from tests.api.selling import UNKNOWN
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.loan_books import SAID, Lender, as_csv, loan, person
@@ -60,6 +61,13 @@ def require_taken(store: Store, book_id: str, *formats: str) -> None:
 def upload(client: Client, key: str, content: bytes, name: str = "loans.csv", **said: Any) -> httpx.Response:
     sent = {name_: value for name_, value in {**SAID, **said}.items() if value is not None}
     return client.post(PATH, key=key, data=sent, files={"file": (name, content, "text/csv")})
+
+
+def test_a_confirmation_names_what_nobody_reads(client: Client, partner: Partner) -> None:
+    seen = {"rows": 1, "premium": "575.00", "preview_hash": "0" * 64, "by": "me"}
+    said = {"accept": "valid", "expected": seen, "note": "x"}
+    answer = client.post(f"{PATH}/{UNKNOWN}/confirm", key=partner.test_key, json=said)
+    assert (answer.status_code, answer.headers["X-Ignored-Fields"]) == (404, "expected.by,note")
 
 
 def test_a_lender_uploads_follows_confirms_and_takes_the_report(client: Client, store: Store, partner: Partner) -> None:

@@ -125,4 +125,6 @@ def test_unknown_fields_and_files_are_ignored_by_name(lodge: Lodge, client: Clie
     answer = lodge(channel="whatsapp", selfie=PAPER)
     assert claim_of(answer)["claim_status"] == "Pending"
     assert answer.headers["x-ignored-fields"] == "channel,selfie"
+    refused = lodge(incident_date="yesterday", channel="whatsapp")
+    assert (refused.status_code, refused.headers["x-ignored-fields"]) == (400, "channel")
     assert len(papers.on_disk()) == 2

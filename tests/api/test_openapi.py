@@ -229,6 +229,25 @@ def test_no_parameter_of_an_address_can_be_null() -> None:
     assert [where for where, schema in parameters if schema.get("type") == "null"] == []
 
 
+def test_no_operation_has_two_parameters_of_one_name() -> None:
+    for each in OPERATIONS:
+        names = [parameter["name"] for parameter in each.values[1].get("parameters", [])]
+        assert len(names) == len(set(names)), each.id
+
+
+def test_who_may_not_confirm_a_loan_book_is_told_so_in_the_document() -> None:
+    assert "403" in api.openapi()["paths"]["/loan-books/{loan_book_id}/confirm"]["post"]["responses"]
+
+
+def test_the_contract_has_every_status_of_the_document() -> None:
+    page = (ROOT / "docs" / "contract" / "answers.md").read_text()
+    promised = {int(status) for status in re.findall(r"^\| (\d{3}) \|", page, re.MULTILINE)}
+    stated = {int(status) for each in OPERATIONS for status in each.values[1]["responses"]}
+    assert stated - promised == set()
+    # Connections are ended with these two before there is an operation.
+    assert promised - stated == {408, 431}
+
+
 def test_ids_and_times_say_their_format() -> None:
     silent = []
     for where, schema in schemas():
@@ -286,6 +305,7 @@ def test_headers_of_answers_are_described() -> None:
     for each in OPERATIONS:
         answers = each.values[1]["responses"]
         for status, name in (
+            ("400", "X-Ignored-Fields"),
             ("401", "WWW-Authenticate"),
             ("405", "Allow"),
             ("429", "Retry-After"),

@@ -8,7 +8,7 @@ from core import clock
 from core.store.access import Scope, Store
 from core.store.schema.tables import Product, ProductBlock
 from tests.api.conftest import Client
-from tests.api.selling import data_of
+from tests.api.selling import UNKNOWN, broken, data_of
 from tests.conftest import Partner
 
 LOAN = "01900000-0000-7000-8000-000000080101"
@@ -34,6 +34,19 @@ def test_price_and_cover_period_agree(client: Client, partner: Partner) -> None:
     listed = data_of(client, partner.test_key, "products/get-all-products")["products"]
     assert all(Decimal(row["price"]) > 0 for row in listed)
     assert accident in listed
+
+
+def test_a_filter_of_commas_alone_is_refused_and_a_blank_one_is_none(client: Client, partner: Partner) -> None:
+    catalogue, key = "products/get-all-products", partner.test_key
+    for name in ("product_ids", "category_id"):
+        for given in (f"{name}=,", f"{name}=%20,%20", f"{name}=&{name}=,"):
+            assert broken(client.get(f"/v1/{catalogue}?{given}", key=key)) == [name]
+        everything = data_of(client, key, catalogue)
+        assert data_of(client, key, f"{catalogue}?{name}=") == data_of(client, key, f"{catalogue}?{name}=%20")
+        assert data_of(client, key, f"{catalogue}?{name}=") == everything
+        assert data_of(client, key, f"{catalogue}?{name}={UNKNOWN},")["products"] == []
+    (found,) = data_of(client, key, f"{catalogue}?product_ids=%20{LOAN}%20,")["products"]
+    assert found["id"] == LOAN
 
 
 def test_fixed_prices_stand_by_stretch_in_meta(client: Client, partner: Partner) -> None:

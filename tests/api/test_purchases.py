@@ -74,6 +74,13 @@ def test_impossible_pages_are_refused(client: Client, partner: Partner, query: s
     assert answer.json()["errorData"][0]["field"] in {"page", "limit"}
 
 
+def test_a_page_beyond_the_largest_is_told_which_that_is(client: Client, partner: Partner) -> None:
+    for page in ("1000000001", "99999999999999999999", "9" * 5000):
+        answer = client.get(f"/v1/purchase?page={page}", key=partner.test_key)
+        assert answer.status_code == 400, answer.text
+        assert answer.json()["errorData"] == [{"field": "page", "message": "must be at most 1000000000"}]
+
+
 @every_case(
     "wanted",
     [
@@ -111,6 +118,9 @@ def test_page_past_the_end_is_empty_with_the_true_total(
         ("expired_start_date=2020-01-01&expired_end_date=2999-01-01", 1),
         ("expired_end_date=2020-01-01", 0),
         ("customer_email=", 1),
+        ("limit=%205%20&page=%201", 1),
+        ("start_date=%202020-01-01%20&timezone=%20utc", 1),
+        ("provider_id=%2001900000-0000-7000-8000-00000000b001%20", 0),
         ("unknown=1", 1),
     ],
 )

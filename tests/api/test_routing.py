@@ -68,6 +68,12 @@ def test_the_api_alone_answers_such_a_path_in_the_same_way(
         # What may be anybody's number or key is not said again.
         ("GET", "/v1/customer/08031234567", "GET /v1/customer/*"),
         ("DELETE", "/v1/keys/cd_test_0123456789abcdef", "DELETE /v1/keys/*"),
+        # A word below an address of records is none of them.
+        ("POST", "/v1/products/buy-cerdit-life", "POST /v1/products/buy-cerdit-life"),
+        ("POST", "/v1/claims/creditlife", "POST /v1/claims/creditlife"),
+        ("POST", "/v1/webhooks/new", "POST /v1/webhooks/new"),
+        ("PUT", "/v1/loan-books/latest/rows", "PUT /v1/loan-books/latest/rows"),
+        ("OPTIONS", "/v1/customers/all", "* /v1/customers/all"),
     ],
 )
 def test_an_unknown_endpoint_is_named(client: Client, partner: Partner, method: str, path: str, told: str) -> None:
@@ -75,6 +81,13 @@ def test_an_unknown_endpoint_is_named(client: Client, partner: Partner, method: 
     assert answer.status_code == 404
     assert answer.json()["responseText"] == f"No such endpoint: {told}"
     assert answer.json()["data"] == {}
+
+
+@every_case("method", ["POST", "PUT", "DELETE"])
+@every_case("path", ["claims/01900000-0000-7000-8000-0000000000ff", "products/12", "files/abcdef"])
+def test_what_may_be_a_record_takes_other_methods(client: Client, partner: Partner, method: str, path: str) -> None:
+    answer = client.request(method, f"/v1/{path}", key=partner.test_key)
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")
 
 
 @every_case("path", [path for path, methods in api.openapi()["paths"].items() if "get" in methods])

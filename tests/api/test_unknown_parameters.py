@@ -23,8 +23,7 @@ def test_every_read_names_the_parameters_that_it_passes_over(client: Client, par
         assert answer.headers[HEADER] == "%CE%A9,aa,zzz"
         assert HEADER not in client.get(address, key=partner.test_key, params=needed).headers
     else:
-        # Nothing was read: no parameter was passed over.
-        assert answer.status_code in {400, 404}
+        assert (answer.status_code in {400, 404}, answer.headers[HEADER]) == (True, "%CE%A9,aa,zzz")
 
 
 @every_case(
@@ -37,6 +36,9 @@ def test_every_read_names_the_parameters_that_it_passes_over(client: Client, par
         ("customers", "serch", "search"),
         ("products/get-all-products", "product_id", "product_ids"),
         ("countries", "featur", "feature"),
+        ("purchase", "PAGE", "page"),
+        ("purchase", "Limit", "limit"),
+        ("renewals", "STATUS", "status"),
     ],
 )
 def test_a_misspelt_parameter_is_refused_with_the_right_one(
@@ -57,6 +59,46 @@ def test_a_parameter_of_another_list_is_told_to_be_passed_over(client: Client, p
 def test_both_spellings_at_once_are_not_a_misspelling(client: Client, partner: Partner) -> None:
     answer = client.get("/v1/purchase?page=1&pge=2", key=partner.test_key)
     assert (answer.status_code, answer.headers[HEADER]) == (200, "pge")
+
+
+@every_case(
+    ("query", "named"),
+    [
+        ("purchase?limit=5&limit=6", "limit"),
+        ("purchase?limit=5&limit=5", "limit"),
+        ("purchase/search?customer_email=a@x.example&customer_email=b@x.example&zzz=1", "customer_email"),
+        ("countries?feature=titles&feature=genders", "feature"),
+        ("events?types=purchase.created&types=claim.*", "types"),
+        ("claims?claim_status=Viewed&claim_status=Pending", "claim_status"),
+        ("loan-books?page=1&page=2", "page"),
+    ],
+)
+def test_a_parameter_of_one_value_is_given_once(client: Client, partner: Partner, query: str, named: str) -> None:
+    answer = client.get(f"/v1/{query}", key=partner.test_key)
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["errorData"] == [{"field": named, "message": "must be given once"}]
+    assert answer.headers.get(HEADER) == ("zzz" if "zzz" in query else None)
+
+
+def test_repeated_and_malformed_parameters_are_named_at_once(client: Client, partner: Partner) -> None:
+    answer = client.get("/v1/purchase?limit=5&limit=6&page=x&zzz=1&zzz=2", key=partner.test_key)
+    assert sorted(broken(answer)) == ["limit", "page"]
+    # Nobody reads the one that is not known, and a parameter of several values is repeated as one likes.
+    assert client.get("/v1/purchase?zzz=1&zzz=2", key=partner.test_key).status_code == 200
+    several = f"category_id={UNKNOWN}&category_id={UNKNOWN}"
+    assert client.get(f"/v1/products/get-all-products?{several}", key=partner.test_key).status_code == 200
+
+
+def test_two_names_of_one_filter_say_the_same(client: Client, partner: Partner) -> None:
+    wrong = client.get("/v1/claims/search?status=Pending&claim_status=Viewed", key=partner.test_key)
+    assert wrong.status_code == 400, wrong.text
+    assert wrong.json()["errorData"] == [{"field": "claim_status", "message": "must say the same as status"}]
+    assert client.get("/v1/claims?status=Pending&claim_status=pending", key=partner.test_key).status_code == 200
+
+
+def test_a_refused_question_names_what_nobody_knows(client: Client, partner: Partner) -> None:
+    answer = client.get("/v1/products/get-vehicle-make?yaer=2019&provider=insurer-a", key=partner.test_key)
+    assert (broken(answer), answer.headers[HEADER]) == (["year"], "yaer")
 
 
 def test_the_address_of_a_sale_and_its_body_are_named_together(client: Client, partner: Partner) -> None:

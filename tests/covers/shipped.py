@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.covers.cover import Cover, Price, Rates
-from core.covers.fields import build_example
+from core.covers.fields import build_example, list_numbers
 from core.covers.request import Request, validate
 from core.errors import InvalidInput
 from core.services.catalogue.shipped import SHIPPED_FOLDER
@@ -45,6 +45,15 @@ def body(cover: Cover[Any], **changed: Any) -> dict[str, Any]:
     """The example body of a cover with some fields changed; one that is None is left out."""
     merged = {**build_example(cover.request), **changed}
     return {name: value for name, value in merged.items() if value is not None}
+
+
+def numbers(cover: Cover[Any], serial: int) -> dict[str, str]:
+    """Return the numbers of the insured thing, such as its plate or passport, that no sale of another serial has."""
+    example = build_example(cover.request)
+    is_digits = {name: str(example[name]).isdecimal() for name in list_numbers(cover.request)}
+    return {
+        name: f"{serial:0{len(example[name])}d}" if digits else f"RND{serial:05d}" for name, digits in is_digits.items()
+    }
 
 
 def request(cover: Cover[Any], **changed: Any) -> Any:

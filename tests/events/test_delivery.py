@@ -27,7 +27,7 @@ from core.services.events.webhooks.endpoints import EndpointChange, EndpointRequ
 from core.services.renewals import renewals
 from core.store.access import Scope
 from core.store.schema import migrating
-from core.store.schema.tables import Distributor, Event, Mail, WebhookEndpoint, WebhookTry
+from core.store.schema.tables import AuditEntry, Distributor, Event, Mail, WebhookEndpoint, WebhookTry
 from tests.conftest import Partner
 from tests.events.conftest import IMPATIENT, Hooks
 from tests.events.receivers import answers, closes_early, drips, floods, hangs, receiving
@@ -556,6 +556,9 @@ def test_a_replay_is_counted_first_and_brings_what_an_endpoint_never_saw(hooks: 
         calls = len(receiver.received)
         with hooks.store.writing(hooks.scope) as session:
             assert log.replay(session, made.endpoint.id, whole, actor="tests") == 4
+            noted = sa.select(AuditEntry.after).where(col(AuditEntry.action) == "endpoint replayed")
+            (entry,) = session.execute(noted).scalars()
+        assert (entry["count"], "purchase" in entry["events"]) == (4, True)
         hooks.drain()
     assert {each.event["object"]["id"] for each in receiver.received[calls:]} == {*sold, failed}
 

@@ -87,6 +87,13 @@ def test_an_endpoint_is_registered_changed_tried_and_deleted(api: Distributor, h
             assert api.call(method, path, status=404)["responseCode"] == 0
 
 
+def test_a_change_names_what_an_endpoint_does_not_have(api: Distributor, client: Client, partner: Partner) -> None:
+    one = f"{WEBHOOKS}/{api.register('http://127.0.0.1:9/hook')['endpoint']['id']}"
+    for said, status in (({"description": "q", "foo": 1}, 200), ({"url": "x", "foo": 1}, 400)):
+        answer = client.request("PATCH", one, key=partner.test_key, json=said)
+        assert (answer.status_code, answer.headers["X-Ignored-Fields"]) == (status, "foo")
+
+
 def test_a_receiver_is_pinged_once_it_can_know_the_secret(api: Distributor) -> None:
     with receiving() as receiver:
         made = api.call("POST", WEBHOOKS, {"url": receiver.url, "events": ["*"]}, status=201)
@@ -348,6 +355,7 @@ def test_whoever_waits_is_told_what_happens_meanwhile(api: Distributor, hooks: H
         ("wait=21", "wait"),
         ("wait=-1", "wait"),
         ("types=claims.*", "types"),
+        ("types=,", "types"),
         ("object_id=7", "object_id"),
     ],
 )

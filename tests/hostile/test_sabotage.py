@@ -16,7 +16,7 @@ from fastapi import Response
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.api.http import auth, envelope, middleware, posts
+from core.api.http import auth, envelope, middleware, posts, reads
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_b
 from core.errors import StaleVersion, Unauthorized
@@ -248,7 +248,7 @@ def test_a_failure_that_is_no_envelope_is_noticed(
     client: Client, partner: Partner, store: Store, monkeypatch: Patch
 ) -> None:
     plain = lambda error: Response(str(error), error.status, media_type="text/plain")  # noqa: E731
-    caught(lambda: refused_as_a_whole(client, partner, store, "null"), monkeypatch, (middleware, "failure", plain))
+    caught(lambda: refused_as_a_whole(client, partner, store, "null"), monkeypatch, (reads, "failure", plain))
 
 
 # What it costs.

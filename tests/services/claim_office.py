@@ -8,9 +8,10 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import ids
+from core import ids, seal
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.audit import log as audit
+from core.services.claims.intake import submitted
 from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
@@ -95,6 +96,14 @@ class Office:
         }
         self.desk.sale = sell(self.store, self.partner, CREDIT_LIFE, **asked)
         return self.lodge_again(incident_date="2026-10-30")
+
+    def name_account(self, claim_id: UUID, number: str = "0123456789") -> None:
+        """Put the account that is paid to into what was submitted, past the services."""
+        claim = self.claim(claim_id)
+        column = submitted.get_column(claim)
+        meta = {**submitted.get_meta(claim), "bank_name": "First Bank", "account_number": seal.mask(number)}
+        sealed = seal.seal({**seal.unseal(claim.sealed), f"{column}.account_number": number})
+        self.put(claim_id, **{column: meta}, sealed=sealed)
 
     def claim(self, claim_id: UUID) -> Claim:
         with self.store.reading(DESK) as session:

@@ -34,9 +34,11 @@ ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 PAYEE = {"name": "Ada Eze", "bank_name": "First Bank", "account_number": "0123456789", "reason": "As she asked"}
 
 
-def accepted(office: Office) -> UUID:
+def accepted(office: Office, *, has_account: bool = True) -> UUID:
     """A claim that Sade has approved and offered, 70,000.00, and that is not paid."""
     claim_id = office.lodge(incident_date="2026-11-18")
+    if has_account:
+        office.name_account(claim_id)
     office.walk(claim_id, *ACCEPTED)
     return claim_id
 
@@ -160,6 +162,20 @@ def test_approver_giver_and_who_set_the_payee_do_not_pay_though_they_are_of_fina
     with pytest.raises(NotAllowed, match="payee set"):
         pay(office, claim_id, by="bola")
     pay(office, claim_id)
+
+
+def test_no_bank_transfer_goes_to_a_payee_without_an_account(office: Office) -> None:
+    claim_id, other = accepted(office, has_account=False), accepted(office)
+    for each in (claim_id, other):
+        hand_over(office, each)
+    with pytest.raises(StateForbids, match=r"No account of .* is named for C-.*: a supervisor sets the payee"):
+        pay(office, claim_id)
+    with pytest.raises(StateForbids, match="No account of"):
+        together(office, [claim_id, other])
+    assert {office.claim(each).claim_status for each in (claim_id, other)} == {"Offer accepted"}
+    pay(office, claim_id, payment={"method": "Direct credit to the loan"})
+    assert office.claim(claim_id).claim_status == "Paid"
+    pay(office, other, payment_reference="FIN-2")
 
 
 def test_limit_of_an_officer_who_is_of_finance_too_does_not_bound_what_a_supervisor_handed_over(

@@ -37,6 +37,7 @@ OWED = "70,000.00"
 def handed(office: Office, *, by: str = "sade", payee: bool = False) -> UUID:
     """A claim of 70,000.00 that was handed to finance."""
     claim_id = office.lodge(at=NOON - timedelta(days=2), incident_date="2026-11-17")
+    office.name_account(claim_id)
     office.walk(claim_id, *ACCEPTED)
     if payee:
         office.do(claim_corrections.set_payee, claim_id, by="sade", version=office.claim(claim_id).version, **PAYEE)

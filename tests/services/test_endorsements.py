@@ -25,6 +25,7 @@ from core.services.files.links import Owner
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import certificates, changes, policies
+from core.services.sales.filter import select_policies
 from core.services.selling import endorsing
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
@@ -83,6 +84,14 @@ def endorse(store: Store, sale: Sale, by: Person, *, days_back: int = 0, **told:
             expected_version=version,
             by=by,
         )
+
+
+def test_a_policy_is_found_by_what_it_was_endorsed_to(store: Store, sale: Sale, people: Mapping[str, Person]) -> None:
+    endorse(store, sale, people["operations"], last_name="Kowálczyk", email="new.mail@x.example")
+    for text in ("kowalczyk", "Kowálczyk ama", "New.Mail@x.example", "Eze"):
+        for column, id_ in ((Policy.id, sale.policy_id), (Policy.purchase_id, sale.purchase_id)):
+            with store.reading(LIVE) as session:
+                assert list(session.execute(select_policies(column, text)).scalars()) == [id_], text
 
 
 def faults(store: Store, sale: Sale, by: Person, **told: Any) -> dict[str, str]:

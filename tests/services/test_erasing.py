@@ -51,6 +51,7 @@ from core.store.schema.tables import (
     Customer,
     CustomerNote,
     Erasure,
+    KeptAnswer,
     Movement,
     Policy,
     Product,
@@ -332,6 +333,9 @@ def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
     assert (certificate.state, certificate.preparer, certificate.decider) == ("erased", "cora", "dayo")
     assert certificate.outcome["customer"] == 3
     assert len(certificate.sha256) == 64
+    with store.reading(SYSTEM) as session:
+        gone = session.execute(sa.select(col(KeptAnswer.body)).where(col(KeptAnswer.status) == 410)).scalars().all()
+    assert [json.loads(body).keys() for body in gone] == [{"responseCode", "responseText", "data", "errorData"}]
     with store.reading(SYSTEM) as session:
         others = session.execute(sa.select(col(Customer.first_name)).where(col(Customer.email).like("other@%")))
         assert others.scalars().all() == ["Chidi"], "nobody else lost anything"

@@ -188,10 +188,10 @@ def test_unplaced_premium_is_aged_in_days_of_lagos(store: Store) -> None:
             row.activated, row.cancelled_at, row.declined_at, row.deleted_at = False, None, None, None
         paid = {row.created_at: row.total_minor for row in session.execute(Purchase.__table__.select())}
     found = finance.read(movements.compute_unplaced, select())
-    assert (found.fresh, found.waiting, found.late) == (2, 2, 2)
+    assert found.numbers == (2, 2, 2)
     assert found.total_minor == sum(paid.values())
     by_age = [paid[midnight - timedelta(days=days)] for days in ages]
-    assert [found.fresh_minor, found.waiting_minor, found.late_minor] == [
+    assert list(found.minors) == [
         sum(by_age[:2]),
         sum(by_age[2:4]),
         sum(by_age[4:]),

@@ -494,6 +494,7 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
         finance, batch, good, back, "Total,,1.00,Sum of the day,Paid,,,", "C,,5.00,PB-0002/1,Paid,N/9,,"
     )
     assert [line.payment.id if line.payment else None for line in lines] == [first.id, second.id, None, None]
+    assert [line.is_unclear for line in lines] == [False, False, True, True]
     assert [line.note for line in lines[2:]] == ["names no payment of this payout", "is of another payout"]
     for line in lines[:2]:
         with pytest.raises(NotAllowed, match="You prepared this payment"):
@@ -507,6 +508,7 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
     assert noted[1].note == "Account closed"
     again = read_answer(finance, batch, good, back)
     assert [line.note for line in again] == ["is noted already"] * 2
+    assert not any(line.is_unclear for line in again)
     assert due(finance, party) == (0 if first.party == party else first.net_minor + second.net_minor - first.net_minor)
     assert finance.money_faults() == []
 
@@ -520,6 +522,9 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
         ("A,,{net},PB-0001/1,Perhaps,N/1,,", "neither paid nor returned"),
         ("A,,many,PB-0001/1,Paid,N/1,,", "no amount"),
         ("A,,{net},PB-0001/1,Paid,N/1,yesterday,", "no date"),
+        ("A,,{net},PB-0001/1,Paid,N/1,2026-11-21,", "has a date after today"),
+        ("A,,{net},PB-0001/1,Returned,N/1,2026-11-21,Closed", "has a date after today"),
+        ("A,,{net},PB-0001/1,Paid,N/1,2026-11-19,", "before the day of the approval"),
         ("A,,{net},PB-0001/1,Paid,N*1,,", "asterisk"),
         ("A,,{net},PB-0001/7,Paid,N/1,,", "has 1"),
         ("A,,{net},PB-0001/1,Pending,N/1,,", "not decided"),

@@ -72,20 +72,10 @@ def _sell(store: Store, partner: Partner) -> None:
         with store.reading(partner.scope()) as session:
             product = dice.choice(products.list_for_sale(session, cover, partner.id))
         wished = wishes(dice, product.name, product.rates.meta, clock.today())
-        known: dict[str, Any] = {**wished, **_of_its_own(number), "product_id": str(product.id)}
+        of_its_own = {**shipped.numbers(cover, number), "email": f"buyer{number % 37}@example.com"}
+        known: dict[str, Any] = {**wished, **of_its_own, "product_id": str(product.id)}
         asked = shipped.request(cover, **{name: known[name] for name in cover.request.model_fields if name in known})
         store.transact(partner.scope(), lambda session: buying.sell(session, cover, asked, partner.seller()))  # noqa: B023 - done at once
-
-
-def _of_its_own(number: int) -> dict[str, str]:
-    """Return the fields that no two sales may share, and a customer who comes back."""
-    plate = f"RND{number:05d}"
-    return {
-        "registration_number": plate,
-        "vehicle_registration_number": plate,
-        "passport_number": f"A{number:08d}",
-        "email": f"buyer{number % 37}@example.com",
-    }
 
 
 def _csv(store: Store, kind: str, wanted: Any) -> bytes:

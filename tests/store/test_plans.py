@@ -184,7 +184,7 @@ def is_walked(store: Store, scope: Scope, column: str, door: str, lines: str) ->
     # PostgreSQL begins with a distributor's own or with claims where they are few.
     is_few = scope.distributor_id is not None or door == "claims"
     walk = f"Index Only Scan using ix_{table}_{column} on {table}"
-    return f"Seq Scan on {table}" not in lines and (is_few or walk in lines)
+    return f"Seq Scan on {table} " not in lines and (is_few or walk in lines)
 
 
 _MULTIPLY = """

@@ -154,6 +154,10 @@ def test_a_payment_is_handed_to_finance_and_paid_there(opens: Opens, office: Off
     )
     at.session_state["claims_to_pay_act"] = claim_id, "Pay"
     at.run()
+    assert "No account is named, so nothing can be transferred" in texts(at)
+    method = at.selectbox(key="decision.field.method")
+    assert (method.value, method.options) == (None, ["Cheque", "Direct credit to the loan"])
+    method.select("Direct credit to the loan")
     at.button(key="decision.confirm").click().run()
     assert office.claim(claim_id).claim_status == "Offer accepted"
     at.text_input(key="decision.field.payment_reference").set_value("FIN-1")
@@ -187,6 +191,7 @@ def test_who_is_paid_is_shown_before_paying_and_a_return_can_be_noted(opens: Ope
 def test_claims_are_paid_from_a_file_that_is_shown_row_by_row_before(opens: Opens, office: Office) -> None:
     claims = [office.lodge(**KNOWN), office.lodge(**KNOWN)]
     for claim_id in claims:
+        office.name_account(claim_id)
         office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
         version = office.claim(claim_id).version
         office.do(claim_paying.hand_over, claim_id, by="sade", version=version)
@@ -213,6 +218,7 @@ def test_claims_are_paid_from_a_file_that_is_shown_row_by_row_before(opens: Open
 def test_several_claims_are_paid_by_one_transfer(opens: Opens, office: Office) -> None:
     claims = [office.lodge(**KNOWN), office.lodge(**KNOWN)]
     for claim_id in claims:
+        office.name_account(claim_id)
         office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
         office.do(claim_paying.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
     at = opens(claims[0], "funmi", page="finance/claim_payments.py")

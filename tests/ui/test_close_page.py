@@ -34,6 +34,7 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     demo.write(store, purchases=40, seed=5, until=NOW)
     finance = Finance(store)
     at = confirm(press(open_page(screen, finance, "funmi"), "Start closing"))
+    assert "October 2026 is being closed: somebody else of finance closes it." in texts(at)
     assert "Close the month" not in labels(at)
     assert any("Every statement is approved" in each.label for each in at.expander)
     at = press(open_page(screen, finance, "femi"), "Close the month")
@@ -74,6 +75,7 @@ def test_the_stages_of_a_month_say_what_each_waits_for_and_lead_to_its_rows(stor
     sold = sum(row.kind == "purchase" for row in finance.rows(**{"from": "2026-10-01", "to": "2026-10-31"}))
     assert stages["insurers"].figure.endswith(f" of {sold}")
     assert stages["sales"].is_done
+    assert stages["payments"].waits == ("waits for the statements",), "0 of 0 is not done yet"
     assert finance.read(closing.list_stages, date(2026, 11, 1))[0].waits == ("runs until 30 Nov",)
 
 
@@ -85,3 +87,6 @@ def test_the_month_that_comes_first_is_the_one_that_is_shown(store: Store, scree
     if run := check_runs.latest(store):
         run.wait()
     assert "The check of the whole store is clean" in texts(at.run())
+    month = str(at.selectbox(key="month").value)
+    confirm(press(at, "Start closing"))
+    assert month in at.query_params["month"], "a closed month stays under the sentence that it is closed"

@@ -46,7 +46,7 @@ def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
     assert list(aged["Party"]) == ["Total", f"Customers of {note.provider}"]
     assert list(aged["Total"]) == [words.naira(note.total_minor)] * 2
     heads = [head for payload in sent(at) if "rows" in payload for head in payload["columns"]]
-    assert all("right" in head["classes"] for head in heads if head["label"] not in ("Party", "Kind"))
+    assert all("right" in head["classes"] for head in heads if head["label"] not in ("Party", "Kind", "Ages"))
     assert not any(
         button.label == "Approve" for button in open_page(screen, finance, ONE, by="root", id=str(note.id)).button
     )
@@ -72,6 +72,21 @@ def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
                 screen(role, path=path)
     for given_id in ("1", "0" * 8 + "-0000-7000-8000-" + "0" * 12):
         assert open_page(screen, finance, ONE, by="funmi", id=given_id).error[0].value
+
+
+def test_ageing_has_its_ages_on_a_telephone_too(store: Store, partner: Partner, screen: Screen) -> None:
+    finance = Finance(store)
+    with clock.freeze(NOW - timedelta(days=40)):
+        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
+        given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people["root"].actor}
+        finance.do(changes.cancel, sale.policy_id, **given, expected_version=1)
+    at = open_page(screen, finance, AGEING, by="funmi")
+    heads = next(payload["columns"] for payload in sent(at) if "rows" in payload)
+    narrow = {head["label"]: head["classes"] for head in heads if "less" not in head["classes"]}
+    assert narrow == {"Party": "first", "Ages": "under only", "Total": "corner right"}
+    aged = lists(at)[0]
+    assert list(aged["Ages"]) == [f"31 to 60 days {amount}" for amount in aged["Total"]]
+    assert list(aged["Kind"]) == ["All", "Refunds"]
 
 
 def test_ageing_without_an_amount_offers_no_file(store: Store, screen: Screen) -> None:

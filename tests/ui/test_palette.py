@@ -45,6 +45,15 @@ def test_every_action_leads_to_a_screen() -> None:
     assert {shortcut.path for shortcut in navigation.SHORTCUTS} <= paths
 
 
+@every_case(
+    ("typed", "path"),
+    [("buy motor", "buy/buy.py"), ("endorse", "policies/search.py"), ("lodge claim", "claims/lodge.py")],
+)
+def test_an_action_is_found_by_the_words_that_people_use(typed: str, path: str) -> None:
+    said = {each.path: f"{each.title} {each.detail} {each.words}".lower() for each in navigation.SHORTCUTS}
+    assert all(word in said[path] for word in typed.split())
+
+
 def test_every_screen_has_a_purpose_of_its_own() -> None:
     assert set(menu._PURPOSES) == {screen.path for screen in menu.SCREENS}
     alike = [text for text, times in Counter(screen.purpose for screen in menu.SCREENS).items() if times > 1]

@@ -81,6 +81,7 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     assert list(lists(at)[0]["State"]) == ["Returned"]
     at = open_page(screen, finance, LIST, by="femi", view="payouts")
     assert list(lists(at)[0]["State"]) == ["Paid"]
+    assert f"**1** payout · answered by the bank {words.naira(owed)}" in texts(at)
     at = open_page(screen, finance, LIST, by="femi", view="taxes", month="2026-08")
     assert "/taxes/vat/2026-08.xlsx" in links(at)
     withheld = lists(at)[0]
@@ -108,6 +109,7 @@ def test_the_banks_answer_is_a_file_that_somebody_else_than_the_preparer_notes(
     assert "must be mapped to a column" in texts(at)
     at.file_uploader(key="bank answer.file").upload("answer.csv", content.encode()).run()
     assert list(at.table[0].value["Result"]) == [":green[can be noted]", "names no payment of this payout"]
+    assert "1 of 2 rows cannot be noted: ask the bank." in texts(at), "what names no payment is no answer"
     confirm(press(at, f"Note 1 paid, {net}"))
     assert "1 answers of the bank are noted" in texts(at)
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
@@ -141,7 +143,8 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
     total = words.naira(sum(row.net_minor for row in rows))
     assert "Approve 2" not in labels(open_page(screen, finance, LIST, by="funmi", view="payouts"))
     at = open_page(screen, finance, LIST, by="femi", view="payouts")
-    assert f"**2** payouts · {total}" in texts(at)
+    assert f"**2** payouts · not paid yet {total}" in texts(at)
+    assert list(lists(at)[0]["Amount"]) == [words.naira(row.net_minor) for row in rows]
     at = press(at, "Approve 2")
     assert f"Together **{total}**" in texts(at)
     confirm(at)

@@ -271,6 +271,20 @@ def test_a_call_shows_what_to_say_and_renews_with_its_outcome(due: UUID, screen:
         assert [call.outcome for call in calls.list_calls(session, due)] == ["will_renew"]
 
 
+@every_case("outcome", ["no_answer", "will_renew"])
+def test_a_call_that_renews_nothing_is_recorded_and_closes(
+    due: UUID, screen: Screen, store: Store, outcome: str
+) -> None:
+    at = pressed(open_page(screen, DUE), "Call")
+    at.selectbox(key="decision.field.outcome").set_value(outcome).run()
+    press(at, "Record the call")
+    assert not at.exception
+    assert [each.value.replace("\\", "") for each in at.success] == ["The call is recorded."]
+    assert "Record the call" not in labels(at), "the dialog is closed"
+    with store.reading(LIVE) as session:
+        assert next(iter(calls.list_calls(session, due))).outcome == outcome
+
+
 def test_what_is_due_and_what_was_renewed_is_found_by_any_part_of_a_name(due: UUID, screen: Screen) -> None:
     for find, number in {"EZE ama": 1, "nobody": 0, "e": None}.items():
         at = open_page(screen, DUE, find=find)

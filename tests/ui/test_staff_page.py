@@ -129,6 +129,8 @@ def test_duties_are_changed_and_what_is_wrong_is_said(
     at = press(open_page(screen, monkeypatch, second, ONE, id=str(bola.id)), "Confirm it")
     until = words.moment(row(store, bola.email).limit_holds_from)
     assert f"The higher limit counts from {until}; until then it is ₦0.00." in texts(at)
+    shown = lists(open_page(screen, monkeypatch, admin, LIST))[0]
+    assert shown.set_index("Name")["Claim limit"]["Bola *Ade*"] == "₦0.00", "the list has the limit that counts now"
 
 
 def test_a_role_that_approves_is_confirmed_by_another_admin(

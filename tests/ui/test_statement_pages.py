@@ -52,6 +52,9 @@ def test_a_month_is_prepared_at_once_and_another_person_approves(finance: Financ
     row = next(row for row in made(finance) if row.party.account == "distributor")
     at = open_page(screen, finance, ONE, by="femi", id=str(row.id))
     confirm(press(at, "Approve"))
+    left = f"You have prepared {drafts - 1} of them" if drafts > 2 else "You have prepared 1 of them"
+    assert left in texts(open_page(screen, finance, LIST, month="2026-08")), "what is approved waits no more"
+    at = open_page(screen, finance, ONE, by="femi", id=str(row.id))
     confirm(press(at, "Mark as sent"))
     assert next(each for each in made(finance) if each.id == row.id).paper.state == "Sent"
     for label, minor in row.paper.trailer:

@@ -124,14 +124,21 @@ def is_form(request: Request) -> bool:
     return request.headers.get("content-type", "").split(";")[0].strip().lower() == "multipart/form-data"
 
 
+def refuse_compressed(request: Request) -> None:
+    """Raise WrongMediaType for a body that is encoded: compressed, it may be a thousand times as large."""
+    if request.headers.get("content-encoding"):
+        raise WrongMediaType("Send this body without Content-Encoding: a compressed body is not read")
+
+
 async def read(request: Request, *, files: int, largest_file: int = MAX_BYTES) -> Form:
     """Parse a form of at most `files` files; rejected while arriving once it is too large.
 
     Raises WrongMediaType for another body, TooLarge for a file or form beyond its bounds, InvalidInput for malformed,
     repeated, excess or late parts.
     """
-    if not is_form(request) or request.headers.get("content-encoding"):
+    if not is_form(request):
         raise WrongMediaType("Send this body as multipart/form-data")
+    refuse_compressed(request)
     largest = files * largest_file + _BOUNDARIES
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > largest:

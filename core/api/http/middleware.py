@@ -169,12 +169,12 @@ async def _invalid(_: Request, error: RequestValidationError) -> Response:
 
 
 async def _http(request: Request, error: AnyHTTPException) -> Response:
-    if error.status_code == 404:
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+    if error.status_code == 405 and (methods := allowed_methods(request.app, path)):
+        return failure(MethodNotAllowed(allow=", ".join(methods)))
+    if error.status_code in {404, 405}:
         method = request.method if request.method in _METHODS else "*"
         return failure(NotFound(f"No such endpoint: {method} {redact_path(request.url.path)}"))
-    if error.status_code == 405:
-        path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
-        return failure(MethodNotAllowed(allow=", ".join(allowed_methods(request.app, path))))
     known = _BY_STATUS.get(error.status_code)
     answer = failure(known() if known else InvalidInput.for_field("body", "could not be read"))
     answer.headers.update(error.headers or {})

@@ -68,7 +68,7 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "OneLoanBook": _one("loan_book", loan_book_records.build_example),
     "LoanBookRowPage": _page("rows", loan_book_records.build_row_example),
     "EventPage": lambda: {"events": [examples.build_event()], "cursor": examples.EVENT_ID, "has_more": False},
-    "EventTypeList": lambda: {"event_types": [examples.build_event_type()], **envelope.counts(1)},
+    "EventTypeList": _page("event_types", examples.build_event_type),
     "RegisteredEndpoint": lambda: {"endpoint": examples.build_endpoint(), "secret": examples.SECRET},
     "OneEndpoint": _one("endpoint", examples.build_endpoint),
     "EndpointList": _page("endpoints", examples.build_endpoint),
@@ -92,6 +92,7 @@ _FAILURES = {
     404: "Unknown, or not yours.",
     405: "The path does not take this method.",
     409: "The state forbids it: a duplicate sale, or an idempotency key reused for another request.",
+    410: "The answer that an idempotency key repeats held data of a person who was erased.",
     413: "The body is too large.",
     415: "The body is not of the expected media type.",
     429: "Too many requests; `Retry-After` says when to come back.",
@@ -99,7 +100,7 @@ _FAILURES = {
     503: "The store is not available; `Retry-After` says when to come back.",
 }
 _ALWAYS = (400, 401, 405, 429, 500, 503)
-_POSTED = (409, 413, 415)
+_POSTED = (409, 410, 413, 415)
 _FAILURE_EXAMPLES: dict[int, tuple[str, Any]] = {
     400: ("loan_tenure must be at least 3", [{"field": "loan_tenure", "message": "must be at least 3"}]),
     401: ("Unauthorized", None),
@@ -110,6 +111,7 @@ _FAILURE_EXAMPLES: dict[int, tuple[str, Any]] = {
         "This risk is already insured for these dates",
         {"policy_id": "01a1f7c0-3c00-7000-8000-0000000000f1", "policy_number": "ACC/AR/11/26/HQ/1"},
     ),
+    410: ("This answer held data of a person who was erased", None),
     413: ("The body may have at most 1 MiB", None),
     415: ("Send this body as application/json", None),
     429: ("Too many requests", None),
@@ -130,7 +132,13 @@ _HEADERS: Final = {
     "Allow": ("The methods that this path takes.", {"type": "string", "examples": ["GET, HEAD, OPTIONS"]}),
     "WWW-Authenticate": ("The scheme of the credentials that are wanted.", {"type": "string", "const": "Bearer"}),
 }
-_FAILURE_HEADERS: Final = {401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
+_FAILURE_HEADERS: Final = {
+    **dict.fromkeys((400, 403, 404, 409), "X-Ignored-Fields"),
+    401: "WWW-Authenticate",
+    405: "Allow",
+    429: "Retry-After",
+    503: "Retry-After",
+}
 _KEY_PARAMETER = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -167,10 +175,12 @@ def answers(
     status: int = 200,
     found: bool = False,
     posted: bool = False,
+    guarded: bool = False,
     headers: Sequence[str] = (),
 ) -> dict[int | str, Any]:
-    """The responses of an operation by status; `found` adds 404, `posted` those of a body."""
-    numbers = {*_ALWAYS, *((404,) if found else ()), *(_POSTED if posted or status == 201 else ())}
+    """The responses of an operation by status; `found` adds 404, `guarded` 403, `posted` those of a body."""
+    posted_too = _POSTED if posted or status == 201 else ()
+    numbers = {*_ALWAYS, *((404,) if found else ()), *((403,) if guarded else ()), *posted_too}
     stated: dict[int | str, Any] = {n: _failure(n) for n in sorted(numbers)}
     return {
         status: {"model": _envelope(shape), "description": text, "headers": _headers("X-Ignored-Fields", *headers)},
@@ -326,6 +336,15 @@ def _complete_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -> None
             media["schema"] = {"$ref": f"#/components/schemas/{title}"}
 
 
+def _offer_parameters(operation: dict[str, Any]) -> None:
+    """Leave out of the query what the path has: a generated client could not name both, though the server takes it."""
+    parameters = operation.get("parameters", [])
+    of_path = {each["name"] for each in parameters if each["in"] == "path"}
+    parameters[:] = [each for each in parameters if each["in"] != "query" or each["name"] not in of_path]
+    for parameter in parameters:
+        parameter["schema"] = _without_null(parameter["schema"])
+
+
 @lru_cache(maxsize=1)
 def _document_of(app: FastAPI, _: date, base_url: str) -> dict[str, Any]:
     made = get_openapi(
@@ -348,8 +367,7 @@ def _document_of(app: FastAPI, _: date, base_url: str) -> dict[str, Any]:
             # FastAPI states its own 422, which we never answer: a broken field is 400 (contract E4).
             operation["responses"].pop("422", None)
             _add_examples(operation["responses"])
-            for parameter in operation.get("parameters", ()):
-                parameter["schema"] = _without_null(parameter["schema"])
+            _offer_parameters(operation)
             _complete_bodies(operation, schemas)
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)

@@ -1,12 +1,13 @@
 """POST: strict JSON bodies, and work that is done once for an Idempotency-Key.
 
-A body is refused for its media type, size or depth, for NaN and for a name that stands twice. One transaction does the
-work, stores the answer under its key, and answers after the commit.
+A body is refused for its media type, size or depth, for NaN and for a name that stands twice, and the refusal says
+which it is. One transaction does the work, stores the answer under its key, and answers after the commit.
 """
 
 import asyncio
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -16,10 +17,10 @@ from fastapi import Request, Response
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
-from core.api.http import envelope, reads
+from core.api.http import envelope, forms
 from core.api.http.reads import ReadRoute, refuse_unbound
 from core.covers import request as requests
-from core.errors import InvalidInput, TooLarge, TooSlow, WrongMediaType
+from core.errors import FieldFault, InvalidInput, TooLarge, TooSlow, WrongMediaType
 from core.services.audit import idempotency
 from core.services.audit.idempotency import WireResponse
 from core.services.catalogue.keys import Caller
@@ -28,6 +29,8 @@ from core.store.access import ScopedSession, store, transact
 LARGEST_JSON = 1024 * 1024
 # A body that drips in would hold its connection, and what was read of it, for as long as its sender likes.
 SECONDS = 30
+# A body may repeat very many names.
+_MAX_NAMED = 50
 
 
 class StrictRequest(Request):
@@ -83,7 +86,7 @@ class StrictRoute(ReadRoute):
             data = await request.json()
         request_body = {**self.parse_arguments(request), "request": request}
         for name, model in self._bodies:
-            request_body[name] = requests.validate(model, data)
+            request_body[name] = validate(request, model, data)
         response = await self.endpoint(**request_body)
         await response(scope, receive, send)
 
@@ -100,60 +103,85 @@ async def read(request: Request, *, accepted: str) -> Any:
 
 def _refuse_other_media(request: Request, expected_type: str = "application/json") -> None:
     media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    if media_type != "application/json" or request.headers.get("content-encoding"):
+    if media_type != "application/json":
         raise WrongMediaType(f"Send this body as {expected_type}")
+    forms.refuse_compressed(request)
 
 
 def parse(body: bytes) -> Any:
     """Parse JSON; InvalidInput for anything but one plain, shallow document without duplicate names."""
     encoding = json.detect_encoding(body)
     if not encoding.startswith("utf-8"):
-        raise InvalidInput.for_field("body", f"must be in UTF-8, and this is {encoding[:6].upper()}")
+        raise _refuse_body(f"must be in UTF-8, and this is {encoding[:6].upper()}")
+    try:
+        return _parse_text(body.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise _refuse_body(f"must be in UTF-8: its byte {error.start + 1} is not") from None
+
+
+def _parse_text(text: str) -> Any:
+    if not text.strip():
+        raise _refuse_body("must be valid JSON, and is empty")
     try:
         return json.loads(
-            body.decode("utf-8"), parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_without_duplicates
+            text, parse_float=Decimal, parse_constant=_refuse_constant, object_pairs_hook=_without_duplicates
         )
-    # An exponent beyond what a decimal holds is an arithmetic error.
-    except (ValueError, ArithmeticError, RecursionError):
-        raise InvalidInput.for_field("body", "must be valid JSON, with each name once") from None
+    except json.JSONDecodeError as error:
+        told = f"must be valid JSON, and is broken at line {error.lineno}, column {error.colno}"
+        raise _refuse_body(told) from None
+    except RecursionError:
+        raise _refuse_body("must not be nested so deeply") from None
+    # An exponent beyond what a decimal holds is an arithmetic error, an endless whole number a ValueError.
+    except (ValueError, ArithmeticError):
+        raise _refuse_body("must have no number of so many digits") from None
 
 
-def _refuse(_: str) -> Any:
-    raise ValueError
+def _refuse_body(told: str) -> InvalidInput:
+    return InvalidInput.for_field("body", told)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise _refuse_body(f"must be valid JSON, which has no {name}")
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) != len(pairs):
-        raise ValueError
+        again = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
+        raise InvalidInput([FieldFault(_printable(name), "must be given once") for name in again[:_MAX_NAMED]])
     return values
+
+
+def _printable(name: str) -> str:
+    # JSON may write half a character, which an answer cannot hold.
+    return name[:100].encode(errors="replace").decode()
+
+
+def validate(request: Request, model: type[requests.Request], data: Any) -> Any:
+    """Validate a body; whatever the answer is, it names what the model does not have (contract E6)."""
+    if isinstance(data, dict):
+        request.state.ignored.extend(model.list_ignored(data))
+    return requests.validate(model, data)
 
 
 Work = Callable[[ScopedSession], WireResponse]
 
 
-def run_once(request: Request, caller: Caller, body: object, work: Work) -> Response:
-    """Do the work once per Idempotency-Key and answer; ignored fields are named (contract E6, S13)."""
-    return _answer(request, body, transact(caller.scope, _once(request, caller, work)))
+def run_once(request: Request, caller: Caller, work: Work) -> Response:
+    """Do the work once per Idempotency-Key and answer (contract S13)."""
+    return envelope.response(transact(caller.scope, _once(request, caller, work)))
 
 
-async def run_once_async(request: Request, caller: Caller, body: object, work: Work) -> Response:
-    """Like `deliver`, for handlers on the event loop, which must not block it."""
+async def run_once_async(request: Request, caller: Caller, work: Work) -> Response:
+    """Like `run_once`, for handlers on the event loop, which must not block it."""
     written = store().submit(caller.scope, _once(request, caller, work))
-    return _answer(request, body, await asyncio.wrap_future(written))
+    return envelope.response(await asyncio.wrap_future(written))
 
 
 def _once(request: Request, caller: Caller, work: Work) -> Work:
     canonical = json.dumps(raw(request), sort_keys=True, separators=(",", ":"), default=str).encode()
     print_, key = idempotency.fingerprint(request.url.path.encode(), canonical), _key(request)
     return lambda session: idempotency.run_once(session, caller.scope, key, print_, lambda: work(session))
-
-
-def _answer(request: Request, body: Any, stored: WireResponse) -> Response:
-    answer = envelope.response(stored)
-    if ignored_names := reads.as_header(type(body).list_ignored(raw(request))):
-        answer.headers[reads.HEADER] = ignored_names
-    return answer
 
 
 def raw(request: Request) -> Any:

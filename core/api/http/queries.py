@@ -20,6 +20,7 @@ from core.services.lists.paging import Paging
 from core.services.lists.windows import EARLIEST, LATEST, Span
 
 LARGEST_PAGE = 10**9
+_MAX_DIGITS = 100
 # What was created earlier may be committed later, and is visible only then (contract P4).
 OVERLAP = timedelta(seconds=5)
 _POLLED = (
@@ -45,31 +46,37 @@ def _uuid(value: object) -> UUID:
     if isinstance(value, UUID):
         return value
     try:
-        return ids.parse(str(value))
+        return ids.parse(str(value).strip())
     except InvalidInput:
         raise fault("must be a UUID") from None
 
 
 def _uuids(value: object) -> list[UUID]:
     given = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    return [_uuid(part.strip()) for text in given for part in str(text).split(",") if part.strip()]
+    found = [_uuid(part) for text in given for part in str(text).split(",") if part.strip()]
+    # Blank counts as missing, while a comma alone would ask for nothing and be answered with everything.
+    if not found and any(str(text).strip() for text in given):
+        raise fault("must be a UUID")
+    return found
 
 
 def whole_number(value: Any) -> int:
-    """Parse a whole number of a query string."""
-    if not re.fullmatch(r"-?[0-9]{1,12}", str(value)):
+    """Parse a whole number of a query string; one of very many digits is beyond every bound, however it is cut."""
+    written = str(value).strip()
+    if not re.fullmatch(r"-?[0-9]+", written):
         raise fault("must be a whole number")
-    return int(value)
+    return int(written[:_MAX_DIGITS])
 
 
 def _boolean(value: object) -> bool:
-    if str(value).lower() not in {"true", "false"}:
+    written = str(value).strip().lower()
+    if written not in {"true", "false"}:
         raise fault("must be true or false")
-    return str(value).lower() == "true"
+    return written == "true"
 
 
 def _moment(value: object) -> date | datetime:
-    written = re.fullmatch(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ](.{1,32}))?", str(value))
+    written = re.fullmatch(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ](.{1,32}))?", str(value).strip())
     if written:
         day, clock_time = written.groups()
         try:

@@ -1,12 +1,14 @@
 """Reads: what a handler asks for is bound here, as FastAPI's way to it takes longer than a short read itself.
 
-Names that a request carries and nobody uses are listed in a header of the answer (contract E6).
+Names that a request carries and nobody uses are listed in a header of the answer, of a refusal too; a parameter of
+which one value counts is given once (contract E6).
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from itertools import accumulate
-from typing import Any, Final, get_origin
+from typing import Any, Final, Self, get_origin
 from urllib.parse import quote
 
 from fastapi import Request
@@ -19,36 +21,73 @@ from starlette.types import Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from core.api.http.auth import caller_of
+from core.api.http.envelope import failure
 from core.covers.request import Request as QueryModel
 from core.covers.request import build_faults
-from core.errors import FieldFault, InvalidInput
+from core.errors import CoverdeskError, FieldFault, InvalidInput
 
 HEADER: Final = "X-Ignored-Fields"
 _MAX_NAMES, _LONGEST_HEADER = 50, 4000
 
 
 def as_header(names: Iterable[str]) -> str:
-    """The names, comma-separated, as many as a header holds; what a header cannot hold is written as in an address."""
-    written = [quote(name, safe="", errors="replace") for name in [*names][:_MAX_NAMES]]
+    """The names, sorted, with commas between them, as many as a header holds; encoded where it cannot hold them."""
+    written = sorted({quote(name, safe="", errors="replace") for name in [*names][:_MAX_NAMES]})
     lengths = accumulate(len(name) + 1 for name in written)
     return ",".join(name for name, length in zip(written, lengths, strict=True) if length <= _LONGEST_HEADER)
 
 
-def naming(scope: Connection, known: Collection[str], send: Send) -> Send:
-    """`send` of a request; unknown names of its query string join those that the answer names already."""
+def list_unknown(scope: Connection, known: Collection[str]) -> list[str]:
+    """The names in the query string of a request that are none of these."""
     given = QueryParams(scope["query_string"]) if scope.get("query_string") else {}
-    unknown = [name for name in given if name not in known]
-    if not unknown:
-        return send
+    return [name for name in given if name not in known]
+
+
+def naming(ignored: Sequence[str], send: Send) -> Send:
+    """`send` of a request whose answer tells the names in this list, as it is when the answer begins."""
 
     async def named(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            of_body = [name for name in headers.get(HEADER, "").split(",") if name]
-            headers[HEADER] = ",".join(sorted({*of_body, *as_header(unknown).split(",")}))
+        if ignored and message["type"] == "http.response.start":
+            MutableHeaders(scope=message)[HEADER] = as_header(ignored)
         await send(message)
 
     return named
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """One argument of a handler that is a model of the query string, and which of its names take several values."""
+
+    name: str
+    model: type[BaseModel]
+    several: frozenset[str]
+    aliases: Sequence[tuple[str, str]]
+
+    @classmethod
+    def build(cls, name: str, model: type[BaseModel]) -> Self:
+        several = {each for each, field in model.model_fields.items() if get_origin(field.annotation) is list}
+        return cls(name, model, frozenset(several), [*getattr(model, "aliases", {}).items()])
+
+    def read(self, query: QueryParams) -> dict[str, Any]:
+        """The query string by name: one value, or all of them where the model takes several."""
+        return {**query, **{name: query.getlist(name) for name in self.several if name in query}}
+
+    def find_repeated(self, query: QueryParams) -> list[FieldFault]:
+        """Return the names that were given again: the value that is passed over would have narrowed the answer."""
+        faults = [
+            FieldFault(alias, f"must say the same as {name}")
+            for alias, name in self.aliases
+            if alias in query and name in query and _differ(query[alias], query[name])
+        ]
+        if len(query.multi_items()) > len(query):
+            single = (self.model.model_fields.keys() | dict(self.aliases).keys()) - self.several
+            again = [name for name in query if name in single and len(query.getlist(name)) > 1]
+            faults += [FieldFault(name, "must be given once") for name in again]
+        return faults
+
+
+def _differ(one: str, other: str) -> bool:
+    return one.strip().casefold() != other.strip().casefold()
 
 
 class ReadRoute(APIRoute):
@@ -60,17 +99,27 @@ class ReadRoute(APIRoute):
         super().__init__(path, endpoint, **stated)
         wanted = self.dependant
         self._callers = [str(each.name) for each in wanted.dependencies]
-        self._queries: list[tuple[str, Any]] = [(each.name, each.field_info.annotation) for each in wanted.query_params]
+        models: list[tuple[str, Any]] = [(each.name, each.field_info.annotation) for each in wanted.query_params]
         self._is_async = iscoroutinefunction(endpoint)
         if self.methods == {"GET"} and wanted.request_param_name is None:
             refuse_unbound(path, wanted)
             self.app = self._answer
-        models = [model for _, model in self._queries if issubclass(model, QueryModel)]
-        self._known = frozenset(name for model in models for name in (*model.model_fields, *model.aliases))
+        self._queries = [_Query.build(name, model) for name, model in models if _is_model(model)]
+        known = [model for _, model in models if issubclass(model, QueryModel)]
+        self._known = frozenset(name for model in known for name in (*model.model_fields, *model.aliases))
 
     async def handle(self, scope: Connection, receive: Receive, send: Send) -> None:
-        """Answer a request that matched; unknown names of its query string are told in a header."""
-        await super().handle(scope, receive, naming(scope, self._known, send))
+        """Answer a request that matched; unknown names are told in a header, `state.ignored` has those of its body."""
+        ignored = list_unknown(scope, self._known)
+        if not ignored and self.methods == {"GET"}:
+            await super().handle(scope, receive, send)
+            return
+        scope.setdefault("state", {})["ignored"] = ignored
+        named = naming(ignored, send)
+        try:
+            await super().handle(scope, receive, named)
+        except CoverdeskError as error:
+            await failure(error)(scope, receive, named)
 
     async def _answer(self, scope: Connection, receive: Receive, send: Send) -> None:
         request = Request(scope)
@@ -83,9 +132,10 @@ class ReadRoute(APIRoute):
         """Return the arguments of the handler; InvalidInput names every fault of the query and the path."""
         arguments: dict[str, Any] = dict.fromkeys(self._callers, request.state.caller)
         faults: list[FieldFault] = []
-        for name, model in self._queries:
+        for query in self._queries:
+            faults += query.find_repeated(request.query_params)
             try:
-                arguments[name] = model.model_validate(_given(request, model))
+                arguments[query.name] = query.model.model_validate(query.read(request.query_params))
             except ValidationError as error:
                 faults += build_faults(error.errors(include_url=False, include_input=False))
         for param in self.dependant.path_params:
@@ -111,10 +161,3 @@ def refuse_unbound(path: str, dependant: Dependant) -> None:
 
 def _is_model(annotation: object) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
-
-
-def _given(request: Request, model: type[BaseModel]) -> dict[str, Any]:
-    """The query string by name: the last value, or all of them where the model takes several."""
-    query = request.query_params
-    several = [name for name, field in model.model_fields.items() if get_origin(field.annotation) is list]
-    return {**query, **{name: query.getlist(name) for name in several if name in query}}

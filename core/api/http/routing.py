@@ -1,6 +1,7 @@
 """Routing under /v1: HEAD as GET, OPTIONS from the routes, one trailing slash left out."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -9,22 +10,34 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
+from core import ids
 from core.api.http import envelope
 from core.api.http.envelope import failure
 from core.errors import MethodNotAllowed
 
 # The screens' framework answers such paths itself, outside of the envelope; to us they are paths like any other.
 _REFUSED_BY_SCREENS: Final = ("..", "\\", "\0")
+_WORD: Final = re.compile(r"[A-Za-z][\w.-]*")
 
 
 def allowed_methods(app: FastAPI, path: str) -> tuple[str, ...]:
-    """The methods that a path below /v1 takes, sorted; none when no route has it."""
+    """The methods that a path below /v1 takes, sorted; none when no route has it.
+
+    A word in place of an id is no address of ours: `/products/buy-cerdit-life` is a misspelling, and no product.
+    """
     found = _literal(app).get(path) or {method for route in _routes(app, path) for method in route.methods or ()}
     return tuple(sorted({*found, "OPTIONS", *(("HEAD",) if "GET" in found else ())})) if found else ()
 
 
 def _routes(app: FastAPI, path: str) -> Iterator[Route]:
-    return (route for route in app.routes if isinstance(route, Route) and route.path_regex.match(path))
+    for route in app.routes:
+        if isinstance(route, Route) and (found := route.path_regex.match(path)) and not _has_word(found.groupdict()):
+            yield route
+
+
+def _has_word(parameters: Mapping[str, str]) -> bool:
+    ids_given = [value for name, value in parameters.items() if name.endswith("id")]
+    return any(_WORD.fullmatch(value) and ids.find(value) is None for value in ids_given)
 
 
 @lru_cache(maxsize=1)

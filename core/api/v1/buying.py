@@ -35,7 +35,7 @@ def _make_handler(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
         def work(session: ScopedSession) -> WireResponse:
             return _answer(cover, buying.sell(session, cover, body, seller))
 
-        return await run_once_async(request, caller, body, work)
+        return await run_once_async(request, caller, work)
 
     buy.__annotations__["body"] = cover.request
     buy.__name__ = "_".join(("buy", *cover.key.replace("buy-", "").replace("/", "-").split("-")))
@@ -109,7 +109,7 @@ async def compute_credit_life_price(
         price = credit_life.compute_price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
         return price_response(buying.above_zero(credit_life.CREDIT_LIFE, price))
 
-    return await run_once_async(request, caller, body, work)
+    return await run_once_async(request, caller, work)
 
 
 @prices_router.post(
@@ -125,7 +125,7 @@ async def compute_travel_premium(request: Request, caller: Signed, body: insurer
     def work(session: ScopedSession) -> WireResponse:
         return price_response(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
 
-    return await run_once_async(request, caller, body, work)
+    return await run_once_async(request, caller, work)
 
 
 def price_response(price: Price) -> WireResponse:

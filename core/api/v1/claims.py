@@ -15,7 +15,6 @@ from core.api.http.posts import StrictRoute, run_once, run_once_async
 from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.covers import fields
-from core.covers import request as requests
 from core.covers.claims.line import LossRequest
 from core.covers.claims.lines import LINES
 from core.covers.request import Request as Body
@@ -154,14 +153,14 @@ def _lodged(request: Request, caller: Caller, form: Form, door: _LodgingRoute) -
     strays = sent.keys() & door.model.model_fields.keys() - set(door.documents)
     if strays:
         raise InvalidInput([FieldFault(name, "must be a text, not a file") for name in sorted(strays)])
-    body = requests.validate(door.model, form.values(sent))
+    body = posts.validate(request, door.model, form.values(sent))
     with files.store_files([sent[name] for name in door.documents if name in sent]) as stored:
 
         def work(session: ScopedSession) -> WireResponse:
             claim = lodging.lodge_claim(session, body, stored, owner=caller.owner, actor=caller.actor)
             return envelope.answer({"claim": claim}, _LODGED)
 
-        return run_once(request, caller, body, work)
+        return run_once(request, caller, work)
 
 
 answers_router = APIRouter(route_class=StrictRoute, prefix="/claims", tags=["Claims"])
@@ -191,7 +190,7 @@ async def answer_claim_question(request: Request, caller: Signed, claim_id: Id, 
         questions.answer_question(session, claim_id, answer=body.answer, actor=caller.actor)
         return envelope.answer({"claim": records.get_claim(session, claim_id)}, _ANSWERED)
 
-    return await run_once_async(request, caller, body, work)
+    return await run_once_async(request, caller, work)
 
 
 @documents_router.post(
@@ -210,7 +209,7 @@ async def upload_claim_documents(request: Request, caller: Signed, claim_id: Id)
 def _added(request: Request, caller: Caller, form: Form, claim_id: Id) -> Response:
     sent = form.read_files()
     request.state.raw = form.idempotency_content(sent)
-    body = requests.validate(ClaimDocuments, form.values(sent))
+    body = posts.validate(request, ClaimDocuments, form.values(sent))
     links = {name: link for name in _NAMES if (link := getattr(body, name)) is not None and name not in sent}
     arriving = [sent[name] for name in _NAMES if name in sent]
     if not links and not arriving:
@@ -221,4 +220,4 @@ def _added(request: Request, caller: Caller, form: Form, claim_id: Id) -> Respon
             claim = lodging.attach_over_api(session, claim_id, stored, links, owner=caller.owner, actor=caller.actor)
             return envelope.answer({"claim": claim}, _ADDED)
 
-        return run_once(request, caller, body, work)
+        return run_once(request, caller, work)

@@ -10,10 +10,11 @@ from starlette.routing import Route
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
-from core.api.http import envelope, forms, openapi
+from core.api.http import envelope, forms, openapi, posts
 from core.api.http.auth import Signed
 from core.api.http.forms import Form
 from core.api.http.posts import run_once
+from core.api.http.reads import ReadRoute
 from core.covers import request as requests
 from core.errors import CoverdeskError, InvalidInput
 from core.services.audit.idempotency import WireResponse
@@ -23,7 +24,7 @@ from core.services.files.files import ACCEPTED, FileRecord, ServableFile
 from core.services.people import sign_in, staff
 from core.store.access import Scope, ScopedSession, reading, writing
 
-router = APIRouter(tags=["Files"])
+router = APIRouter(route_class=ReadRoute, tags=["Files"])
 _UPLOADED: Final = "File uploaded"
 _INLINE_TYPES: Final = ("image/", "application/pdf")
 # A stored file is somebody else's content: it may not run, frame, fetch or be cached beside our own pages.
@@ -74,13 +75,13 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
     if "file" not in sent:
         raise InvalidInput.for_field("file", "is required, as a file with a name")
     request.state.raw = form.idempotency_content(sent)
-    body = requests.validate(UploadRequest, form.values(sent))
+    posts.validate(request, UploadRequest, form.values(sent))
     with files.store_files([sent["file"]]) as (stored,):
 
         def work(session: ScopedSession) -> WireResponse:
             return envelope.answer(files.record(session, stored, caller.owner, actor=caller.actor), _UPLOADED)
 
-        return run_once(request, caller, body, work)
+        return run_once(request, caller, work)
 
 
 @router.get(

@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
-from core.api.http import envelope, forms, openapi
+from core.api.http import envelope, forms, openapi, posts
 from core.api.http.auth import Signed
 from core.api.http.envelope import page_response, success
 from core.api.http.forms import Form
@@ -111,16 +111,16 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
     request.state.raw = form.idempotency_content(sent)
     if "file" not in sent:
         # What is wrong besides is told first.
-        requests.validate(UploadedBookRequest, {**form.texts, "file": "x"})
+        posts.validate(request, UploadedBookRequest, {**form.texts, "file": "x"})
         raise InvalidInput.for_field("file", "is required, as a file with a name")
-    body = requests.validate(UploadedBookRequest, form.values(sent))
+    posts.validate(request, UploadedBookRequest, form.values(sent))
     uploader, file = Uploader(owner=caller.owner, actor=caller.actor), sent["file"]
 
     def work(session: ScopedSession) -> WireResponse:
         book = books.upload(session, dict(form.texts), file.file_name, file.content, uploader)
         return envelope.answer({"loan_book": records.build(book)}, _UPLOADED, status=202)
 
-    return run_once(request, caller, body, work)
+    return run_once(request, caller, work)
 
 
 @router.get("", responses=openapi.answers(LoanBookPage, _LISTED), summary="List loan books")
@@ -174,7 +174,7 @@ def get_loan_book_report(caller: Signed, loan_book_id: Id, query: Annotated[Repo
     "/{loan_book_id}/confirm",
     status_code=202,
     summary="Confirm a loan book",
-    responses=openapi.answers(OneLoanBook, _CONFIRMED, status=202, found=True, posted=True),
+    responses=openapi.answers(OneLoanBook, _CONFIRMED, status=202, found=True, posted=True, guarded=True),
     openapi_extra=openapi.body_example(ConfirmRequest),
 )
 async def confirm_loan_book(request: Request, caller: Signed, loan_book_id: Id, body: ConfirmRequest) -> Response:
@@ -184,7 +184,6 @@ async def confirm_loan_book(request: Request, caller: Signed, loan_book_id: Id, 
         request,
         caller,
         loan_book_id,
-        body,
         lambda session: books.confirm_by_key(
             session, loan_book_id, accept=body.accept, expected=seen, actor=caller.actor
         ),
@@ -205,17 +204,16 @@ async def cancel_loan_book(request: Request, caller: Signed, loan_book_id: Id) -
         request,
         caller,
         loan_book_id,
-        QueryString(),
         lambda session: books.cancel(session, loan_book_id, actor=caller.actor),
         _CANCELLED,
     )
 
 
 async def _change(
-    request: Request, caller: Caller, book_id: UUID, body: object, act: Callable[[ScopedSession], None], text: str
+    request: Request, caller: Caller, book_id: UUID, act: Callable[[ScopedSession], None], text: str
 ) -> Response:
     def work(session: ScopedSession) -> WireResponse:
         act(session)
         return envelope.answer({"loan_book": records.build(books.get(session, book_id))}, text, status=202)
 
-    return await run_once_async(request, caller, body, work)
+    return await run_once_async(request, caller, work)

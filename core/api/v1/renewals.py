@@ -54,7 +54,7 @@ async def renew_third_party(request: Request, caller: Signed, body: RenewThirdPa
         renewed = renewals.renew(session, UUID(body.policy_id), seller, cover=insurer_a.THIRD_PARTY)
         return envelope.answer({"policy": renewed.policy}, _RENEWED)
 
-    return await run_once_async(request, caller, body, work)
+    return await run_once_async(request, caller, work)
 
 
 @router.get("/renewals", responses=openapi.answers(RenewalPage, _LISTED), summary="List renewals")

@@ -16,7 +16,6 @@ from core.api.http.auth import Signed
 from core.api.http.envelope import list_response, success
 from core.api.http.posts import StrictRoute, run_once_async
 from core.api.http.queries import Id, PageQuery
-from core.covers import request
 from core.covers.fields import one_of
 from core.dispatch import webhooks as webhook_dispatch
 from core.services.audit.idempotency import WireResponse
@@ -127,10 +126,6 @@ class DeletedEndpoint(openapi.Shape):
     id: UUID
 
 
-class NoBody(request.Request):
-    """A request that says nothing more than its address."""
-
-
 class DeliveryQuery(PageQuery):
     """Parameters of the log of deliveries."""
 
@@ -180,7 +175,7 @@ async def register_endpoint(request: Request, caller: Signed, body: EndpointRequ
             key_id=caller.key_id,
         )
 
-    return await _show_secret(request, caller, body, register, _REGISTERED, status=201)
+    return await _show_secret(request, caller, register, _REGISTERED, status=201)
 
 
 @router.get("", responses=openapi.answers(EndpointList, _LISTED), summary="List endpoints")
@@ -239,7 +234,7 @@ async def ping_endpoint(request: Request, caller: Signed, endpoint_id: Id) -> Re
         prepared.append(webhook_dispatch.prepare_ping(session, endpoint_id))
         return envelope.answer({"delivery_id": prepared[-1].id}, _PINGED, status=200)
 
-    kept = await run_once_async(request, caller, NoBody(), work)
+    kept = await run_once_async(request, caller, work)
     delivery_id = UUID(orjson.loads(kept.body)["data"]["delivery_id"])
     if prepared:
         await webhook_dispatch.send_ping(store(), caller.scope, prepared[-1])
@@ -261,7 +256,7 @@ async def rotate_secret(request: Request, caller: Signed, endpoint_id: Id) -> Re
     def rotate(session: ScopedSession) -> NewSecret:
         return endpoints.rotate_secret(session, endpoint_id, actor=caller.actor)
 
-    return await _show_secret(request, caller, NoBody(), rotate, _ROTATED, status=200)
+    return await _show_secret(request, caller, rotate, _ROTATED, status=200)
 
 
 @router.post(
@@ -279,7 +274,7 @@ async def enable_endpoint(
         count = endpoints.enable(session, endpoint_id, send_held=body.send_held, actor=caller.actor)
         return envelope.answer({"events": count, "queued": body.send_held}, _ENABLED, status=200)
 
-    return await run_once_async(request, caller, body, work)
+    return await run_once_async(request, caller, work)
 
 
 @router.get(
@@ -308,7 +303,7 @@ async def redeliver_event(request: Request, caller: Signed, endpoint_id: Id, del
         found = log.redeliver(session, delivery_id, actor=caller.actor, endpoint_id=endpoint_id)
         return envelope.answer({"delivery": build_delivery(found)}, _QUEUED, status=200)
 
-    return await run_once_async(request, caller, NoBody(), work)
+    return await run_once_async(request, caller, work)
 
 
 @router.post(
@@ -327,13 +322,12 @@ async def replay_events(request: Request, caller: Signed, endpoint_id: Id, body:
             count = log.replay(session, endpoint_id, body, actor=caller.actor)
         return envelope.answer({"events": count, "queued": not body.dry_run}, _REPLAYED, status=200)
 
-    return await run_once_async(request, caller, body, work)
+    return await run_once_async(request, caller, work)
 
 
 async def _show_secret(
     request: Request,
     caller: Caller,
-    body: object,
     make: Callable[[ScopedSession], NewSecret],
     text: str,
     *,
@@ -346,12 +340,11 @@ async def _show_secret(
         made.append(make(session))
         return envelope.answer({"endpoint": build_endpoint(made[-1].endpoint), "secret": None}, text, status=status)
 
-    answer = await run_once_async(request, caller, body, work)
+    answer = await run_once_async(request, caller, work)
     if not made:
         return answer
     data = {"endpoint": build_endpoint(made[-1].endpoint), "secret": made[-1].secret}
-    headers = {name: value for name, value in answer.headers.items() if name.startswith("x-")}
-    return Response(envelope.encode_success(data, text), answer.status_code, headers, media_type=envelope.JSON)
+    return Response(envelope.encode_success(data, text), answer.status_code, media_type=envelope.JSON)
 
 
 def _get_ping(caller: Caller, delivery_id: UUID, endpoint_id: UUID) -> tuple[DeliveryDetail, Endpoint]:

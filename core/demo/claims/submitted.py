@@ -182,11 +182,8 @@ def _other(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[s
 def _device(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[str, Any]:
     says, owner = loss.sale.says, loss.sale.owner
     bank, code = dice.choice(_BANKS)
-    pictures = {
-        name: specimens.link(rows, owner, "device_picture") for name in ("front_image", "back_image", "side_image")
-    }
     return {
-        **pictures,
+        **{side: specimens.link(rows, owner, "device_picture") for side in ("front_image", "back_image", "side_image")},
         "date": str(loss.happened_on),
         "time": f"{dice.randint(6, 22):02d}:{dice.randint(0, 59):02d}",
         "address": says["address"],

@@ -84,17 +84,14 @@ class Offer:
         """A request for this product; after enough different ones they come again."""
         if len(self.made) == _VARIANTS:
             return dice.choice(self.made)
+        named = {"title": self.title, "product_id": self.product_id}
         with clock.freeze(self.until):
-            self.made.append(self._new_variant(dice))
+            self.made.append(
+                requests.make_variant(self.cover, self.rates, dice, split=self.split, **named)
+                if self.cover
+                else requests.device(self.rates, dice, split=self.split)
+            )
         return self.made[-1]
-
-    def _new_variant(self, dice: Random) -> Variant:
-        cover = self.cover
-        if cover is None:
-            return requests.device(self.rates, dice, split=self.split)
-        return requests.make_variant(
-            cover, self.rates, dice, title=self.title, product_id=self.product_id, split=self.split
-        )
 
 
 def on_the_shelf(session: ScopedSession, until: datetime) -> list[Offer]:

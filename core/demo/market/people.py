@@ -97,6 +97,9 @@ def _words(dice: Random, number: int, this_year: int) -> Values:
     }
 
 
+_SAID = ("email", "first_name", "last_name", "gender", "title", "city", "address")
+
+
 def _row(dice: Random, person: Person, owner: Values, at: datetime) -> Values:
     says, when = person.says, stamp(at)
     return {
@@ -105,18 +108,12 @@ def _row(dice: Random, person: Person, owner: Values, at: datetime) -> Values:
         "user_id": new_id(dice, at),
         "created_at": when,
         "updated_at": when,
-        "email": says["email"],
+        **{name: says[name] for name in _SAID},
         "email_key": says["email"],
         "name_key": request_parts.build_name_key(says["first_name"], says["last_name"]),
-        "first_name": says["first_name"],
-        "last_name": says["last_name"],
         "phone_number": says["phone"],
         "country": "Nigeria",
-        "gender": says["gender"],
-        "title": says["title"],
         "state_of_residence": says["state"],
-        "city": says["city"],
-        "address": says["address"],
         "date_of_birth": says["born"],
         "is_kyc_complete": dice.random() < 0.7,
         "active": True,

@@ -108,8 +108,8 @@ class Fates:
         birth = offer.cover.initial_state if offer.cover else IN_FORCE
         today = clock.to_lagos_day(sold_at)
         term = variant.term(today)
-        life = Life(term.start_at, term.activation_at, term.expiration_at, birth.active, birth.submitted)
-        life.activated_on = today if birth.active else None
+        sold_on = today if birth.active else None
+        life = Life(term.start_at, term.activation_at, term.expiration_at, birth.active, birth.submitted, sold_on)
         if not birth.active:
             self._ask_insurer(life, offer, variant, sold_at)
         elif not birth.submitted:

@@ -219,13 +219,8 @@ def _policy(sale: Sale) -> Values:
 def _person(sale: Sale) -> Values:
     """The policyholder, as far as the request says."""
     says, body = sale.says, sale.variant.body
-    return {
-        "first_name": says["first_name"],
-        "last_name": says["last_name"],
-        "email": says["email"],
-        "phone": says["phone"],
-        "dob": says["born"] if "date_of_birth" in body or "dob" in body else None,
-    }
+    born = says["born"] if "date_of_birth" in body or "dob" in body else None
+    return {name: says[name] for name in ("first_name", "last_name", "email", "phone")} | {"dob": born}
 
 
 def _stamp(at: datetime | None) -> str | None:

@@ -28,6 +28,7 @@ from core.services.lists.spreadsheets import COUNT, DAY, ID, INSTANT, TEXT
 from core.services.lists.windows import EARLIEST, Span
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import matches
+from core.store.rows import build_row
 from core.store.schema.tables import ApiKey, AuditEntry, AuditHead, Distributor, Staff
 
 
@@ -230,20 +231,7 @@ def _entries(session: ScopedSession, ids: Sequence[UUID]) -> list[Entry]:
 
 def _entry(row: AuditEntry, names: Mapping[str, str]) -> Entry:
     kind, _, about = row.subject.partition(" ")
-    return Entry(
-        id=row.id,
-        created_at=row.created_at,
-        actor=row.actor,
-        actor_name=names[row.actor],
-        action=row.action,
-        kind=kind,
-        record_id=about,
-        before=row.before,
-        after=row.after,
-        chain=row.chain,
-        position=row.position,
-        hash=row.hash,
-    )
+    return build_row(Entry, row, actor_name=names[row.actor], kind=kind, record_id=about)
 
 
 def get_actor_names(session: ScopedSession, actors: set[str]) -> dict[str, str]:

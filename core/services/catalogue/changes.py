@@ -34,17 +34,22 @@ def set_active(session: ScopedSession, product_id: UUID, *, active: bool, seen_v
     audit_change(session, product_id, action, by=by, before={"active": before}, after={"active": active})
 
 
+def get_distributor_name(session: ScopedSession, distributor_id: UUID) -> str:
+    """Return the name of a distributor; NotFound for an unknown id."""
+    query = sa.select(col(Distributor.business_name)).where(col(Distributor.id) == distributor_id)
+    found: str | None = session.execute(query).scalar_one_or_none()
+    if found is None:
+        raise NotFound("There is no such distributor")
+    return found
+
+
 def set_offered(
     session: ScopedSession, product_id: UUID, distributor_id: UUID, *, offered: bool, seen_version: int, by: Person
 ) -> None:
     """Offer a product to one distributor or withhold it, from now on (contract M2)."""
     require_admin(by)
     next_version(session, product_id, seen_version)
-    name = session.execute(
-        sa.select(col(Distributor.business_name)).where(col(Distributor.id) == distributor_id)
-    ).scalar_one_or_none()
-    if name is None:
-        raise NotFound("There is no such distributor")
+    name = get_distributor_name(session, distributor_id)
     block = ProductBlock(product_id=product_id, distributor_id=distributor_id, created_at=clock.now())
     if offered:
         mine = sa.and_(col(ProductBlock.product_id) == product_id, col(ProductBlock.distributor_id) == distributor_id)

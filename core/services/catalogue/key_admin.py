@@ -99,7 +99,7 @@ class KeyRow:
 def list_keys(session: ScopedSession, criteria: KeyFilter, paging: Paging, *, order: Order = "newest") -> Page[KeyRow]:
     """One page of keys, and how many there are in all."""
     conditions = _build_conditions(criteria)
-    total = session.execute(sa.select(sa.func.count()).select_from(ApiKey).where(*conditions)).scalar_one()
+    total = session.count_rows(ApiKey, *conditions)
     found = _build_query().where(*conditions).order_by(*ORDERS[order])
     rows = session.execute(found.limit(paging.limit).offset(paging.offset))
     return Page([KeyRow(**row._mapping) for row in rows], total)

@@ -16,6 +16,7 @@ from core.services.audit import log as audit
 from core.services.catalogue import distributors
 from core.services.files.links import Owner
 from core.store.access import Scope, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import ApiKey, Distributor
 
 _LETTERS = string.ascii_letters + string.digits
@@ -142,19 +143,7 @@ def list_keys(session: ScopedSession) -> list[KeyFacts]:
         .join(Distributor, col(Distributor.id) == col(ApiKey.distributor_id))
         .order_by(col(ApiKey.created_at).desc())
     )
-    return [
-        KeyFacts(
-            id=key.id,
-            distributor=distributor,
-            is_live=key.is_live,
-            name=key.name,
-            hint=key.hint,
-            created_at=key.created_at,
-            last_used_at=key.last_used_at,
-            revoked_at=key.revoked_at,
-        )
-        for key, distributor in rows
-    ]
+    return [build_row(KeyFacts, key, distributor=distributor) for key, distributor in rows]
 
 
 def get_or_create_distributor(session: ScopedSession, name: str) -> UUID:

@@ -23,6 +23,7 @@ from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import Condition, Flag, Text, members_of
 from core.services.lists.paging import Page, Paging
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import (
     Distributor,
     Product,
@@ -206,14 +207,7 @@ def build_tariff(product: Product, row: ProductVersion | RateProposal) -> Tariff
 
 
 def _build_version(product: Product, row: ProductVersion, state: State) -> RatesVersion:
-    return RatesVersion(
-        id=row.id,
-        effective_at=row.effective_at,
-        created_at=row.created_at,
-        withdrawn_at=row.withdrawn_at,
-        tariff=build_tariff(product, row),
-        state=state,
-    )
+    return build_row(RatesVersion, row, tariff=build_tariff(product, row), state=state)
 
 
 def _get_state(row: ProductVersion, *, has_current: bool) -> State:

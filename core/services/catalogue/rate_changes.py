@@ -191,12 +191,7 @@ def withdraw(session: ScopedSession, product_id: UUID, version_id: UUID, *, seen
     planned = _version(product_list.get_product(session, product_id), version_id)
     if planned.state != "Planned":
         raise StateForbids("Only a change that is still to come can be withdrawn")
-    session.execute(
-        sa.update(ProductVersion)
-        .where(col(ProductVersion.id) == version_id)
-        .values(withdrawn_at=clock.now())
-        .execution_options(synchronize_session=False)
-    )
+    session.change(ProductVersion, col(ProductVersion.id) == version_id, withdrawn_at=clock.now())
     before = {"effective_at": clock.to_wire(planned.effective_at), **build_audit_facts(planned.tariff)}
     after = {"version_id": str(version_id), "withdrawn": True}
     changes.audit_change(session, product_id, "rates withdrawn", by=by, before=before, after=after)

@@ -17,9 +17,9 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
+from core.errors import FieldFault, InvalidInput, StateForbids
 from core.services.audit import log as audit
-from core.services.catalogue import rate_changes
+from core.services.catalogue import changes, rate_changes
 from core.services.catalogue.shares import Share, find_excess, find_newest, load_confirmed
 from core.services.people import approvals
 from core.services.people.accounts import require_admin
@@ -72,7 +72,7 @@ def propose(session: ScopedSession, distributor_id: UUID, typed: Mapping[str, An
     InvalidInput names every fault, StateForbids says that nothing would change or that another proposal waits.
     """
     require_admin(by)
-    _get_name(session, distributor_id)
+    changes.get_distributor_name(session, distributor_id)
     given: ShareInput = request.validate(ShareInput, typed)
     if given.product_id and session.get(Product, given.product_id) is None:
         raise InvalidInput.for_field("product_id", "must be a product of the catalogue")
@@ -239,14 +239,6 @@ def _load_available(
     found: dict[UUID, tuple[str, list[tuple[datetime, int]]]] = {}
     for key, name, at, together in session.execute(query):
         found.setdefault(key, (name, []))[1].append((at, together))
-    return found
-
-
-def _get_name(session: ScopedSession, distributor_id: UUID) -> str:
-    query = sa.select(col(Distributor.business_name)).where(col(Distributor.id) == distributor_id)
-    found: str | None = session.execute(query).scalar_one_or_none()
-    if found is None:
-        raise NotFound("There is no such distributor")
     return found
 
 

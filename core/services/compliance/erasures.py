@@ -151,7 +151,9 @@ def _keep(session: ScopedSession, kind: str, record_id: UUID, seal: str, erasure
         session.update_columns(row, "erasure_id", "seal")
 
 
-_GONE: Final = b'{"responseCode":0,"responseText":"This answer held data of a person who was erased","data":{}}'
+_GONE: Final = (
+    b'{"responseCode":0,"responseText":"This answer held data of a person who was erased","data":{},"errorData":null}'
+)
 # Read in a way of their own: bytes, what is sealed, and the log, whose entries are sealed again.
 _APART: Final = frozenset({"audit_entry", "kept_answer", "sale_draft", "event", "statement_line", "bordereau_line"})
 # The business's own records: a customer may be a colleague, or bear the name of a company.

@@ -283,7 +283,7 @@ def _erase_endorsements(session: ScopedSession, people: PersonRows) -> None:
     """Endorsements keep which fields they changed; their rows are counted with their texts."""
     for row in people.endorsements:
         gone = [{"field": change["field"], "before": ERASED, "after": ERASED} for change in row.changes]
-        _update(session, PolicyEndorsement, row.id, {"changes": gone})
+        _update(session, PolicyEndorsement, row.id, {"changes": gone, "name_key": "", "email_key": ""})
 
 
 def _erase_texts(

@@ -177,6 +177,15 @@ def list_customers(
     return fetch_newest(session, Customer, query, paging, load, searched=criteria.scans)
 
 
+def get_row(session: ScopedSession, customer_id: UUID, *, for_update: bool = False) -> Customer:
+    """Return the row of one customer, locked or not, for the desk; NotFound if unknown in this scope."""
+    query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
+    row: Customer | None = session.execute(query.with_for_update() if for_update else query).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such customer in this mode")
+    return row
+
+
 def get_customer(session: ScopedSession, customer_id: UUID) -> CustomerRecord:
     """Return one customer; NotFound if unknown in this scope."""
     query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
@@ -306,12 +315,7 @@ def _bring_up_to_date(
 
 
 def _update(session: ScopedSession, customer_id: UUID, details: Mapping[str, Any]) -> None:
-    session.execute(
-        sa.update(Customer)
-        .where(col(Customer.id) == customer_id)
-        .values({**details, "updated_at": clock.now()})
-        .execution_options(synchronize_session=False)
-    )
+    session.change(Customer, col(Customer.id) == customer_id, **details, updated_at=clock.now())
 
 
 def _build_details(holder: Policyholder) -> dict[str, Any]:

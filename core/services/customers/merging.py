@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
@@ -83,7 +83,7 @@ def list_candidates(session: ScopedSession, customer_id: UUID, text: str = "") -
 
     NotFound if the record is unknown in this scope.
     """
-    own, group = _get(session, customer_id), get_group(session, customer_id)
+    own, group = customers.get_row(session, customer_id), get_group(session, customer_id)
     by_text = customers.build_conditions(CustomerFilter(search=text)) if text else [_is_like(own)]
     taken = sa.select(col(CustomerMerge.merged_id))
     query = sa.select(Customer).where(
@@ -116,7 +116,7 @@ def merge(session: ScopedSession, kept_id: UUID, merged_id: UUID, *, by: Person)
     if kept_id == merged_id:
         raise InvalidInput.for_field("record", "must be another record")
     # Locked in a fixed order, so that two merges of the same records meet here.
-    rows = {key: _get(session, key, lock=True) for key in sorted((kept_id, merged_id))}
+    rows = {key: customers.get_row(session, key, for_update=True) for key in sorted((kept_id, merged_id))}
     kept, merged = rows[kept_id], rows[merged_id]
     if (kept.distributor_id, kept.is_live) != (merged.distributor_id, merged.is_live):
         raise InvalidInput.for_field("record", "must be a customer of the same distributor, in the same mode")
@@ -137,7 +137,7 @@ def merge(session: ScopedSession, kept_id: UUID, merged_id: UUID, *, by: Person)
 def undo(session: ScopedSession, merged_id: UUID, *, by: Person) -> None:
     """Take a record out of the person's again; one that is not merged changes nothing."""
     _require_role(by)
-    _get(session, merged_id, lock=True)
+    customers.get_row(session, merged_id, for_update=True)
     query = sa.select(CustomerMerge).where(col(CustomerMerge.merged_id) == merged_id).with_for_update()
     row: CustomerMerge | None = session.execute(query).scalar_one_or_none()
     if row is None:
@@ -192,14 +192,6 @@ def _refuse_merged(session: ScopedSession, kept_id: UUID, merged_id: UUID) -> No
 def _require_role(by: Person) -> None:
     if not by.has_role(*ROLES):
         raise NotAllowed("Customers are merged by operations")
-
-
-def _get(session: ScopedSession, customer_id: UUID, *, lock: bool = False) -> Customer:
-    query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
-    row: Customer | None = session.execute(query.with_for_update() if lock else query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such customer in this mode")
-    return row
 
 
 def _build(row: Customer, by: str | None = None, at: datetime | None = None) -> OtherRecord:

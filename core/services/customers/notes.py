@@ -13,12 +13,14 @@ from sqlmodel import col
 from core import clock
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import NotAllowed, NotFound
+from core.errors import NotAllowed
 from core.services.audit import log as audit
+from core.services.customers import customers
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.parties import NOTE_KINDS
-from core.store.schema.tables import Customer, CustomerNote, Staff
+from core.store.schema.tables import CustomerNote, Staff
 
 KINDS: Final[Mapping[str, str]] = {"note": "Note", "call": "Phone call", "message": "Message", "visit": "Visit"}
 ROLES: Final = ("operations", "claims", "supervisor")
@@ -51,10 +53,7 @@ def add_note(session: ScopedSession, customer_id: UUID, inputs: Mapping[str, Any
     if not by.has_role(*ROLES):
         raise NotAllowed("Notes on customers are written by operations and claims")
     validated: NoteInput = request.validate(NoteInput, dict(inputs))
-    query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
-    customer = session.execute(query.with_for_update()).scalar_one_or_none()
-    if customer is None:
-        raise NotFound("There is no such customer in this mode")
+    customer = customers.get_row(session, customer_id, for_update=True)
     same = sa.select(col(CustomerNote.id)).where(
         col(CustomerNote.customer_id) == customer_id,
         col(CustomerNote.author_id) == by.id,
@@ -86,13 +85,4 @@ def list_notes(session: ScopedSession, *customer_ids: UUID, limit: int = 50) -> 
         .order_by(col(CustomerNote.created_at).desc(), col(CustomerNote.id).desc())
         .limit(limit)
     )
-    return [
-        Note(
-            id=row.CustomerNote.id,
-            kind=row.CustomerNote.kind,
-            text=row.CustomerNote.text,
-            author=row.author or "?",
-            created_at=row.CustomerNote.created_at,
-        )
-        for row in session.execute(query)
-    ]
+    return [build_row(Note, row.CustomerNote, author=row.author or "?") for row in session.execute(query)]

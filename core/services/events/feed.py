@@ -251,7 +251,9 @@ class FeedPage:
 def parse_types(text: str) -> tuple[str, ...]:
     """Parse patterns of types with commas between them; InvalidInput for one that no type fits."""
     patterns = tuple(each.strip() for each in text.split(",") if each.strip())
-    if len(patterns) > MAX_PATTERNS or not all(catalogue.is_pattern(each) for each in patterns):
+    are_known = all(catalogue.is_pattern(each) for each in patterns)
+    # Commas alone would ask for nothing, and be answered with everything.
+    if len(patterns) > MAX_PATTERNS or not are_known or (text.strip() and not patterns):
         raise InvalidInput.for_field("types", "must be types of /v1/event-types, or patterns such as claim.*")
     return patterns
 

@@ -35,6 +35,7 @@ from core.services.lists.windows import Span, Window
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import ZERO_TOTALS, SalesTotals, group_totals
 from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import sum_of
 from core.store.rows import build_row
 from core.store.schema.finance import MOVEMENT_KINDS
 from core.store.schema.sales import UNUSUAL
@@ -51,38 +52,29 @@ UNANSWERED = (
 
 
 class Unplaced(NamedTuple):
-    """Policies that await their insurer and their premium in kobo, by whole days in Lagos since the sale."""
+    """Policies that await their insurer and their premium in kobo, each 0 to 7, 8 to 14 and over 14 days old."""
 
-    fresh: int = 0
-    fresh_minor: int = 0
-    waiting: int = 0
-    waiting_minor: int = 0
-    late: int = 0
-    late_minor: int = 0
+    numbers: tuple[int, ...]
+    minors: tuple[int, ...]
 
     @property
     def policies(self) -> int:
         """The number of policies of every age."""
-        return self.fresh + self.waiting + self.late
+        return sum(self.numbers)
 
     @property
     def total_minor(self) -> int:
         """The premium of every age."""
-        return self.fresh_minor + self.waiting_minor + self.late_minor
+        return sum(self.minors)
 
 
 def compute_unplaced(session: ScopedSession, criteria: SalesFilter, *conditions: Condition) -> Unplaced:
-    """Return what is unplaced now, 0-7, 8-14 and over 14 days old; the times of the filter do not count.
-
-    `conditions` on policies narrow it further.
-    """
+    """Return what is unplaced now, narrowed further by conditions on policies; the times of the filter do not count."""
     sold = col(Policy.created_at)
     # A sale of today is 0 days old: one that is 7 days old was sold on the seventh day before today.
     fresh, waiting = (clock.lagos_midnight(clock.add_days(clock.today(), -days)) for days in (_FRESH_DAYS, _LATE_DAYS))
     ages = (sold >= fresh, sa.and_(sold < fresh, sold >= waiting), sold < waiting)
-    sums = [
-        sa.func.sum(sa.case((age, value), else_=0)) for age in ages for value in (1, col(Policy.genius_price_minor))
-    ]
+    sums = [sum_of(sa.case((age, value), else_=0)) for value in (1, col(Policy.genius_price_minor)) for age in ages]
     query = sa.select(*sums).where(
         *criteria.anytime().conditions(Policy),
         # As the index of unusual policies says it, so that it is used.
@@ -90,7 +82,8 @@ def compute_unplaced(session: ScopedSession, criteria: SalesFilter, *conditions:
         *UNANSWERED,
         *conditions,
     )
-    return Unplaced(*(int(value or 0) for value in session.execute(query).one()))
+    found = tuple(map(int, session.execute(query).one()))
+    return Unplaced(found[: len(ages)], found[len(ages) :])
 
 
 KIND_NAMES = {kind: kind.capitalize() for kind in MOVEMENT_KINDS}

@@ -263,14 +263,9 @@ def find_split_limits(session: ScopedSession) -> Iterator[str]:
     """
     limit = differences.WRITE_OFF_LIMIT
     minor = sa.func.abs(col(Difference.difference_minor))
+    party = sa.func.coalesce(col(Provider.company_name), "the bank")
     query: AnySelect = (
-        sa.select(
-            col(Difference.id),
-            col(Reconciliation.provider_id),
-            sa.func.coalesce(col(Provider.company_name), "the bank"),
-            col(Difference.changed_at),
-            minor,
-        )
+        sa.select(col(Difference.id), col(Reconciliation.provider_id), party, col(Difference.changed_at), minor)
         .join(Reconciliation, col(Reconciliation.id) == col(Difference.reconciliation_id))
         .outerjoin(Provider, col(Provider.id) == col(Reconciliation.provider_id))
         .where(col(Difference.state) == DifferenceState.WRITTEN_OFF)
@@ -281,13 +276,8 @@ def find_split_limits(session: ScopedSession) -> Iterator[str]:
     limit = reference.get_finance_limit("adjustment", adjustments.ROLES)
     sizes = [sa.func.abs(col(getattr(Adjustment, name))) for name in _AMOUNTS]
     query = (
-        sa.select(
-            col(Adjustment.proposal_id),
-            col(Adjustment.distributor_id),
-            col(Distributor.business_name),
-            col(Adjustment.created_at),
-            *sizes,
-        )
+        sa.select(col(Adjustment.proposal_id), col(Adjustment.distributor_id), col(Distributor.business_name))
+        .add_columns(col(Adjustment.created_at), *sizes)
         .join(Distributor, col(Distributor.id) == col(Adjustment.distributor_id))
         .order_by(col(Adjustment.distributor_id), col(Adjustment.created_at))
     )

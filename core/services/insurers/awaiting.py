@@ -253,7 +253,7 @@ def list_open(
 ) -> Page[OpenSubmission]:
     """Return a page of open submissions, with the exact total."""
     conditions = [col(Submission.state).in_(OPEN), *criteria.conditions(Submission)]
-    total = session.execute(sa.select(sa.func.count()).select_from(Submission).where(*conditions)).scalar_one()
+    total = session.count_rows(Submission, *conditions)
     query = sa.select(Submission).where(*conditions).order_by(*ORDERS[order])
     return Page(_load(session, names, query.limit(paging.limit).offset(paging.offset)), total)
 

@@ -20,6 +20,7 @@ from core.settings import settings
 from core.states.policies import OPEN, SubmissionState
 from core.store import outbox
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import Provider, Submission
 
 
@@ -57,18 +58,11 @@ def get_submission(session: ScopedSession, policy_id: UUID, *, activated: bool) 
     connected = settings().insurer_url(row.segment, is_live=submission.is_live) is not None
     is_open = submission.state in OPEN
     situation = awaiting.get_situation(submission, connected=connected) if is_open else submission.state.capitalize()
-    return SubmissionDetail(
-        state=submission.state,
+    return build_row(
+        SubmissionDetail,
+        submission,
         situation=situation,
-        attempts=submission.attempts,
-        last_error=submission.last_error,
-        answer=submission.answer,
-        answered_at=submission.answered_at,
-        insurer_number=submission.insurer_number,
-        insurer_certificate_url=submission.insurer_certificate_url,
         next_try_at=submission.next_try_at if connected and situation != "Being sent" else None,
-        created_at=submission.created_at,
-        updated_at=submission.updated_at,
         waits=is_open,
         resendable=is_open and connected and situation != "Being sent",
         reportable=is_open and activated and situation != "Being sent",

@@ -122,12 +122,7 @@ def _make_due(session: ScopedSession, provider_id: UUID) -> None:
         )
         .with_for_update(skip_locked=True)
     )
-    session.execute(
-        sa.update(Submission)
-        .where(col(Submission.policy_id).in_(waiting))
-        .values(next_try_at=now)
-        .execution_options(synchronize_session=False)
-    )
+    session.change(Submission, col(Submission.policy_id).in_(waiting), next_try_at=now)
 
 
 LEASE = outbox.LEASE

@@ -18,6 +18,7 @@ from core.errors import InvalidInput
 from core.store import outbox
 from core.store.access import ScopedSession
 from core.store.outbox import Backoff
+from core.store.rows import build_row
 from core.store.schema.tables import Mail, MailText
 
 _DEAR: Final = "Dear $claimant,\n\n"
@@ -213,10 +214,7 @@ def lease_due(session: ScopedSession, limit: int) -> list[MailJob]:
     for row in rows:
         outbox.lease(row)
     session.flush()
-    return [
-        MailJob(id=row.id, attempt=row.attempts, recipient=row.recipient, subject=row.subject, body=row.body)
-        for row in rows
-    ]
+    return [build_row(MailJob, row, attempt=row.attempts) for row in rows]
 
 
 def record_result(session: ScopedSession, job: MailJob, error: str | None, *, is_final: bool = False) -> None:

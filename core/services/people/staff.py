@@ -408,6 +408,11 @@ class StaffRow:
     limit_holds_from: datetime | None = None
 
     @property
+    def limit_minor(self) -> int | None:
+        """The limit in kobo that counts now; None where there is none."""
+        return get_limit(self)
+
+    @property
     def limit_waits(self) -> bool:
         """True while a raised limit does not count yet (contract K4)."""
         return self.limit_holds_from is not None and self.limit_holds_from > clock.now()

@@ -187,8 +187,7 @@ def find_standing(session: ScopedSession, kind: type[PaidRow], *conditions: Any)
 
 def sum_paid(session: ScopedSession, kind: type[Paid], *conditions: Any) -> int:
     """Return what was paid less what came back, in kobo."""
-    query = sa.select(sa.func.coalesce(sa.func.sum(col(kind.amount_minor)), 0)).where(*conditions)
-    return int(session.execute(query).scalar_one())
+    return session.count_and_sum(col(kind.amount_minor), *conditions)[1]
 
 
 def freeze_account(number: str | None) -> Mapping[str, Any]:

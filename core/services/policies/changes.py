@@ -53,15 +53,8 @@ def skip_number(session: ScopedSession, series: Series, number: str) -> None:
         return
     value = int(match["n"])
     session.insert_if_absent(NumberCounter(series=series.counter, last=0))
-    session.execute(
-        sa.update(NumberCounter)
-        .where(
-            col(NumberCounter.series) == series.counter,
-            col(NumberCounter.last).between(value - _MAX_AHEAD, value - 1),
-        )
-        .values(last=value)
-        .execution_options(synchronize_session=False)
-    )
+    is_behind = col(NumberCounter.last).between(value - _MAX_AHEAD, value - 1)
+    session.change(NumberCounter, col(NumberCounter.series) == series.counter, is_behind, last=value)
 
 
 def _build_pattern(pattern: str) -> str:
@@ -100,12 +93,9 @@ def settle_submission(
     session: ScopedSession, policy_id: UUID, state: SubmissionState, *, note: str | None = None
 ) -> None:
     """Close the open submission of a policy: the insurer's answer is known, or no longer needed."""
-    session.execute(
-        sa.update(Submission)
-        .where(col(Submission.policy_id) == policy_id, col(Submission.state).in_(OPEN))
-        .values(state=state, last_error=note, next_try_at=None, leased_until=None, updated_at=clock.now())
-        .execution_options(synchronize_session=False)
-    )
+    which = (col(Submission.policy_id) == policy_id, col(Submission.state).in_(OPEN))
+    settled = {"state": state, "last_error": note, "next_try_at": None, "leased_until": None}
+    session.change(Submission, *which, **settled, updated_at=clock.now())
 
 
 # Changes to policies after the sale: activate, decline or cancel, checked for version (contract S8, S10).

@@ -46,6 +46,7 @@ from core.services.sales import page_locator
 from core.services.sales.filter import SalesFilter, resolve_customer
 from core.states.policies import STAGES, PolicyAction, PolicyStage, PolicyStatus
 from core.store.access import AnyRow, AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import (
     Customer,
     Distributor,
@@ -119,14 +120,9 @@ def list_endorsements(session: ScopedSession, policy_id: UUID) -> list[Endorseme
 
 def _build(row: Any) -> Endorsement:
     made, notice = row.PolicyEndorsement, row.EndorsementNotice
-    return Endorsement(
-        id=made.id,
-        number=made.number,
-        effective_on=made.effective_on,
-        changes=made.changes,
-        reason=made.reason,
-        requested_by=made.requested_by,
-        premium_minor=made.premium_minor,
+    return build_row(
+        Endorsement,
+        made,
         made_by=row.maker,
         made_at=made.created_at,
         told_by=row.teller,
@@ -424,8 +420,7 @@ def _join(columns: Sequence[Any]) -> AnySelect:
 
 
 def _count(session: ScopedSession, criteria: "PolicyFilter") -> int:
-    conditions = build_search_conditions(criteria, load_choices(session))
-    return int(session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one())
+    return session.count_rows(Policy, *build_search_conditions(criteria, load_choices(session)))
 
 
 POLICIES: Listing[PolicyFilter] = Listing(

@@ -23,6 +23,7 @@ from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.sales import figures
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.parties import CALL_OUTCOMES
 from core.store.schema.tables import Policy, Renewal, RenewalCall, RenewalReminder, Staff
 
@@ -251,16 +252,7 @@ def list_owners(session: ScopedSession) -> dict[UUID, str]:
 def _build_calls(session: ScopedSession, rows: Sequence[RenewalCall]) -> list[Call]:
     names = _load_names(session, {key for row in rows for key in (row.caller_id, row.owner_id)})
     return [
-        Call(
-            policy_id=row.policy_id,
-            outcome=row.outcome,
-            note=row.note,
-            caller=names.get(row.caller_id, "?"),
-            owner=names.get(row.owner_id, "?"),
-            call_again_on=row.call_again_on,
-            created_at=row.created_at,
-        )
-        for row in rows
+        build_row(Call, row, caller=names.get(row.caller_id, "?"), owner=names.get(row.owner_id, "?")) for row in rows
     ]
 
 

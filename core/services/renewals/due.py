@@ -30,6 +30,7 @@ from core.services.renewals.calls import Call
 from core.services.renewals.records import DueFilter
 from core.services.renewals.renewals import NextTerm
 from core.store.access import AnyRow, AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import (
     Customer,
     Policy,
@@ -221,20 +222,15 @@ def _build_row(
     reminded_at: datetime | None,
 ) -> DueRow:
     distributor, provider, product, _ = names.get_names_of_sale(row.product_id, row.distributor_id)
-    return DueRow(
-        id=row.id,
-        purchase_id=row.purchase_id,
-        policy_number=row.policy_number,
+    return build_row(
+        DueRow,
+        row,
         customer=f"{row.first_name} {row.last_name}",
-        phone=row.phone,
-        email=row.email,
         product=product,
         provider=provider,
         distributor=distributor,
-        expiration_at=row.expiration_at,
         is_over=row.expiration_at <= clock.now(),
         days_left=(clock.to_lagos_day(row.expiration_at) - today).days,
-        last_minor=row.last_minor,
         next_minor=None if isinstance(next_term, NotRenewable) else money.to_minor(next_term.price.total),
         refusal=str(next_term) if isinstance(next_term, NotRenewable) else None,
         call=call,
@@ -270,8 +266,7 @@ def build_call_conditions(criteria: CallListFilter) -> list[Condition]:
 
 def count_calls(session: ScopedSession, criteria: CallListFilter) -> int:
     """Return the number of policies of a selection."""
-    query = sa.select(sa.func.count()).select_from(Policy).where(*build_call_conditions(criteria))
-    return int(session.execute(query).scalar_one())
+    return session.count_rows(Policy, *build_call_conditions(criteria))
 
 
 def _rows(columns: Sequence[Any], criteria: CallListFilter, _: Choices) -> AnySelect:
@@ -529,8 +524,7 @@ def send_batch(session: ScopedSession) -> int | None:
 
 def count_due(session: ScopedSession) -> int:
     """Return how many policies have a reminder due now that they were not sent; some cannot be renewed any more."""
-    conditions = _build_conditions()
-    return int(session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one())
+    return session.count_rows(Policy, *_build_conditions())
 
 
 def _select_due(after: tuple[datetime, UUID] | None) -> Any:

@@ -20,6 +20,7 @@ from core.services.sales import totals
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import ZERO_TOTALS, SalesTotals
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import ApiKey, Customer, Distributor, Product, ProductBlock
 
 Order = Literal["name", "name-back", "newest", "oldest"]
@@ -85,7 +86,7 @@ def list_distributors(
 ) -> Page[DistributorRow]:
     """One page of distributors, and how many there are in all."""
     conditions = [*criteria.conditions(Distributor), col(Distributor.deleted_at).is_(None)]
-    total = session.execute(sa.select(sa.func.count()).select_from(Distributor).where(*conditions)).scalar_one()
+    total = session.count_rows(Distributor, *conditions)
     rows = session.execute(
         sa.select(Distributor).where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     ).scalars()
@@ -119,18 +120,15 @@ def _build_rows(session: ScopedSession, rows: Sequence[Distributor]) -> list[Dis
         _count_by_distributor(session, ProductBlock, ids),
     )
     return [
-        DistributorRow(
-            id=row.id,
+        build_row(
+            DistributorRow,
+            row,
             name=row.business_name,
-            email=row.email,
-            active=row.active,
             keys=keys.get(row.id, 0),
             customers=customers.get(row.id, 0),
             policies=all_time.get((row.id,), ZERO_TOTALS).sold,
             premium_minor=year.get((row.id,), ZERO_TOTALS).premium_minor,
             withheld=withheld.get(row.id, 0),
-            created_at=row.created_at,
-            updated_at=row.updated_at,
         )
         for row in rows
     ]

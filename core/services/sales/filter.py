@@ -36,7 +36,16 @@ from core.services.people.personal import list_spellings
 from core.states.policies import PolicyStage
 from core.store import policy_numbers
 from core.store.access import AnySelect, Query, ScopedSession
-from core.store.schema.tables import Customer, DaybookLine, Policy, Product, Purchase, Refund, Renewal
+from core.store.schema.tables import (
+    Customer,
+    DaybookLine,
+    Policy,
+    PolicyEndorsement,
+    Product,
+    Purchase,
+    Refund,
+    Renewal,
+)
 
 Kind = Literal["id", "e-mail", "phone", "policy number", "plate", "name"]
 # What stands on the policy itself.
@@ -101,13 +110,20 @@ def _by_id(text: str) -> Iterator[AnySelect]:
 
 def _by_email(text: str) -> Iterator[AnySelect]:
     # A customer is identified by the e-mail, so these are all policies with it (contract S2).
-    yield _select(
-        _is_of_customer(sa.select(col(Customer.id)).where(col(Customer.email_key) == request_parts.fold_email(text)))
-    )
+    key = request_parts.fold_email(text)
+    yield _select(_is_of_customer(sa.select(col(Customer.id)).where(col(Customer.email_key) == key)))
+    yield _select_endorsed(col(PolicyEndorsement.email_key) == key)
 
 
 def _by_name(text: str) -> Iterator[AnySelect]:
     yield _select(_is_of_customer(declaration.walk(Customer.name_key, has_words(col(Customer.name_key), text))))
+    named = col(PolicyEndorsement.name_key)
+    yield _select_endorsed(sa.and_(named > "", has_words(named, text)))
+
+
+def _select_endorsed(condition: Condition) -> AnySelect:
+    # What was endorsed is said on the policy and not on the customer (contract S21).
+    return sa.select(col(PolicyEndorsement.policy_id)).where(condition)
 
 
 def _by_phone(text: str) -> Iterator[AnySelect]:

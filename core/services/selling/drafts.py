@@ -13,6 +13,7 @@ from sqlmodel import col
 from core import clock, seal
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import SaleDraft
 
 # Personal data of somebody who bought nothing is not kept for longer.
@@ -97,12 +98,5 @@ def _find(session: ScopedSession, draft_id: UUID, by: Person) -> SaleDraft | Non
 
 def _build_draft(row: SaleDraft) -> Draft:
     content = seal.unseal(row.sealed)
-    return Draft(
-        id=row.id,
-        cover=row.cover,
-        distributor_id=row.distributor_id,
-        product_id=row.product_id,
-        values=json.loads(content[_VALUES]),
-        given=json.loads(content.get(_GIVEN, "{}")),
-        updated_at=row.updated_at,
-    )
+    values, given = json.loads(content[_VALUES]), json.loads(content.get(_GIVEN, "{}"))
+    return build_row(Draft, row, values=values, given=given)

@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core import clock
 from core.covers import endorsements as endorsable
-from core.covers import registry
+from core.covers import registry, request_parts
 from core.covers.cover import Cover
 from core.covers.request import Request, has_control_characters, refuse_unless
 from core.errors import NotAllowed, NotFound, StaleVersion, StateForbids, run_checks
@@ -220,6 +220,9 @@ def _save(
     for name, each in endorsable.list_fields(cover).items():
         if each.column and name in after:
             setattr(policy, each.column, after[name])
+    if not {"first_name", "last_name", "email"}.isdisjoint(after):
+        row.name_key = request_parts.build_name_key(policy.first_name, policy.last_name)
+        row.email_key = request_parts.fold_email(policy.email)
     before = {"version": policy.version}
     policy.version += 1
     policy.updated_at = clock.now()

@@ -38,6 +38,12 @@ class CompiledWrite:
         return execute(connection, compiled.text, given)
 
 
+def add_up(insert: Any, keys: Sequence[str], names: Sequence[str]) -> Any:
+    """Let an INSERT of a row whose keys exist add these columns to those of the row that is there."""
+    sums = {name: insert.table.c[name] + insert.excluded[name] for name in names}
+    return insert.on_conflict_do_update(index_elements=keys, set_=sums)
+
+
 def _write_instant(at: datetime | None) -> str | None:
     """Return an instant as SQLAlchemy writes it on SQLite, at a third of its cost; the time zone must be known."""
     if at is None:

@@ -16,7 +16,7 @@ from sqlalchemy.sql.visitors import InternalTraversal
 from sqlmodel import Session, SQLModel
 
 from core.errors import NotFound
-from core.store.access.compiled_write import CompiledWrite, CopyWrite, RecordsetWrite
+from core.store.access.compiled_write import CompiledWrite, CopyWrite, RecordsetWrite, add_up
 from core.store.access.statements import end_reading, execute, flush
 from core.store.expressions import sum_of
 from core.store.schema import tables
@@ -361,9 +361,7 @@ def _purge_statement(entity: type[SQLModel]) -> CompiledWrite:
 
 def _build_counter_statement(dialect: Any) -> Any:
     counter = table_of(tables.NumberCounter)
-    first = dialect.insert(counter)
-    total = counter.c.last + first.excluded.last
-    return first.on_conflict_do_update(index_elements=["series"], set_={"last": total}).returning(counter.c.last)
+    return add_up(dialect.insert(counter), ["series"], ["last"]).returning(counter.c.last)
 
 
 _COUNTER_STATEMENT = CompiledWrite(_build_counter_statement)

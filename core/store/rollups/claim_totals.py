@@ -9,7 +9,7 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from core.store.access.compiled_write import CompiledWrite
+from core.store.access.compiled_write import CompiledWrite, add_up
 from core.store.access.scope import AnySelect
 from core.store.expressions import select_differences, utc_day
 from core.store.schema.claims import Claim, ClaimPayment, ClaimReserve
@@ -137,18 +137,13 @@ def _write(connection: sa.Connection, sums: Mapping[tuple[Any, ...], Mapping[str
         _DELETING.run(connection, [{name: line[name] for name in (*CLAIM_KEYS, "part")} for line in emptied])
 
 
-def _adding(dialect: Any) -> Any:
-    statement = dialect.insert(_TOTAL)
-    sums = {name: _TOTAL.c[name] + statement.excluded[name] for name in CLAIM_MEASURES}
-    return statement.on_conflict_do_update(index_elements=[*CLAIM_KEYS, "part"], set_=sums)
-
-
 def _deleting(_: Any) -> Any:
     line = [_TOTAL.c[name] == sa.bindparam(name, type_=_TOTAL.c[name].type) for name in (*CLAIM_KEYS, "part")]
     return sa.delete(_TOTAL).where(*line, _TOTAL.c.claims == sa.literal_column("0"))
 
 
-_ADDING, _DELETING = CompiledWrite(_adding), CompiledWrite(_deleting)
+_ADDING = CompiledWrite(lambda dialect: add_up(dialect.insert(_TOTAL), [*CLAIM_KEYS, "part"], CLAIM_MEASURES))
+_DELETING = CompiledWrite(_deleting)
 
 
 def rebuild(connection: sa.Connection) -> None:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core import clock
-from core.store.access.compiled_write import CompiledWrite
+from core.store.access.compiled_write import CompiledWrite, add_up
 from core.store.access.scope import AnySelect
 from core.store.expressions import first_of_month, lagos_day, select_differences
 from core.store.rollups import claim_totals, day_totals
@@ -54,13 +54,7 @@ def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]], *, part: 
     _ADDING.run(connection, [{**line, "part": part} for line in lines])
 
 
-def _adding(dialect: Any) -> Any:
-    statement = dialect.insert(_BOOK)
-    sums = {name: _BOOK.c[name] + statement.excluded[name] for name in MEASURES}
-    return statement.on_conflict_do_update(index_elements=[*KEYS, PART], set_=sums)
-
-
-_ADDING = CompiledWrite(_adding)
+_ADDING = CompiledWrite(lambda dialect: add_up(dialect.insert(_BOOK), [*KEYS, PART], MEASURES))
 
 
 def _keys(connection: sa.Connection, row: Any) -> tuple[Any, ...]:

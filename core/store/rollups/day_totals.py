@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core import clock
-from core.store.access.compiled_write import CompiledWrite
+from core.store.access.compiled_write import CompiledWrite, add_up
 from core.store.access.scope import AnySelect
 from core.store.expressions import lagos_day, select_differences
 from core.store.schema.catalogue import Product
@@ -122,9 +122,7 @@ def _adding(dialect: Any) -> Any:
     renewable = sa.select(_as_number(_PRODUCT.c.renewable)).where(product).scalar_subquery()
     for name in ("terms_ended", "terms_renewed"):
         values[name] *= sa.func.coalesce(renewable, 0)
-    statement = dialect.insert(_TOTAL).values(values)
-    sums = {name: _TOTAL.c[name] + statement.excluded[name] for name in ALL}
-    return statement.on_conflict_do_update(index_elements=_KEYS, set_=sums)
+    return add_up(dialect.insert(_TOTAL).values(values), _KEYS, ALL)
 
 
 _ADDING = CompiledWrite(_adding)

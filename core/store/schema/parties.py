@@ -207,7 +207,8 @@ class PolicyEndorsement(Owned, table=True):
     """One change of a sold policy, never changed itself; those of a policy count from 1 (contract S21).
 
     `changes` are the changed fields by their names in the request of the sale: `field`, `before`, `after`. No
-    endorsement moves money: `premium_minor` is 0.
+    endorsement moves money: `premium_minor` is 0. `name_key` and `email_key` are the holder's name and e-mail from then
+    on, as they are searched, where one of them was changed.
     """
 
     __tablename__ = "policy_endorsement"
@@ -224,6 +225,8 @@ class PolicyEndorsement(Owned, table=True):
     changes: list[dict[str, Any]] = json_field(list)
     reason: str = Field(max_length=500)
     requested_by: str = Field(max_length=200)
+    name_key: str = Field(default="", sa_column_kwargs={"server_default": ""})
+    email_key: str = Field(default="", sa_column_kwargs={"server_default": ""})
     premium_minor: int = minor_field()
     made_by: UUID = Field(foreign_key="staff.id")
     created_at: datetime = Field(default_factory=clock.now)

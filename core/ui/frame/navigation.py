@@ -61,7 +61,16 @@ class Shortcut:
 
 SHORTCUTS: Final = (
     Shortcut(
-        title="Sell a policy", detail="Choose a cover and fill in its form", path="buy/buy.py", words="buy new purchase"
+        title="Sell a policy",
+        detail="Choose a cover and fill in its form",
+        path="buy/buy.py",
+        words="buy new purchase motor auto car motorcycle travel trip accident contents home office goods marine",
+    ),
+    Shortcut(
+        title="Find a policy",
+        detail="Open it to endorse, renew or cancel it",
+        path="policies/search.py",
+        words="change correct refund certificate",
     ),
     Shortcut(
         title="Price credit life", detail="Amount, tenure, benefits", path="buy/credit_life.py", words="quote sell"

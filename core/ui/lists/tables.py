@@ -51,10 +51,10 @@ HOME = ""
 class Table(Generic[Row]):
     """Declaration of a table: its columns, its sort orders (the first is the default), the page that a row opens.
 
-    `narrow` names the columns that remain on narrow screens. `act` returns the label of the button in a row, "" for
-    none, or those of several; `get_clicked` returns its row. `home` is the table's page and the label of
-    the link back to it, needed where a record's page can be reached from several tables. `query` returns the query
-    parameters of a row's link.
+    `narrow` names the columns that remain on narrow screens, `only_narrow` those that no other screen has. `act`
+    returns the label of the button in a row, "" for none, or those of several; `get_clicked` returns its row. `home` is
+    the table's page and the label of the link back to it, needed where a record's page can be reached from several
+    tables. `query` returns the query parameters of a row's link.
     """
 
     name: str
@@ -63,6 +63,7 @@ class Table(Generic[Row]):
     orders: Mapping[str, str] = field(default_factory=dict)
     opens: str | None = None
     narrow: tuple[str, ...] = ()
+    only_narrow: tuple[str, ...] = ()
     act: Callable[[Row], str | Sequence[str]] | None = None
     home: tuple[str, str] | None = None
     key: Callable[[Row], UUID | str] = lambda row: row.id  # type: ignore[attr-defined]
@@ -254,7 +255,8 @@ def _payload(
     places = _places(table, list(dict.fromkeys([names[0], *stay, *fill]))[:_NARROW])
     heads = []
     for name, column in zip(names, shown, strict=True):
-        head = columns.head(name, column, place=places.get(name, "less"))
+        place = f"{places.get(name, 'less')}{' only' if name in table.only_narrow else ''}"
+        head = columns.head(name, column, place=place)
         heads.append(head | (_sorting(table, column) if sortable else {}))
     lines = [_line(table, row, shown) for row in rows]
     keys = {str(table.key(row)): table.key(row) for row in rows}

@@ -117,13 +117,10 @@ class RandomMonths:
         self.number += 1
         with self.finance.store.reading(partner.scope(is_live=True)) as session:
             product = self.dice.choice(products.list_for_sale(session, cover, partner.id))
-        plate = f"RND{self.number:05d}"
         wished = {
             **wishes(self.dice, product.name, product.rates.meta, clock.today()),
-            "registration_number": plate,
-            "vehicle_registration_number": plate,
+            **shipped.numbers(cover, self.number),
             "product_id": str(product.id),
-            "passport_number": f"A{self.number:08d}",
             "email": f"buyer{self.number}@example.com",
         }
         if "premium_frequency" in wished:

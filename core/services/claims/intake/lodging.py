@@ -36,6 +36,7 @@ from core.services.sales import filter as sales_filter
 from core.states.claims import DECIDED, ClaimStatus
 from core.store import policy_numbers
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import (
     Claim,
     ClaimEvent,
@@ -117,15 +118,13 @@ def _claimable(row: Any, endorsed: Sequence[PolicyEndorsement]) -> ClaimablePoli
     holder = f"{policy.first_name} {policy.last_name}"
     insured = certificates.list_certificate_lines((row.prefix, row.route_name), submitted)
     phone = submitted.get("phone_number") or submitted.get("phone")
-    return ClaimablePolicy(
-        id=policy.id,
+    return build_row(
+        ClaimablePolicy,
+        policy,
         number=policy.policy_number,
-        product_id=policy.product_id,
-        distributor_id=policy.distributor_id,
         distributor=row.business_name,
         provider=row.company_name,
         holder=holder,
-        email=policy.email,
         phone=phone,
         known=_list_known(line, submitted, holder, phone),
         stage=policies.get_stage(policy),

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
@@ -273,10 +272,8 @@ def find_beginning(terms: Sequence[PaidTerm], term: PaidTerm | None) -> date | N
 
 
 def _sum_refunded(session: ScopedSession, policy: Policy, renewal_id: UUID | None) -> int:
-    query = sa.select(sa.func.sum(col(Refund.total_minor))).where(
-        col(Refund.policy_id) == policy.id, col(Refund.renewal_id) == renewal_id
-    )
-    return int(session.execute(query).scalar_one() or 0)
+    of_term = (col(Refund.policy_id) == policy.id, col(Refund.renewal_id) == renewal_id)
+    return session.count_and_sum(col(Refund.total_minor), *of_term)[1]
 
 
 def check_terms(claim: Claim, terms: CoverTerms) -> list[CoverageCheck]:

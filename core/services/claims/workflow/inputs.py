@@ -43,7 +43,8 @@ class TransitionInput(Request):
 
 
 ANSWER_DAYS: Final = 7
-PAYMENT_METHODS: Final = ("Bank transfer", "Cheque", "Direct credit to the loan")
+BANK_TRANSFER: Final = "Bank transfer"
+PAYMENT_METHODS: Final = (BANK_TRANSFER, "Cheque", "Direct credit to the loan")
 
 
 class PaymentInput(Request):

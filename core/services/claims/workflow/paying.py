@@ -25,7 +25,13 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import HandOverInput, PaymentInput, TransferInput, TransitionInput
+from core.services.claims.workflow.inputs import (
+    BANK_TRANSFER,
+    HandOverInput,
+    PaymentInput,
+    TransferInput,
+    TransitionInput,
+)
 from core.services.claims.workflow.judgement import Link
 from core.services.claims.workflow.moves import Move
 from core.services.claims.workflow.payments import Payee, Source
@@ -313,9 +319,20 @@ def _judge(
     judgement = claim_judgement.judge(session, claim, for_update=for_update)
     payer = replace(person, claim_limit_minor=None)
     minor = claim_transitions.check_amount(transition, claim, payer, inputs, judgement)
+    _refuse_without_account(session, claim, details)
     return Move(
         transition=transition, person=person, inputs=inputs, amount_minor=minor, judgement=judgement, details=details
     )
+
+
+def _refuse_without_account(session: ScopedSession, claim: Claim, details: PaymentInput) -> None:
+    """StateForbids for a bank transfer to a payee of whom no account is known."""
+    payee = claim_payments.list_payees(session, claim)[-1]
+    if details.method == BANK_TRANSFER and not payee.hint:
+        raise StateForbids(
+            f"No account of {payee.name} is named for {submitted.format_reference(claim.id)}: a supervisor sets the"
+            " payee with an account before a bank transfer"
+        )
 
 
 _IS_HANDED_OVER: Final = (col(ClaimReferral.closed_at).is_(None), col(ClaimReferral.asks_role) == PAYER_ROLE)

@@ -43,8 +43,7 @@ class ReserveChange:
 
 def get_reserve(session: ScopedSession, claim_id: UUID) -> int:
     """Return the reserve of a claim in kobo."""
-    query = sa.select(sa.func.sum(CHANGE)).where(col(ClaimReserve.claim_id) == claim_id)
-    return int(session.execute(query).scalar_one() or 0)
+    return session.count_and_sum(CHANGE, col(ClaimReserve.claim_id) == claim_id)[1]
 
 
 def list_changes(session: ScopedSession, claim_id: UUID) -> Sequence[ReserveChange]:

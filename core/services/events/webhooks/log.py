@@ -185,7 +185,7 @@ def replay(session: ScopedSession, endpoint_id: UUID, request: ReplayRequest, *,
             row.is_replay = True
             outbox.requeue(row)
     session.flush()
-    facts = {"events": count, **{name: str(value) for name, value in request.model_dump().items()}}
+    facts = {**{name: str(value) for name, value in request.model_dump().items()}, "count": count}
     audit.note(session, "endpoint", endpoint_id, "endpoint replayed", actor=actor, **facts)
     return count
 

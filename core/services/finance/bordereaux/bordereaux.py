@@ -394,10 +394,8 @@ def list_due(session: ScopedSession, month: date) -> list[tuple[UUID, str, str]]
 
 def list_overdue(session: ScopedSession) -> list[Overdue]:
     """List what insurers should have by now: issued and not sent, or not issued at all; one line for each kind."""
-    unsent: dict[tuple[UUID, str], date] = {}
-    for row in list_bordereaux(session):
-        if row.state not in WITH_INSURER:
-            unsent[(row.provider_id, row.kind)] = row.month
+    issued = (row for row in list_bordereaux(session) if row.state not in WITH_INSURER)
+    unsent = {(row.provider_id, row.kind): row.month for row in issued}
     found = []
     for provider_id, name in parties.list_insurers(session):
         for kind in KINDS:

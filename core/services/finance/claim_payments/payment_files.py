@@ -3,7 +3,6 @@
 Each line of the file is matched with the claim that waits for its payment.
 """
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from core.services.claims.workflow.paying import HandOver
 from core.services.claims.workflow.payments import Source
 from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.table_files import RowFault, TableFile
-from core.services.lists.spreadsheets import csv_field
+from core.services.lists.spreadsheets import csv_field, hash_chunks
 from core.services.people.staff import Person
 from core.services.people.transfers import LONGEST_REFERENCE, reference_key
 from core.store.access import AnySelect, ScopedSession
@@ -159,7 +158,7 @@ def preview(
     InvalidInput for a file that is none of payments, and StateForbids for one that was paid already.
     """
     claim_paying.require_payer(by)
-    _refuse_paid(session, _hash(content))
+    _refuse_paid(session, hash_chunks([content]))
     file = read(file_name, content)
     lines = match(file, columns, claim_paying.list_open(session))
     return [_judge(session, line, by) for line in lines]
@@ -187,7 +186,7 @@ def pay(
     claim_paying.lock_claims(session, [line.claim.id for line in lines if line.claim])
     for line in lines:
         _pay_line(session, line, file_id, seen, by)
-    facts = {"file": file_name[:200], "sha256": _hash(content), "payments": len(lines)}
+    facts = {"file": file_name[:200], "sha256": hash_chunks([content]), "payments": len(lines)}
     facts["amount"] = money.to_wire(_sum(lines))
     audit.note(session, "batch", file_id, "claims paid from a file", actor=by.actor, **facts)
     return file_id
@@ -240,7 +239,7 @@ def _keep_file(
         id=ids.new(),
         is_live=session.scope.is_live,
         file_name=file_name[:200],
-        sha256=_hash(content),
+        sha256=hash_chunks([content]),
         payments=len(lines),
         amount_minor=_sum(lines),
         paid_by=by.id,
@@ -255,10 +254,6 @@ def _refuse_paid(session: ScopedSession, digest: str) -> None:
     is_of_mode = col(ClaimPaymentFile.is_live) == session.scope.is_live
     if session.count_rows(ClaimPaymentFile, is_of_mode, col(ClaimPaymentFile.sha256) == digest):
         raise StateForbids(PAID_ALREADY)
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def _sum(lines: Sequence[PaymentLine]) -> int:

@@ -22,7 +22,10 @@ from core.store.schema.tables import Payment, PaymentSettlement, Statement
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Due:
-    """The unpaid part of one statement's own change of the balance, with its taxes; negative if the party owes us."""
+    """A part of one statement's own change of the balance, with its taxes; negative if the party owes us.
+
+    It is what was not paid yet, or what a payment settles.
+    """
 
     statement_id: UUID
     number: str

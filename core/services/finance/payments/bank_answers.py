@@ -56,6 +56,11 @@ class AnswerLine:
         """True where the row confirms or returns a payment that was not answered like that before."""
         return self.payment is not None and not self.note and not self.refusal
 
+    @property
+    def is_unclear(self) -> bool:
+        """True where the bank has to be asked: the row is wrong, or names no payment of the payout."""
+        return bool(self.refusal) or self.payment is None
+
 
 def read(name: str, content: bytes) -> TableFile:
     """Read the bank's file; InvalidInput or TooLarge says why it cannot be one."""
@@ -168,6 +173,10 @@ def _find_fault(line: AnswerLine, payment: PaymentRow) -> str:
         return f"has {stated}, and the payment is {paid}"
     if line.answer == CONFIRMED and payment.state != PaymentState.APPROVED:
         return f"confirms a payment that is {payment.state.lower()}"
+    if line.on and line.on > clock.today():
+        return "has a date after today"
+    if line.on and payment.approved_at and line.on < clock.to_lagos_day(payment.approved_at):
+        return "has a date before the day of the approval"
     return "has no reference of the bank" if line.answer == CONFIRMED and not line.reference else ""
 
 

@@ -16,7 +16,7 @@ from core.services.audit import log as audit
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, paid_lines, transitions
-from core.services.finance.payments.balances import Balance
+from core.services.finance.payments.balances import Balance, Due
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.lists.paging import Paging
@@ -75,24 +75,26 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
     transitions.require_finance(by)
     if not chosen:
         raise StateForbids("There is nothing to pay out")
-    found = [(_require_payee(session, party, by), amount) for party, amount in chosen.items()]
+    found = []
+    for party, amount in chosen.items():
+        balance = _require_payee(session, party, by)
+        found.append((balance, balance.amount_minor if amount is None else amount))
     batch = PayoutBatch(
         id=ids.new(),
         number=take_number(session),
         payments=len(found),
-        net_minor=sum(balance.amount_minor if amount is None else amount for balance, amount in found),
+        net_minor=sum(minor for _, minor in found),
         prepared_by=by.id,
         prepared_at=clock.now(),
     )
     session.insert(batch)
-    for balance, amount in found:
+    for balance, minor in found:
         account = agreements.get_usable(session, balance.party)
         assert account is not None  # noqa: S101 - it was required above
-        paid = balance.amount_minor if amount is None else amount
         more = {"batch_id": batch.id, "bank_account_id": account.id}
         with transitions.keep_refusal(balance.party.subject, balance.party.id, "payout preparation", by):
             refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
-            transitions.add(session, balance, paid, by=by, direction="out", **more)
+            transitions.add(session, balance, minor, by=by, direction="out", **more)
     audit_batch(session, batch, "payout prepared", by=by)
     return batch.id
 
@@ -347,18 +349,6 @@ class PaymentRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Settled:
-    """The part of a payment that settles one statement."""
-
-    statement_id: UUID
-    number: str
-    month: date
-    net_minor: int
-    vat_minor: int
-    withheld_minor: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class BatchRow:
     """One payout batch with its people and how many of its payments the bank has answered."""
 
@@ -411,7 +401,7 @@ def list_of_statement(session: ScopedSession, statement_id: UUID) -> list[Paymen
     return _build(session, session.execute(query).all())
 
 
-def get_payment(session: ScopedSession, payment_id: UUID) -> tuple[PaymentRow, list[Settled]]:
+def get_payment(session: ScopedSession, payment_id: UUID) -> tuple[PaymentRow, list[Due]]:
     """Return one payment and what it settles; NotFound for one that does not exist."""
     found = _build(session, session.execute(_query().where(col(Payment.id) == payment_id)).all())
     if not found:
@@ -423,7 +413,7 @@ def get_payment(session: ScopedSession, payment_id: UUID) -> tuple[PaymentRow, l
         .order_by(col(Statement.month))
     )
     parts = [
-        build_row(Settled, row, stated, number=statement_reading.number_of(stated))
+        build_row(Due, row, stated, number=statement_reading.number_of(stated))
         for row, stated in session.execute(query)
     ]
     return found[0], parts
@@ -494,15 +484,16 @@ def _build(session: ScopedSession, rows: Sequence[Any]) -> list[PaymentRow]:
 
 def _build_row(row: Any, names: dict[Party, str]) -> PaymentRow:
     party, account = parties.party_of(row.Payment), row.BankAccount
-    # What the bank says of it comes before what the payment says.
     return build_row(
         PaymentRow,
-        row,
         row.Payment,
+        row,
         party=party,
         name=names[party],
         statement=statement_reading.number_of(row.Statement),
         month=row.Statement.month,
         batch=number_of(row.PayoutBatch) if row.PayoutBatch else None,
         bank=f"{account.bank_name}, {account.account_name}, ending in {account.hint}" if account else None,
+        # What the bank said of it, if it did.
+        note=row.note,
     )

@@ -1,5 +1,6 @@
 """Matching our movements and payments with a list of another party by their keys, in kobo (contract F6)."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -81,15 +82,15 @@ def match(
     ours: Iterable[Entry], theirs: Iterable[Entry], *, window: Window, tolerance_minor: int, timing_days: int
 ) -> list[Found]:
     """Compare both sides; ours may reach beyond the window, by which timing is told from what is missing."""
-    within, beyond = _split(ours, window)
-    groups = _group(within, theirs)
-    outside: dict[tuple[str, str], int] = {}
-    for entry in beyond:
-        place = (entry.key, entry.transaction)
-        outside[place] = outside.get(place, 0) + entry.amount_minor
+    within, outside = [], Counter[tuple[str, str]]()
+    for entry in ours:
+        if is_within(entry, window):
+            within.append(entry)
+        else:
+            outside[entry.key, entry.transaction] += entry.amount_minor
     return [
         _judge(group, outside, window=window, tolerance_minor=tolerance_minor, timing_days=timing_days)
-        for group in groups
+        for group in _group(within, theirs)
     ]
 
 
@@ -107,12 +108,9 @@ def bound_tolerated(found: Sequence[Found], most_minor: int) -> list[Found]:
     return kept
 
 
-def _split(ours: Iterable[Entry], window: Window) -> tuple[list[Entry], list[Entry]]:
-    within: list[Entry] = []
-    beyond: list[Entry] = []
-    for entry in ours:
-        (within if entry.on is None or window.start <= entry.on < window.end else beyond).append(entry)
-    return within, beyond
+def is_within(entry: Entry, window: Window) -> bool:
+    """Return True for an entry of a window, or without a day."""
+    return entry.on is None or window.start <= entry.on < window.end
 
 
 def _group(ours: Iterable[Entry], theirs: Iterable[Entry]) -> Sequence[Group]:
@@ -130,7 +128,7 @@ def _group(ours: Iterable[Entry], theirs: Iterable[Entry]) -> Sequence[Group]:
 
 
 def _judge(
-    group: Group, outside: dict[tuple[str, str], int], *, window: Window, tolerance_minor: int, timing_days: int
+    group: Group, outside: Counter[tuple[str, str]], *, window: Window, tolerance_minor: int, timing_days: int
 ) -> Found:
     difference = group.ours_minor - group.theirs_minor
     if not group.key:
@@ -138,7 +136,7 @@ def _judge(
     if not group.theirs:
         return _only_ours(group, window, timing_days)
     if not group.ours:
-        if abs(outside.get((group.key, group.transaction), 0) - group.theirs_minor) <= tolerance_minor:
+        if abs(outside[group.key, group.transaction] - group.theirs_minor) <= tolerance_minor:
             return Found(group, TIMING, "Ours is of a neighbouring month")
         return Found(group, THEIRS)
     rates = _rates(group)
@@ -149,8 +147,7 @@ def _judge(
 
 
 def _only_ours(group: Group, window: Window, timing_days: int) -> Found:
-    last = [each for each in group.ours if each.on and (window.end - each.on).days <= timing_days]
-    if len(last) == len(group.ours):
+    if all(each.on and (window.end - each.on).days <= timing_days for each in group.ours):
         return Found(group, TIMING, f"Of the last {timing_days} days: it may be in their next file")
     return Found(group, OURS)
 

@@ -275,7 +275,7 @@ def run(
     file = table_files.read(given.file_name, content)
     theirs = table_files.read_entries(file, given.kind, given.columns)
     ours = _ours(session, given, provider_id, window)
-    within = [entry for entry in ours if entry.on is None or window.start <= entry.on < window.end]
+    within = [entry for entry in ours if matching.is_within(entry, window)]
     if not within:
         raise StateForbids(f"There is nothing of ours in {given.month:%B %Y} to compare with")
     subject = audit.subject_of("provider", provider_id) if provider_id else _BANK_SUBJECT

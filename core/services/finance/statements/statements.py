@@ -365,13 +365,9 @@ def list_movable(session: ScopedSession, month: date, to: str, *, by: Person) ->
 
 
 def count_for_another(session: ScopedSession, month: date, *, by: Person) -> int:
-    """Return the number of a month's statements that this person has prepared, so that another approves them."""
+    """Return the number of a month's statements that this person has prepared and that wait for another's approval."""
     rows = statement_reading.list_statements(session, month=month)
-    return sum(
-        row.prepared_by == by.id
-        and any(step.needs_other for step in _of(row.paper.state, is_reversal=row.reverses_id is not None))
-        for row in rows
-    )
+    return sum(row.prepared_by == by.id and row.paper.state == StatementState.PREPARED for row in rows)
 
 
 def _list_allowed(row: StatementRow, by: Person, *, anew: bool = False) -> list[StatementTransition]:

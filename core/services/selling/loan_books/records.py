@@ -204,17 +204,13 @@ def build(book: LoanBook) -> LoanBookRecord:
     }
 
 
+_AS_HELD = ("rows", "valid", "premium", "insured", "mca_profit", "distributor_profit", "net_due", "largest")
+
+
 def _build_preview(held: Mapping[str, Any]) -> PreviewRecord:
     compared: Any = {name: held["compared"].get(name) for name in Comparison.__annotations__}
-    return {
-        "rows": held["rows"],
-        "valid": held["valid"],
-        "premium": held["premium"],
-        "insured": held["insured"],
-        "mca_profit": held["mca_profit"],
-        "distributor_profit": held["distributor_profit"],
-        "net_due": held["net_due"],
-        "largest": held["largest"],
+    plain: Any = {name: held[name] for name in _AS_HELD}
+    record: PreviewRecord = plain | {
         "outcomes": [{"outcome": name, "rows": rows} for name, rows in held["outcomes"].items()],
         "codes": [{"code": name, "rows": rows} for name, rows in held["codes"].items()],
         "marks": [{"code": name, "rows": rows} for name, rows in held["warnings"].items()],
@@ -224,6 +220,7 @@ def _build_preview(held: Mapping[str, Any]) -> PreviewRecord:
         "ages": [{"ages": band, "borrowers": number} for band, number in held["ages"].items()],
         "compared": compared,
     }
+    return record
 
 
 def build_example() -> LoanBookRecord:
@@ -276,7 +273,7 @@ def build_row_example() -> LoanBookRowRecord:
 
 def list_records(session: ScopedSession, paging: Paging) -> Page[LoanBookRecord]:
     """Return a page of the books of the session's scope, newest first."""
-    total = session.execute(sa.select(sa.func.count()).select_from(LoanBook)).scalar_one()
+    total = session.count_rows(LoanBook)
     newest = sa.select(LoanBook).order_by(col(LoanBook.created_at).desc(), col(LoanBook.id).desc())
     rows = session.execute(newest.limit(paging.limit).offset(paging.offset)).scalars()
     return Page([build(row) for row in rows], total)
@@ -284,7 +281,7 @@ def list_records(session: ScopedSession, paging: Paging) -> Page[LoanBookRecord]
 
 def list_views(session: ScopedSession, paging: Paging) -> Page[LoanBookView]:
     """Return a page of the books of every distributor in the session's scope, newest first."""
-    total = session.execute(sa.select(sa.func.count()).select_from(LoanBook)).scalar_one()
+    total = session.count_rows(LoanBook)
     query = _select_views().order_by(col(LoanBook.created_at).desc(), col(LoanBook.id).desc())
     rows = session.execute(query.limit(paging.limit).offset(paging.offset))
     return Page([_build_view(row) for row in rows], total)
@@ -324,7 +321,7 @@ def list_rows(
     conditions = [col(LoanBookRow.book_id) == book_id]
     conditions += [col(LoanBookRow.outcome) == outcome] if outcome else []
     conditions += [col(LoanBookRow.code) == code] if code else []
-    total = session.execute(sa.select(sa.func.count()).select_from(LoanBookRow).where(*conditions)).scalar_one()
+    total = session.count_rows(LoanBookRow, *conditions)
     query = sa.select(LoanBookRow).where(*conditions).order_by(col(LoanBookRow.line))
     rows = list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
     policies = _load_policies(session, [row.policy_id for row in rows if row.policy_id])
