@@ -161,7 +161,7 @@ def test_money_written_beside_a_change_of_its_claim_is_counted_once(office: Offi
 
 
 def test_an_upgrade_gives_claims_of_before_the_amount_that_they_name(office: Office) -> None:
-    """Up to version 0089 the amount claimed of every claim was nothing until its review."""
+    """Up to version 0090 the amount claimed of every claim was nothing until its review."""
     motor, goods, judged, loan = (office.lodge() for _ in range(4))
     office.put(motor, vehicle_claim_meta={"cost_of_repair": "150000.10"}, credit_life_claim_meta=None)
     office.put(goods, claim_meta={"amount_claimed": "20000"}, credit_life_claim_meta=None)
@@ -169,7 +169,7 @@ def test_an_upgrade_gives_claims_of_before_the_amount_that_they_name(office: Off
         judged, claim_meta={"amount_claimed": "30000"}, credit_life_claim_meta=None, claim_amount_minor=2_500_000
     )
     with office.store.writers.begin() as connection:
-        command.downgrade(migrating._config(connection), "0089")
+        command.downgrade(migrating._config(connection), "0090")
     migrating.migrate(office.store)
     found = [office.claim(claim_id).claim_amount_minor for claim_id in (motor, goods, judged, loan)]
     assert found == [15_000_010, 2_000_000, 2_500_000, 0]
