@@ -17,6 +17,7 @@ from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.claims.intake.submitted import META_COLUMNS
+from core.services.claims.workflow import paying as claim_paying
 from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.people.staff import Person
@@ -25,7 +26,8 @@ from core.store.access import ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import Claim, Customer, Policy
 
-Kind = Literal["policy", "customer", "claim"]
+Kind = Literal["policy", "customer", "claim", "payee"]
+PAYEE_ACCOUNT: Final = "payee.account_number"
 HIDDEN_PLACEHOLDER: Final = "Kept, not shown here"
 REVEALED_ACTION: Final = "personal value shown"
 REASONS: Final = (
@@ -43,12 +45,16 @@ _ROLES_BY_KIND: Final[Mapping[Kind, tuple[str, ...]]] = {
     "policy": ("operations",),
     "customer": ("operations",),
     "claim": ("claims", "supervisor"),
+    "payee": ("finance",),
 }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HiddenField:
-    """Address of one hidden value: the record that holds it and the dotted path in it ("submitted.bvn")."""
+    """Address of one hidden value: the record that holds it and the dotted path in it ("submitted.bvn").
+
+    A payee is one of a claim whose payment waits for finance: the record is the claim, the path `PAYEE_ACCOUNT`.
+    """
 
     kind: Kind
     record_id: UUID
@@ -110,11 +116,14 @@ def reveal(session: ScopedSession, hidden: HiddenField, *, reason: str, details:
     if value in re.sub(r"[\s-]", "", why.details) or value in why.details:
         raise InvalidInput.for_field("details", "must not hold the value itself")
     facts = {"field": hidden.path, "reason": why.reason, "details": why.details}
-    audit.note(session, hidden.kind, hidden.record_id, REVEALED_ACTION, actor=person.actor, **facts)
+    subject = "claim" if hidden.kind == "payee" else hidden.kind
+    audit.note(session, subject, hidden.record_id, REVEALED_ACTION, actor=person.actor, **facts)
     return value
 
 
 def _get_hidden_value(session: ScopedSession, hidden: HiddenField) -> str:
+    if hidden.kind == "payee":
+        return claim_paying.get_account(session, hidden.record_id)
     stored, sealed, owner = _load(session, hidden)
     number, stored_value = seal.unseal(sealed).get(hidden.path), _get_at_path(stored, hidden.path)
     if number is not None:

@@ -7,6 +7,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock
+from core.desk.pii_reveal import PAYEE_ACCOUNT, HiddenField
 from core.errors import CoverdeskError
 from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow.inputs import BANK_TRANSFER, PAYMENT_METHODS
@@ -18,7 +19,7 @@ from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading
 from core.ui.claims.summaries import draw_chain
 from core.ui.frame import frame
-from core.ui.kit import actions, words
+from core.ui.kit import actions, reveal_dialog, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Naira, Several, Text, Values
 from core.ui.lists import columns, tables
 from core.ui.lists.columns import Column
@@ -28,11 +29,11 @@ from pages.finance._shared import ROLE, action, choose_columns
 MOST = 50
 
 
-PAY = "Pay"
+PAY, ACCOUNT = "Pay", "Account"
 TO_PAY: Table[HandOver] = Table(
     name="claims_to_pay",
     noun=("payment", "payments"),
-    act=lambda row: PAY,
+    act=lambda row: (PAY, ACCOUNT) if row.payee.hint else PAY,
     narrow=("payee", "amount", "account", "waits"),
     columns={
         "payee": columns.text("Payee", lambda row: row.payee.name, 170),
@@ -79,11 +80,19 @@ def together(found: Sequence[HandOver]) -> None:
 
 
 def follow(found: Sequence[HandOver]) -> None:
-    """Open the dialog of the payment whose button was clicked."""
-    clicked, _ = tables.get_clicked(TO_PAY)
+    """Open the dialog of the payment whose button was clicked: that pays it, or that shows its whole account."""
+    clicked, label = tables.get_clicked(TO_PAY)
     row = next((row for row in found if row.id == clicked), None)
-    if row is not None:
+    if row is not None and label == ACCOUNT:
+        reveal_dialog.open_(f"the account of {row.payee.name}", hidden_account(row))
+    elif row is not None:
         actions.open_(paying(row))
+    reveal_dialog.run(*map(hidden_account, found))
+
+
+def hidden_account(row: HandOver) -> HiddenField:
+    """Return the address of the account that is paid to (contract A3)."""
+    return HiddenField(kind="payee", record_id=row.id, path=PAYEE_ACCOUNT)
 
 
 def draw() -> None:
@@ -205,7 +214,8 @@ def draw_file(paid: Sequence[PaidFile]) -> None:
     with st.expander("Pay from a file", icon=":material/upload_file:", key=f"{PLACE} form", on_change="ignore"):
         st.caption(
             f"One row for each payment: claim, amount, payment reference; value date and account if you have them."
-            f" At most {MAX_LINES} rows, CSV or XLSX. All of them are paid, or none."
+            f" At most {MAX_LINES} rows, CSV or XLSX. All of them are paid, or none. The rows to complete have the last"
+            f" four digits of each account; *{ACCOUNT}* in a row of the list shows the whole of it."
         )
         st.download_button(
             "Rows to complete",

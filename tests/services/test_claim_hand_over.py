@@ -11,8 +11,9 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 
-from core.desk import store_check
-from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
+from core.desk import pii_reveal, store_check
+from core.desk.pii_reveal import PAYEE_ACCOUNT, HiddenField
+from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.diary import tasks
 from core.services.claims.letters import letters
 from core.services.claims.lists import totals as claim_totals
@@ -31,6 +32,7 @@ from tests.services.races import run_at_once
 pytestmark = pytest.mark.frozen_at(NOON)
 
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
+OTHER = {"name": "Bola Eze", "bank_name": "Access Bank", "account_number": "9876543210", "reason": "As he asked"}
 PAYEE = {"name": "Ada Eze", "bank_name": "First Bank", "account_number": "0123456789", "reason": "As she asked"}
 
 
@@ -176,6 +178,40 @@ def test_no_bank_transfer_goes_to_a_payee_without_an_account(office: Office) -> 
     pay(office, claim_id, payment={"method": "Direct credit to the loan"})
     assert office.claim(claim_id).claim_status == "Paid"
     pay(office, other, payment_reference="FIN-2")
+
+
+def test_the_whole_account_is_shown_to_finance_for_a_reason_while_the_payment_waits(office: Office) -> None:
+    claim_id, unnamed = accepted(office), accepted(office, has_account=False)
+    hidden = HiddenField(kind="payee", record_id=claim_id, path=PAYEE_ACCOUNT)
+
+    def reveal(of: HiddenField = hidden, *, by: str = "funmi", details: str = "The bank asks for it") -> str:
+        why = {"reason": "Paying or giving back", "details": details}
+        with office.store.writing(DESK) as session:
+            return pii_reveal.reveal(session, of, **why, person=office.people[by])
+
+    with pytest.raises(StateForbids, match="was not handed to finance"):
+        reveal()
+    for each in (claim_id, unnamed):
+        hand_over(office, each)
+    assert reveal() == "0123456789"
+    entry = office.log(claim_id)[-1]
+    assert (entry.action, entry.actor) == (pii_reveal.REVEALED_ACTION, "staff funmi@x.example")
+    assert entry.after["field"] == PAYEE_ACCOUNT
+    assert "0123456789" not in str(entry.after)
+    with pytest.raises(InvalidInput):
+        reveal(details="Pay")
+    with pytest.raises(NotFound, match="No account is named"):
+        reveal(replace(hidden, record_id=unnamed))
+    for by in ("bola", "sade"):
+        with pytest.raises(NotAllowed):
+            reveal(by=by)
+    office.do(claim_corrections.set_payee, claim_id, by="sade", version=office.claim(claim_id).version, **OTHER)
+    office.approve_anew(claim_id)
+    hand_over(office, claim_id)
+    assert reveal() == OTHER["account_number"], "the payee of now"
+    pay(office, claim_id)
+    with pytest.raises(StateForbids, match="was not handed to finance"):
+        reveal()
 
 
 def test_limit_of_an_officer_who_is_of_finance_too_does_not_bound_what_a_supervisor_handed_over(

@@ -222,6 +222,14 @@ def test_several_claims_are_paid_by_one_transfer(opens: Opens, office: Office) -
         office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
         office.do(claim_paying.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
     at = opens(claims[0], "funmi", page="finance/claim_payments.py")
+    at.session_state["claims_to_pay_act"] = claims[0], "Account"
+    at.run()
+    at.selectbox(key="reveal.reason").set_value("Paying or giving back")
+    at.text_input(key="reveal.details").set_value("the bank asks for it")
+    at.button(key="reveal.confirm").click().run()
+    assert [code.value for code in at.code] == ["0123456789"]
+    assert office.log(claims[0])[-1].after["field"] == "payee.account_number"
+    at.button(key="reveal.close").click().run()
     at = next(button for button in at.button if button.label.startswith("One transfer for 2 claims")).click().run()
     assert "2 chosen, ₦140,000.00" in texts(at)
     at = confirm(at, payment_reference="BULK-1", total="139,999")

@@ -77,7 +77,7 @@ class _Query:
         faults = [
             FieldFault(alias, f"must say the same as {name}")
             for alias, name in self.aliases
-            if alias in query and name in query and _differ(query[alias], query[name])
+            if _differ(query.get(alias, ""), query.get(name, ""))
         ]
         if len(query.multi_items()) > len(query):
             single = (self.model.model_fields.keys() | dict(self.aliases).keys()) - self.several
@@ -87,7 +87,9 @@ class _Query:
 
 
 def _differ(one: str, other: str) -> bool:
-    return one.strip().casefold() != other.strip().casefold()
+    # What is blank counts as missing.
+    values = {text.strip().casefold() for text in (one, other)}
+    return len(values - {""}) > 1
 
 
 class ReadRoute(APIRoute):

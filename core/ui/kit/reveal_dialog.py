@@ -57,9 +57,20 @@ def value(label: str, masked: str, *, of: HiddenField, by: Person, is_paper: boo
                     on_click=_begin,
                     args=(label, of, is_paper),
                 )
+    run(of)
+
+
+def open_(label: str, of: HiddenField) -> None:
+    """Open the dialog that asks for a reason, as the row of a list does; `run` draws it."""
+    _begin(label, of, is_paper=False)
+
+
+def run(*among: HiddenField) -> None:
+    """Draw the dialog if it was opened for one of these values."""
     request = _get_request()
-    if request is not None and request.of == of:
-        st.dialog(f"Show {words.plain(label)}", icon=":material/visibility:", on_dismiss=_close)(_draw)()
+    if request is not None and request.of in among:
+        title = f"Show {words.plain(request.label)}"
+        st.dialog(title, icon=":material/visibility:", on_dismiss=_close)(_draw)()
 
 
 def values(hidden: Sequence[HiddenValue], *, within: str, kind: Kind, record_id: UUID, by: Person) -> None:

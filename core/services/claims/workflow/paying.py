@@ -185,6 +185,20 @@ def take_back(session: ScopedSession, claim_id: UUID, *, person: Person, version
     return claim_changes.save_change(session, claim, before, person=person, action="claim taken back from finance")
 
 
+def get_account(session: ScopedSession, claim_id: UUID) -> str:
+    """Return the whole number of the account that a payment which waits for finance goes to; for who may see it.
+
+    StateForbids where the payment does not wait, NotFound where no account is named.
+    """
+    claim: Claim | None = session.get(Claim, claim_id)
+    if claim is None or claim.deleted_at or _find_giver(session, claim) is None:
+        raise StateForbids(_NOT_THERE)
+    number = claim_payments.find_account(session, claim)
+    if number is None:
+        raise NotFound("No account is named")
+    return number
+
+
 def pay(
     session: ScopedSession,
     claim_id: UUID,

@@ -105,6 +105,12 @@ def get_payee_for_payment(session: ScopedSession, claim: Claim, *, person: Perso
     return insert_payee(session, claim, payee, number=find_submitted_number(claim), at=at)
 
 
+def find_account(session: ScopedSession, claim: Claim) -> str | None:
+    """Return the whole number of the account that is paid to; None where none is named."""
+    row = _find_newest_payee(session, claim)
+    return transfers.open_account(row.sealed) if row else find_submitted_number(claim)
+
+
 def find_other_payee(session: ScopedSession, claim: Claim) -> PaymentPayee | None:
     """Return the newest payee where it is another one than the claim named; None where it is as submitted."""
     row = _find_newest_payee(session, claim)
