@@ -80,7 +80,7 @@ class SaleDetail:
 
     `ended_at` is when its policy was cancelled or declined, as `stage` says; `expiration_at` stays that of the term.
     `refunded_minor` is what went back of this purchase; refunds of later renewals are not in it. `insured` says what is
-    covered, as the certificate does: label and value of each line.
+    covered now, as the certificate does: label and value of each line; `submitted` stays as it was sold.
     """
 
     id: UUID
@@ -122,6 +122,7 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         raise NotFound("There is no such purchase in this mode")
     sale, policy, customer = row.Purchase, row.Policy, row.Customer
     back = _refunded(session, sale)
+    now_insured = policies.apply(policy.submitted, policies.find_rows(session, policy.id))
     return build_row(
         SaleDetail,
         sale,
@@ -140,7 +141,7 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         certificate_url=certificate_url(policy.certificate_code),
         insured=[
             line
-            for line in certificates.list_certificate_lines((row.prefix, row.route_name), policy.submitted)
+            for line in certificates.list_certificate_lines((row.prefix, row.route_name), now_insured)
             if line[0] not in _SERIALS
         ],
         customer_id=customer.id,

@@ -16,7 +16,7 @@ from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import moves as claim_moves
 from core.services.people.staff import Person
-from core.states.claims import CLAIMS_ROLES, ClaimStatus
+from core.states.claims import CLAIMS_ROLES, ClaimStatus, ClaimTransition
 from core.store.access import Scope, reading, transact
 from core.ui.kit import actions
 from core.ui.kit.actions import Action, Once, Values, Work
@@ -206,11 +206,15 @@ def get_typed(claim_id: UUID, name: str) -> Any:  # noqa: ANN401 of the widget's
 def current(review: ClaimReview) -> Open | None:
     """Return the transition whose form is open."""
     found = read_open(review.id)
-    possible = {move.to for move in review.transitions_allowed if not move.missing}
-    if found and found.is_proposed and found.to not in possible:
+    if found and found.is_proposed and find_possible(review, found.to) is None:
         close(review.id)
         return None
     return found
+
+
+def find_possible(review: ClaimReview, to: str) -> ClaimTransition | None:
+    """Return the transition if it exists now and this person may make it; what only typing can meet may be missing."""
+    return next((move for move in review.transitions_allowed if move.to == to and not move.missing), None)
 
 
 def read_open(claim_id: UUID) -> Open | None:

@@ -160,8 +160,8 @@ def _begin(review: ClaimReview, move: ClaimTransition) -> None:
 
 
 def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
-    move = next((move for move in review.transitions_allowed if move.to == attempt.to), None)
-    if move is None or move.missing:
+    move = claim_actions.find_possible(review, attempt.to)
+    if move is None:
         _impossible(review, attempt)
         return
     needed = {need.field for need in move.inputs_needed if need.field}
@@ -278,6 +278,8 @@ def _impossible(review: ClaimReview, attempt: Open) -> None:
     """Explain that the claim has changed and the transition is no longer possible; the input can still be copied."""
     label = words.plain(attempt.to)
     st.warning(f"This claim is {words.badge(review.status)} and cannot become {label} now.", icon=":material/block:")
+    if reason := get_typed(review.id, "reason"):
+        st.caption(f"Reason code: {words.title(reason)}.")
     note = get_typed(review.id, "note")
     if note:
         st.text_area("What you typed", note, disabled=True, key=key(review.id, "typed"))
@@ -529,7 +531,7 @@ def _ask_referral(review: ClaimReview) -> None:
         lambda session, typed, by: claim_assignment.refer_claim(
             session,
             review.id,
-            to=typed["referred to"],
+            to=typed["referred_to"],
             amount=typed["referral_amount"] or None,
             note=typed["referral_note"],
             person=by,
@@ -537,7 +539,7 @@ def _ask_referral(review: ClaimReview) -> None:
         ),
         REFERRED,
         fields=[
-            Choice("referred to", "Decision", options=labels, value=next(iter(labels))),
+            Choice("referred_to", "Decision", options=labels),
             Naira("referral_amount", "Amount (₦), if it has one"),
             Text("referral_note", "Why a supervisor should decide", longest=2000, is_long=True, height=90),
         ],

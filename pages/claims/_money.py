@@ -6,13 +6,14 @@ from typing import Any, Final
 import streamlit as st
 
 from core import clock, money
+from core.covers.cover import Step
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow import reserves
 from core.services.claims.workflow.inputs import PAYMENT_METHODS
-from core.services.claims.workflow.offers import parse_amount
+from core.services.claims.workflow.offers import list_offer_steps, parse_amount
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.ui.buying import prices
@@ -151,7 +152,7 @@ def draw(review: ClaimReview, person: Person) -> None:
     kept = review.amounts
     values = {
         "Owed by the records": words.naira_of(kept.owed),
-        "Claimed": words.naira(kept.claimed_minor),
+        "Claimed": words.naira(kept.claimed_minor) if kept.claimed_minor else "",
         "Repair estimate": words.naira(kept.estimate_minor) if kept.estimate_minor else "",
         ClaimStatus.APPROVED: words.naira(kept.approved_minor),
         "Approved by": review.approved_name or "",
@@ -177,13 +178,23 @@ def draw(review: ClaimReview, person: Person) -> None:
         )
     st.markdown("**How the offer is worked out**")
     if kept.approved_minor:
-        prices.show_steps(review.offer.steps)
+        prices.show_steps(_list_steps(review))
     else:
         st.caption("Nothing is approved: the steps follow with the approved amount.")
     if review.status == ClaimStatus.OFFER_ACCEPTED:
         st.caption("The deductions stand with the offer that was accepted; a supervisor can take it back.")
     elif not review.is_fixed:
         _deductions(review)
+
+
+def _list_steps(review: ClaimReview) -> list[Step]:
+    sent = [step.note for step in review.status_steps if step.status == ClaimStatus.OFFER_SENT]
+    return list_offer_steps(
+        review.offer,
+        status=review.status,
+        offer_minor=review.amounts.offer_minor,
+        note=sent[-1] if sent else None,
+    )
 
 
 def _describe_reserve(review: ClaimReview) -> dict[str, str]:

@@ -146,6 +146,8 @@ def details(review: ClaimReview, officers: list[Officer], person: Person) -> Non
 def _amount(review: ClaimReview) -> tuple[str, str, str]:
     """Return the amount at the current stage of the claim, with its source."""
     amounts = review.amounts
+    if review.status == ClaimStatus.DECLINED:
+        return "Owed", words.naira(0), "Nothing is owed on a claim that is declined"
     if amounts.offer_minor:
         return "Offer", words.naira(amounts.offer_minor), f"Approved {words.naira(amounts.approved_minor)}"
     if amounts.approved_minor:
@@ -224,28 +226,30 @@ def waiting(review: ClaimReview) -> None:
         fields=[Text("answer", "Answer (optional)", longest=2000)],
     )
     due = f" :small[(due {words.day(question.due_on)})]" if question.due_on else ""
-    with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(border=True, gap="xsmall"):
         st.markdown(
             f":material/pause_circle: **Waiting for the claimant** since {words.moment(question.at)}:"
-            f" {words.plain(question.text)}{due}",
-            width="stretch",
+            f" {words.plain(question.text)}{due}"
         )
-        st.text_input(
-            "Answer (optional)",
-            key=key(review.id, "answer"),
-            max_chars=2000,
-            autocomplete="off",
-            on_change="ignore",
-            label_visibility="collapsed",
-            placeholder="What the claimant answered",
-        )
-        st.button(
-            "The answer is in",
-            key=key(review.id, "answered"),
-            icon=":material/mark_email_read:",
-            on_click=answer.do,
-            args=(key(review.id, _ANSWER), key(review.id, "")),
-        )
+        # An answer is a sentence or two: its field has the line, less the button.
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.text_input(
+                "Answer (optional)",
+                key=key(review.id, "answer"),
+                max_chars=2000,
+                autocomplete="off",
+                on_change="ignore",
+                label_visibility="collapsed",
+                placeholder="What the claimant answered",
+                width="stretch",
+            )
+            st.button(
+                "The answer is in",
+                key=key(review.id, "answered"),
+                icon=":material/mark_email_read:",
+                on_click=answer.do,
+                args=(key(review.id, _ANSWER), key(review.id, "")),
+            )
     actions.complain(key(review.id, _ANSWER))
 
 
@@ -332,10 +336,12 @@ def draw_changes(review: ClaimReview, officers: list[Officer]) -> None:
         f" {words.moment(event.at)} · {words.plain(_shared.facts(event, names))}"
         for event in review.list_events_since(seen)
     ]
+    attempt = _actions.current(review)
+    is_ruled_out = attempt is not None and _actions.find_possible(review, attempt.to) is None
+    next_ = "It rules out what you were about to do." if is_ruled_out else "Look at it, and confirm again if it holds."
     st.warning(
         f"This claim was changed while you had it open: it is now {words.badge(review.status)}. Nothing of yours was"
-        " written, and what you typed is still there. Look at it, and confirm again if it still holds.\n\n"
-        + "\n".join(lines),
+        f" written, and what you typed is still there. {next_}\n\n" + "\n".join(lines),
         icon=":material/sync_problem:",
     )
     st.button("I have looked", key=key(review.id, "looked"), on_click=_actions.acknowledge, args=(review.id,))

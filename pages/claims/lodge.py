@@ -18,6 +18,7 @@ from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
 from core.services.people.staff import Person
 from core.services.selling.drafts import Draft
+from core.states.policies import PolicyStage
 from core.store.access import ScopedSession, reading
 from core.ui.buying import sale_drafts
 from core.ui.buying.selling import Counter
@@ -100,10 +101,12 @@ def chosen(policies: Sequence[ClaimablePolicy]) -> ClaimablePolicy | None:
 
 
 def describe(policy: ClaimablePolicy) -> str:
+    """Name a policy among several, with its stage where it is not in force."""
     thing = next((value for label, value in policy.cover if label == "Registration number"), "")
-    return words.plain(
+    named = words.plain(
         ", ".join(filter(None, (f"{policy.number}: {policy.holder}", thing, policy.product, policy.provider)))
     )
+    return named if policy.stage == PolicyStage.IN_FORCE else f"{named} {words.badge(policy.stage)}"
 
 
 def about(policy: ClaimablePolicy) -> None:

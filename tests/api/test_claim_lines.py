@@ -59,6 +59,7 @@ def test_first_notice_of_every_line_is_taken_as_pending_and_owes_its_papers(
     assert claim[line.column]["incident_type"] == build_example(line.request)["incident_type"]
     assert claim[line.column]["account_number"] == "******6789"
     assert claim["credit_life_claim_meta"] is None
+    assert claim["claim_amount"] == claim[line.column][line.amount], "what is claimed stands from the first day on"
     with store.reading(Scope.system()) as session:
         row = session.get_one(Claim, ids.parse(claim["id"]))
         assert submitted.list_missing_documents(row) == line.list_required(claim[line.column]["incident_type"])

@@ -42,6 +42,15 @@ def test_an_officer_lowers_what_is_owed_with_a_reason_and_the_history_has_both(o
     assert "loan_differs" not in office.claim(claim_id).flags
 
 
+def test_the_amount_claimed_follows_a_correction_once_it_is_known(office: Office) -> None:
+    claim_id = office.lodge()
+    correct(office, claim_id, pending_repayment_amount="70000")
+    assert office.claim(claim_id).claim_amount_minor == 0, "of a loan the review says what is owed"
+    office.move(claim_id, "Reviewing")
+    correct(office, claim_id, pending_repayment_amount="60000")
+    assert office.claim(claim_id).claim_amount_minor == 6_000_000
+
+
 def test_nobody_but_a_supervisor_raises_what_is_owed(office: Office) -> None:
     claim_id = office.lodge()
     with pytest.raises(NotAllowed, match="Raising what is owed needs a supervisor"):

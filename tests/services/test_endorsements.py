@@ -17,6 +17,7 @@ from core.covers.insurers import insurer_a, insurer_b, insurer_d
 from core.covers.pricing import offer
 from core.covers.registry import COVERS
 from core.covers.request import validate
+from core.desk import sale as sale_view
 from core.errors import DuplicateRisk, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.intake import lodging
 from core.services.claims.workflow import judgement as claim_judgement
@@ -144,6 +145,16 @@ def test_a_claim_begins_with_what_was_endorsed(store: Store, sale: Sale, people:
         (found,) = lodging.find_policies(session, "ABC-777XY")
     assert (found.known[PLATE], found.phone) == ("ABC-777XY", "08099887766")
     assert ("Registration number", "ABC-777XY") in found.cover
+
+
+def test_a_purchase_shows_what_is_insured_now_beside_what_was_sold(
+    store: Store, sale: Sale, people: Mapping[str, Person]
+) -> None:
+    endorse(store, sale, people["operations"], **{PLATE: "ABC-777XY"})
+    with store.reading(LIVE) as session:
+        found = sale_view.get_sale(session, sale.purchase_id)
+    assert ("Registration number", "ABC-777XY") in found.insured
+    assert found.submitted[PLATE] == "LSD-123AB"
 
 
 def test_the_certificate_shows_the_present_version_and_one_of_an_earlier_term_shows_its_own(
@@ -285,6 +296,11 @@ def test_while_a_claim_is_open_only_contacts_change(
         with pytest.raises(StateForbids, match="is open, only address, e-mail and phone"):
             endorse(store, sold, people["operations"], **{name: value})
     assert endorse(store, sold, people["operations"], address="9 Another Road, Kano") == 1
+    with store.reading(LIVE) as session:
+        _, present, limit = endorsing.list_values(session, sold.policy_id)
+    assert set(present) == {"address", "email", "phone_number"}, "nothing is asked that would be refused"
+    assert limit is not None
+    assert limit.endswith("is open, only address, e-mail and phone can be endorsed")
 
 
 def test_the_insurer_is_told_once_by_somebody_of_operations(

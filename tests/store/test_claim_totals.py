@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from sqlmodel import col
 
 from core import clock
@@ -14,6 +15,7 @@ from core.services.claims.lists.filter import VIEWS, ClaimFilter
 from core.services.claims.lists.totals import QueueTotal
 from core.store.access import Scope, Store
 from core.store.rollups import daily_rollup
+from core.store.schema import migrating
 from core.store.schema.rollups import NOBODY, NOT_RUNNING
 from core.store.schema.tables import Claim, ClaimPayment, ClaimReserve, ClaimTotal
 from tests.conftest import Partner, make_partner
@@ -156,3 +158,19 @@ def test_money_written_beside_a_change_of_its_claim_is_counted_once(office: Offi
     with office.store.reading(DESK) as session:
         total = claim_totals.get_totals(session, ClaimFilter(statuses=("Settled",)))
     assert (total.paid_minor, total.payments, total.outstanding_minor) == (7_000_500, 2, 300)
+
+
+def test_an_upgrade_gives_claims_of_before_the_amount_that_they_name(office: Office) -> None:
+    """Up to version 0090 the amount claimed of every claim was nothing until its review."""
+    motor, goods, judged, loan = (office.lodge() for _ in range(4))
+    office.put(motor, vehicle_claim_meta={"cost_of_repair": "150000.10"}, credit_life_claim_meta=None)
+    office.put(goods, claim_meta={"amount_claimed": "20000"}, credit_life_claim_meta=None)
+    office.put(
+        judged, claim_meta={"amount_claimed": "30000"}, credit_life_claim_meta=None, claim_amount_minor=2_500_000
+    )
+    with office.store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0090")
+    migrating.migrate(office.store)
+    found = [office.claim(claim_id).claim_amount_minor for claim_id in (motor, goods, judged, loan)]
+    assert found == [15_000_010, 2_000_000, 2_500_000, 0]
+    assert faults(office.store) == []

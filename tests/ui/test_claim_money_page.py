@@ -75,7 +75,7 @@ def test_the_reserve_is_changed_from_the_amounts(opens: Opens, office: Office) -
 def test_an_officer_refers_and_a_supervisor_opens_what_was_prepared(opens: Opens, office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
     at = opens(claim_id, "ada")
-    at.selectbox(key=key(claim_id, "referred to")).set_value("Approved")
+    at.selectbox(key=key(claim_id, "referred_to")).set_value("Approved")
     at.text_input(key=key(claim_id, "referral_amount")).set_value("₦70,000")
     at = click(at, claim_id, "refer")
     assert office.log(claim_id)[-1].action != "claim referred"
@@ -97,6 +97,10 @@ def test_a_supervisor_gives_a_referral_back_with_a_question(opens: Opens, office
     claim_id = office.lodge(**KNOWN)
     at = opens(claim_id, "ada")
     at.text_area(key=key(claim_id, "referral_note")).set_value("The letter looks odd")
+    at = click(at, claim_id, "refer")
+    assert "Fill this in" in texts(at), "no decision is chosen for the officer"
+    assert office.log(claim_id)[-1].action != "claim referred"
+    at.selectbox(key=key(claim_id, "referred_to")).set_value("Approved")
     at = click(at, claim_id, "refer")
     at = click(opens(claim_id, "sade"), claim_id, "give back")
     assert "Fill this in" in texts(at)

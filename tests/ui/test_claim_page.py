@@ -273,6 +273,7 @@ def test_decline_needs_its_code_and_its_note_and_loses_neither(opens: Opens, off
     )
     assert office.events(claim_id)[-1].note == ODD
     assert moves(at, claim_id) == {"Reviewing": False}
+    assert ":small[Owed] **₦0.00**" in texts(at)
 
 
 def test_offer_follows_the_rule_and_shows_its_steps(opens: Opens, office: Office) -> None:
@@ -299,6 +300,16 @@ def test_steps_of_an_offer_stay_what_they_were_once_it_is_paid(opens: Opens, off
     shown = texts(opens(claim_id))
     assert "**:small[what remains]** | **:small[₦75,000.00]**" in shown
     assert "Less what was paid" not in shown
+
+
+def test_an_offer_below_the_rule_is_a_step_with_its_reason(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    office.walk(claim_id, "Approved", "Offer sent")
+    shown = texts(opens(claim_id))
+    assert "| :small[At most] | :small[what remains] | :small[₦75,000.00] |" in shown
+    assert "| **:small[Offer]** | **:small[As agreed by phone]** | **:small[₦70,000.00]** |" in shown
+    office.walk(claim_id, "Offer rejected", "Reviewing", "Approved")
+    assert "As agreed by phone]**" not in texts(opens(claim_id)), "what is offered next follows the rule"
 
 
 def test_offer_beside_the_rule_is_refused_beside_its_field(opens: Opens, office: Office) -> None:
@@ -328,6 +339,7 @@ def test_somebody_elses_change_is_told_with_its_author_and_nothing_typed_is_lost
     assert office.claim(claim_id).claim_status == "Reviewing"
     assert "was changed while you had it open" in at.warning[0].value
     assert "sade" in at.warning[0].value
+    assert "confirm again if it holds" in at.warning[0].value
     assert at.text_area(key=key(claim_id, "note")).value == ODD
     assert at.selectbox(key=key(claim_id, "reason")).value == "exclusion"
     confirm(at, claim_id)
@@ -344,6 +356,8 @@ def test_move_that_somebody_else_has_ruled_out_is_not_made_and_can_still_be_copi
     office.move(claim_id, "Declined", by="sade", reason="other", note="Withdrawn")
     at.run()
     assert "cannot become Approved now" in texts(at)
+    assert "It rules out what you were about to do" in at.warning[0].value
+    assert "confirm again" not in texts(at), "there is nothing to confirm"
     assert ODD in [area.value for area in at.text_area]
     at.button(key=key(claim_id, "put away")).click().run()
     assert office.claim(claim_id).claim_status == "Declined"

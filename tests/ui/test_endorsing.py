@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.covers.claims.lines import MotorClaimRequest
+from core.covers.fields import build_example
 from core.covers.insurers import insurer_a
+from core.covers.request import validate
+from core.services.claims.intake import lodging
+from core.services.files.links import Owner
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.selling.buying import Sale
@@ -110,6 +115,21 @@ def test_a_version_holds_until_the_day_before_the_next_unless_that_began_earlier
 def active_plate(store: Store, sale: Sale) -> str:
     with store.reading(Scope.system()) as session:
         return str(session.get_one(Policy, sale.policy_id).submitted["registration_number"])
+
+
+def test_while_a_claim_is_open_the_form_says_so_and_asks_for_contacts_alone(
+    screen: Screen, store: Store, partner: Partner, active: Sale, ope: Person
+) -> None:
+    told = {**build_example(MotorClaimRequest), "policy_number": active.policy["meta"]["policy_number"]}
+    given = validate(MotorClaimRequest, {name: value for name, value in told.items() if value is not None})
+    with store.writing(partner.scope(is_live=True)) as session:
+        owner = Owner(distributor_id=partner.id, is_live=True)
+        lodging.lodge_claim(session, given, [], owner=owner, actor="tests")
+    at = press(opened(screen, ope, active.policy_id), "Endorse")
+    assert "is open, only address, e-mail and phone can be endorsed" in texts(at)
+    start = "decision.field.changes."
+    asked = {str(field.key).removeprefix(start) for field in at.text_input if str(field.key).startswith(start)}
+    assert asked == {"address", "email", "phone_number"}
 
 
 def test_a_claims_officer_reads_the_versions_and_changes_nothing(

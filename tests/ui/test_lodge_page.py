@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from sqlmodel import col
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
@@ -23,7 +24,7 @@ from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.selling.buying import Sale
 from core.store.access import Scope, ScopedSession, Store
-from core.store.schema.tables import Claim, SaleDraft, Staff, UploadedFile
+from core.store.schema.tables import Claim, Policy, SaleDraft, Staff, UploadedFile
 from core.ui.buying import sale_drafts
 from core.ui.kit import words
 from tests import papers
@@ -87,9 +88,13 @@ def test_of_several_policies_none_is_chosen_beforehand(
     screen: Screen, sale: Sale, store: Store, partner: Partner
 ) -> None:
     other = sell(store, partner, CREDIT_LIFE, is_live=True, loan_amount="200000", first_name="Ngozi")
+    with store.writing(Scope.system()) as session:
+        session.execute(sa.update(Policy).where(col(Policy.id) == other.policy_id).values(cancelled_at=clock.now()))
     at = screen("claims", path=PAGE)
     at.text_input(key="policy").set_value(sale.policy["meta"]["policy_number"][:4]).run()
     assert at.radio[0].value is None
+    marked = [label.endswith("-badge[Cancelled]") for label in at.radio[0].options]
+    assert sorted(marked) == [False, True], "what is not in force is marked before it is chosen"
     assert not at.selectbox
     at.radio[0].set_value(other.policy_id).run()
     assert field(other, "incident_type") in {each.key for each in at.selectbox}

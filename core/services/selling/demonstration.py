@@ -47,7 +47,7 @@ def write_endorsements(session: ScopedSession) -> int:
         return 0
     desk, made = staff.get_by_email(session, _DESK), 0
     for policy in _find_policies(session):
-        _, present = endorsing.list_values(session, policy.id)
+        _, present, _ = endorsing.list_values(session, policy.id)
         wishes = [*_CHANGES[made % len(_CHANGES) :], *_CHANGES]
         takes = ((name, values[made % len(values)], why) for names, values, why in wishes for name in names)
         wish = next((wish for wish in takes if present.get(wish[0], wish[1]) != wish[1]), None)

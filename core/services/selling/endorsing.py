@@ -72,13 +72,17 @@ def endorse(
     return row.number
 
 
-def list_values(session: ScopedSession, policy_id: UUID) -> tuple[type[Request], dict[str, str]]:
-    """Return the form of an endorsement of a policy, and the present value of each of its fields."""
+def list_values(session: ScopedSession, policy_id: UUID) -> tuple[type[Request], dict[str, str], str | None]:
+    """Return the form of an endorsement of a policy, the present value of each of its fields, and what limits it.
+
+    While a claim on the policy is open, the form has the contacts alone, and the limit says so; else it is None.
+    """
     policy = policies.get_row(session, policy_id)
     cover = _get_cover(session, policy)
     data = policies.apply(_as_sold(policy, cover), policies.find_rows(session, policy.id))
-    names = tuple(endorsable.list_fields(cover))
-    return endorsable.build_model(cover, names), {name: data.get(name) or "" for name in names}
+    limit = _describe_open_claims(session, policy, cover)
+    names = tuple(name for name, each in endorsable.list_fields(cover).items() if each.is_contact or limit is None)
+    return endorsable.build_model(cover, names), {name: data.get(name) or "" for name in names}, limit
 
 
 def note_told(session: ScopedSession, endorsement_id: UUID, *, note: str, by: Person) -> None:
@@ -175,11 +179,22 @@ def _refuse_while_claimed(
     session: ScopedSession, policy: Policy, cover: Cover[Any], changed: Mapping[str, str]
 ) -> None:
     """Refuse to change the insured thing or its owner while a claim on the policy is open; contacts may change."""
-    contacts = {name for name, each in endorsable.list_fields(cover).items() if each.is_contact}
+    if not changed.keys() <= _list_contacts(cover) and (limit := _describe_open_claims(session, policy, cover)):
+        raise StateForbids(limit)
+
+
+def _describe_open_claims(session: ScopedSession, policy: Policy, cover: Cover[Any]) -> str | None:
+    """Say what alone can be endorsed while claims on the policy are open; None where none is."""
     waiting = [claim for claim in refunds.list_policy_claims(session, policy.id) if claim.is_open]
-    if waiting and not changed.keys() <= contacts:
-        named = ", ".join(claim.reference for claim in waiting[:3])
-        raise StateForbids(f"While claim {named} is open, only address, e-mail and phone can be endorsed")
+    if not waiting:
+        return None
+    named = ", ".join(claim.reference for claim in waiting[:3])
+    contacts = "address, e-mail and phone" if "address" in _list_contacts(cover) else "e-mail and phone"
+    return f"While claim {named} is open, only {contacts} can be endorsed"
+
+
+def _list_contacts(cover: Cover[Any]) -> set[str]:
+    return {name for name, each in endorsable.list_fields(cover).items() if each.is_contact}
 
 
 def _set_registration(

@@ -493,13 +493,14 @@ class _Present(Field):
 
 def _endorsing(seen: _Seen) -> Action:
     with reading(seen.scope) as session:
-        model, present = endorsing.list_values(session, seen.policy_id)
+        model, present, limit = endorsing.list_values(session, seen.policy_id)
     longest = endorsing.LONGEST
+    limited = f"\n\n:material/lock: **{words.plain(limit)}.**" if limit else ""
     return _action(
         PolicyAction.ENDORSE,
         seen,
         says="Change what is different now. Cover, days, sums and price stay as they were sold. It costs nothing: the"
-        " premium stays as it is. The certificate shows it at once; the insurer is still to be told.",
+        f" premium stays as it is. The certificate shows it at once; the insurer is still to be told.{limited}",
         fields=[
             _Present("changes", "", form_questions=questions.of(model), present=present),
             Day(

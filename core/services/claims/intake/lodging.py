@@ -243,7 +243,7 @@ def build_initial_claim(policy: Policy, customer: Customer, new: NewClaim) -> Cl
         incident_date=new.happened_on.isoformat() if new.happened_on else None,
         sealed=new.sealed,
         account_key=new.account_key,
-        **amounts | {new.column: dict(new.meta)},
+        **amounts | {"claim_amount_minor": new.claimed_minor, new.column: dict(new.meta)},
     )
 
 

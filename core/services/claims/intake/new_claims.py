@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from core import seal
+from core import money, seal
 from core.covers import fields
 from core.covers.claims import lines
 from core.covers.claims.line import OWNER, Claimant, ClaimLine, Endpoint, LossRequest
@@ -121,6 +121,12 @@ class NewClaim:
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The endpoints that sell what such a claim can be lodged on."""
         return tuple(self.line.covers) if self.line else (_CREDIT_LIFE_ENDPOINT,)
+
+    @property
+    def claimed_minor(self) -> int:
+        """The amount that was submitted as the loss, in kobo; 0 for a loan, of which the review says what is owed."""
+        claimed = self.meta.get(self.line.amount) if self.line else None
+        return money.to_minor(Decimal(claimed)) if claimed else 0
 
     @property
     def policy_words(self) -> str:

@@ -320,7 +320,7 @@ CLAIMS: Listing[ClaimFilter] = Listing(
             *("Claimed", MONEY, col(Claim.claim_amount_minor)),
             of=lambda row: row.claimed_minor or None,
             machine="claim_amount",
-            says="Set when the review begins; until then nothing",
+            says="Of a loan what is owed, set when the review begins; until then nothing",
             orders=_orders("largest", "smallest"),
         ),
         "estimate_amount": Column("Estimate", MONEY, col(Claim.estimate_amount_minor)),

@@ -81,7 +81,8 @@ def refer_claim(
     StateForbids for a transition that does not exist and for a supervisor, who decides; InvalidInput for an amount of
     a decision that has none.
     """
-    inputs: ReferralInput = request.validate(ReferralInput, {"referral_amount": amount, "referral_note": note})
+    typed = {"referred_to": to, "referral_amount": amount, "referral_note": note}
+    inputs: ReferralInput = request.validate(ReferralInput, typed)
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
     transition = claim_transitions.require_transition(claim, ClaimStatus(to) if to in set(ClaimStatus) else to)
     if person.has_role("supervisor"):

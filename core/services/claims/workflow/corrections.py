@@ -56,6 +56,8 @@ def correct_amounts(
     )
     before, owed = claim_changes.get_audited_facts(claim), claim_offers.get_amount_owed(claim)
     submitted.set_meta(claim, wanted)
+    if claim.claim_amount_minor and (claimed := claim_offers.get_amount_claimed(claim)):
+        claim.claim_amount_minor = money.to_minor(claimed)
     raised = claim_offers.get_amount_owed(claim)
     if raised is not None and raised > (owed or money.ZERO) and not person.has_role("supervisor"):
         with claim_changes.refusals(claim_id, "correction", person=person):

@@ -136,10 +136,11 @@ class ReserveInput(Request):
 
 
 class ReferralInput(Request):
-    """The amount of a prepared decision, if it has one, and why a supervisor should decide."""
+    """The decision that is referred, its amount, if it has one, and why a supervisor should decide."""
 
     multiline_fields: ClassVar[frozenset[str]] = frozenset({"referral_note"})
 
+    referred_to: fields.Text
     referral_amount: fields.Naira | None = None
     referral_note: fields.LongText
 

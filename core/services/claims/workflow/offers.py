@@ -16,6 +16,8 @@ from core.store.schema.tables import Claim
 # Where what comes off an offer does not change any more: the claimant has agreed to it, or it is paid.
 FIXED: Final = DECIDED | {ClaimStatus.OFFER_ACCEPTED}
 _STANDING: Final = FIXED | {ClaimStatus.OFFER_SENT}
+# Where an offer was made of the amount that is approved now.
+_OFFERED: Final = _STANDING | {ClaimStatus.OFFER_REJECTED}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,6 +136,18 @@ def compute_standing_offer(claim: Claim, limits: Limits) -> Price:
     if claim.claim_status in _STANDING:
         limits = replace(limits, paid_minor=limits.paid_minor - limits.offer_paid_minor)
     return compute_claim_offer(claim, limits)
+
+
+def list_offer_steps(rule: Price, *, status: str, offer_minor: int, note: str | None) -> list[Step]:
+    """The steps of the rule and, where the offer that was made is another amount, that offer with the note of why."""
+    offer, last = money.to_naira(offer_minor), rule.steps[-1]
+    if status not in _OFFERED or not offer_minor or offer == rule.total:
+        return list(rule.steps)
+    return [
+        *rule.steps[:-1],
+        replace(last, label="At most"),
+        Step("Offer", " ".join((note or "as it was sent").split()), offer),
+    ]
 
 
 def of_amounts(limits: Limits, *, approved: Decimal, excess_minor: int, betterment_minor: int) -> Price:
