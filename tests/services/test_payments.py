@@ -489,26 +489,26 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
     good = f"A,,{one},PB-0001/1 2026-08,Successful,NIP/77,20/11/2026,"
     # By account and amount where the bank left our narration out; a debit has its sign.
     hint = (second.bank or "")[-4:]
-    back = f"B,000000{hint},-{two},,Failed,,2026-11-20,Account closed"
+    back = f"B,000000{hint},-{two},,Failed,NIP/78,2026-11-20,Account closed"
     lines = read_answer(
         finance, batch, good, back, "Total,,1.00,Sum of the day,Paid,,,", "C,,5.00,PB-0002/1,Paid,N/9,,"
     )
     assert [line.payment.id if line.payment else None for line in lines] == [first.id, second.id, None, None]
     assert [line.is_unclear for line in lines] == [False, False, True, True]
     assert [line.note for line in lines[2:]] == ["names no payment of this payout", "is of another payout"]
-    for line in lines[:2]:
+    for line, said in zip(reversed(lines[:2]), ("of the 1 without an answer is noted as before", None), strict=True):
         with pytest.raises(NotAllowed, match="You prepared this payment"):
             finance.do(bank_answers.note, line, file_name="answer.csv", by="funmi")
         finance.do(bank_answers.note, line, file_name="answer.csv", by="femi")
+        assert finance.read(payouts.find_superseded, batch).endswith(said or "is paid by another payout")
     with pytest.raises(StateForbids):
         finance.do(bank_answers.note, lines[2], file_name="answer.csv", by="femi")
     noted = finance.read(payouts.list_of_batch, batch)
     assert [row.state for row in noted] == ["Confirmed", "Returned"]
     assert (noted[0].bank_reference, noted[0].value_on) == ("NIP/77", date(2026, 11, 20))
-    assert noted[1].note == "Account closed"
+    assert noted[1].note == "Account closed (reference of the bank: NIP/78)"
     again = read_answer(finance, batch, good, back)
-    assert [line.note for line in again] == ["is noted already"] * 2
-    assert not any(line.is_unclear for line in again)
+    assert [(line.note, line.is_unclear) for line in again] == [("is noted already", False)] * 2
     assert due(finance, party) == (0 if first.party == party else first.net_minor + second.net_minor - first.net_minor)
     assert finance.money_faults() == []
 

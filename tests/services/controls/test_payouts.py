@@ -73,6 +73,7 @@ def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Fin
     finance.do(transitions.confirm, row.id, PAID, by="femi")
     finance.do(payouts.open_bank_file, batch, by="wale")
     finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    assert "without an answer" not in str(finance.read(payouts.find_superseded, batch))
     with pytest.raises(StateForbids, match="superseded: 1 payment of it came back"):
         finance.do(payouts.open_bank_file, batch, by="wale")
     assert finance.money_faults() == []

@@ -1,6 +1,7 @@
 """Payouts: prepared by one person, approved by another, a file for the bank, and their lists (contract F4)."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -252,11 +253,13 @@ def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tup
 
 def find_superseded(session: ScopedSession, batch_id: UUID) -> str | None:
     """Return why the file of a batch is not sent to a bank any more, in words; None while it may be."""
-    is_back = col(Payment.state) == PaymentState.RETURNED
-    if not (returned := session.count_rows(Payment, col(Payment.batch_id) == batch_id, is_back)):
+    states = Counter(payment.state for payment in _payments(session, batch_id))
+    if not (returned := states[PaymentState.RETURNED]):
         return None
     lines = "1 payment of it came back" if returned == 1 else f"{returned} payments of it came back"
-    return f"This bank file is superseded: {lines}. What is due again is paid by another payout"
+    left = states[PaymentState.APPROVED]
+    still = f"; what the bank says of the {left} without an answer is noted as before" if left else ""
+    return f"This bank file is superseded: {lines}. What is due again is paid by another payout{still}"
 
 
 def _require_payee(session: ScopedSession, party: Party, by: Person) -> Balance:
