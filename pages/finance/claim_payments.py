@@ -36,7 +36,7 @@ TO_PAY: Table[HandOver] = Table(
     act=lambda row: (PAY, ACCOUNT) if row.payee.hint else PAY,
     narrow=("payee", "amount", "account", "waits"),
     columns={
-        "payee": columns.text("Payee", lambda row: row.payee.name, 170),
+        "payee": columns.text("Payee", lambda row: row.payee.name, 150),
         "amount": columns.naira("Amount", lambda row: row.amount_minor),
         "account": Column(
             "Account",
@@ -46,15 +46,15 @@ TO_PAY: Table[HandOver] = Table(
             200,
             colour=lambda row: "" if row.payee.hint else "orange",
         ),
-        "claim": columns.text("Claim", lambda row: row.reference),
-        "type": columns.text("Cover", lambda row: row.claim_type, 100),
-        "insurer": columns.text("Insurer", lambda row: row.provider, 180),
-        "approved": columns.text("Approved by", lambda row: row.approved_name, 130),
         "waits": columns.text(
             "Waits",
             lambda row: words.counted((clock.now() - row.at).days, "day", "days"),
             says="Since a supervisor handed it to finance.",
         ),
+        "claim": columns.text("Claim", lambda row: row.reference),
+        "type": columns.text("Cover", lambda row: row.claim_type, 90),
+        "insurer": columns.text("Insurer", lambda row: row.provider, 120),
+        "approved": columns.text("Approved by", lambda row: row.approved_name, 110),
         "note": columns.text("Note", lambda row: row.note, 200, usual=False),
     },
 )
