@@ -277,6 +277,12 @@ def _check_eleven_digits(value: str) -> str:
     return value
 
 
+def _check_account_number(value: str) -> str:
+    if not re.fullmatch(r"[0-9]{10}", value):
+        raise fault("must be the 10 digits of an account number")
+    return value
+
+
 def _check_link(value: str) -> str:
     try:
         parts = urlsplit(value)
@@ -374,6 +380,7 @@ Bvn = Annotated[
     AfterValidator(_check_eleven_digits),
     Personal(),
 ]
+AccountNumber = Annotated[str, Field(max_length=32), AfterValidator(_check_account_number), Personal()]
 Passport = Annotated[str, Field(min_length=5, max_length=20), AfterValidator(_check_identifier), Personal()]
 Link = Annotated[str, Field(max_length=2048, json_schema_extra={"format": "uri"}), AfterValidator(_check_link)]
 Picture = Annotated[Link, Upload()]

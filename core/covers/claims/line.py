@@ -31,14 +31,7 @@ def _check_time(value: str) -> str:
     return value
 
 
-def _check_account_number(value: str) -> str:
-    if not re.fullmatch(r"[0-9]{10}", value):
-        raise fault("must be the 10 digits of an account number")
-    return value
-
-
 TimeOfDay = Annotated[str, Field(max_length=5), AfterValidator(_check_time)]
-AccountNumber = Annotated[str, Field(max_length=32), AfterValidator(_check_account_number), fields.Personal()]
 Paper = fields.Document | None
 
 
@@ -103,7 +96,7 @@ class LossRequest(Claimant, Loss):
     bank_name: fields.Text | None = Field(default=None, examples=["Lagoon Bank"])
     bank_code: Annotated[str, Field(max_length=10)] | None = Field(default=None, examples=["901"])
     account_name: fields.Text | None = Field(default=None, examples=["Amaka Eze"])
-    account_number: AccountNumber | None = Field(default=None, examples=["0123456789"])
+    account_number: fields.AccountNumber | None = Field(default=None, examples=["0123456789"])
     police_report: Paper = None
 
 

@@ -13,8 +13,7 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers import fields, request
-from core.covers.claims.line import AccountNumber
-from core.covers.fields import fault
+from core.covers.fields import AccountNumber, fault
 from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit

@@ -7,8 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from core import clock
 from core.covers import fields
-from core.covers.claims.line import AccountNumber
-from core.covers.fields import fault
+from core.covers.fields import AccountNumber, fault
 from core.covers.request import Request
 from core.services.claims.intake import submitted
 from core.services.people.transfers import Reference

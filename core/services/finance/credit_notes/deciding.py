@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core import clock, money, seal
 from core.covers import request
-from core.covers.claims.line import AccountNumber
+from core.covers.fields import AccountNumber
 from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
