@@ -118,7 +118,7 @@ def test_columns_and_order_stand_on_receipt_sheet_and_audit_log_and_a_rerun_repe
     receipt = receipt_of(sold, first)
     assert receipt.filters == asked
     with sold.reading(Scope.system()) as session:
-        started = audit.list_history(session, first.subject)[0].after
+        started = audit.list_history(session, audit.subject_of("export", first.id))[0].after
     assert started
     assert (started["columns"], started["order"]) == (["total", "customer_name"], "largest")
     facts = {row[0]: row[1] for row in cells(content, sheet=2)}
@@ -134,7 +134,7 @@ def test_the_usual_columns_and_order_are_written_down_as_before(sold: Store) -> 
     order, _ = make("purchases", order=["newest"], columns=[""])
     assert receipt_of(sold, order).filters == {}
     with sold.reading(Scope.system()) as session:
-        started = audit.list_history(session, order.subject)[0].after
+        started = audit.list_history(session, audit.subject_of("export", order.id))[0].after
     assert started
     assert (started["columns"], started["order"]) == ("all", "newest")
 

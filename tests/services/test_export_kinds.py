@@ -306,7 +306,7 @@ def test_a_workbook_of_too_many_rows_is_refused_before_it_starts(sold: Store) ->
     with pytest.raises(TooLarge, match="holds 39 rows and this selection has 40: take it as CSV"):
         made(order)
     with sold.reading(Scope.system()) as session:
-        assert audit.list_history(session, order.subject) == []
+        assert audit.list_history(session, audit.subject_of("export", order.id)) == []
 
 
 def test_a_workbook_that_is_broken_off_leaves_neither_receipt_nor_file(
