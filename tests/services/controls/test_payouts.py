@@ -167,7 +167,7 @@ def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, 
         second = finance.do(payouts.prepare, {Party("distributor", partner.id): None}, by="wale")
         finance.do(payouts.approve, second, by="femi")
         for text in (paid, back):
-            with pytest.raises(StateForbids, match="bank_reference was used for another payment already"):
+            with pytest.raises(StateForbids, match="its reference was used for another payment already"):
                 finance.do(bank_answers.note, answers(second, text), file_name="answer.csv", by="funmi")
         (row,) = finance.read(payouts.list_of_batch, second)
         with pytest.raises(InvalidInput, match="returned_on must not be before the day of the approval"):

@@ -31,6 +31,8 @@ MEANINGS: Final[Mapping[str, bool]] = {
 MAX_LINES: Final = 1_000
 _OURS: Final = re.compile(r"PB-0*(\d+)\s*/\s*(\d+)", re.IGNORECASE)
 _ANSWERED: Final = {CONFIRMED: PaymentState.CONFIRMED, RETURNED: PaymentState.RETURNED}
+# Fields of a typed answer as the file has them.
+_NAMES: Final = {"bank_reference": "reference", "value_on": "date", "returned_on": "date"}
 _UNTOLD: Final = "The bank returned it without a reason"
 
 
@@ -101,7 +103,8 @@ def note(session: ScopedSession, line: AnswerLine, *, file_name: str, by: Person
             typed = {"returned_on": str(line.on), "reason": line.reason, "bank_reference": line.reference or None}
             transitions.return_payment(session, line.payment.id, typed, by=by, evidence=evidence)
     except InvalidInput as error:
-        raise StateForbids("; ".join(f"{fault.field} {fault.message}" for fault in error.faults)) from None
+        said = (f"its {_NAMES.get(fault.field, fault.field)} {fault.message}" for fault in error.faults)
+        raise StateForbids("; ".join(said)) from None
 
 
 def _payment_key(line: AnswerLine) -> UUID | None:
