@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from core import telemetry
-from core.commands.init import out, prepare_store, print_first_steps
+from core.commands.init import prepare_store, print_first_steps
 from core.demo import background, portfolio, refuse_business
 from core.services.selling.demonstration import FAULTS, build_sample
 from core.store.access import Scope, reading, store
@@ -20,7 +20,7 @@ from core.store.schema import versions
 if TYPE_CHECKING:
     from core.commands.papers import Show
 
-err = Console(stderr=True)
+out, err = Console(soft_wrap=True), Console(stderr=True)
 
 
 def demo(

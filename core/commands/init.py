@@ -2,7 +2,7 @@
 
 import sys
 
-from rich.console import Console
+import typer
 
 from core import demo
 from core.services.catalogue import shipped
@@ -11,12 +11,10 @@ from core.settings import settings
 from core.store.access import Scope, reading, store, writing
 from core.store.schema import migrating, versions
 
-out = Console(soft_wrap=True)
-
 
 def init() -> None:
     """Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."""
-    out.print(prepare_store())
+    typer.echo(prepare_store())
     if not print_first_steps():
         _print_set_up_link()
 
@@ -36,15 +34,15 @@ def print_first_steps() -> bool:
     with reading(Scope.system()) as session:
         link = accounts.create_set_up_link(session)
     if link:
-        out.print("Nobody can administer this store yet. Once it is served, open this link to become its admin:")
+        typer.echo("Nobody can administer this store yet. Once it is served, open this link to become its admin:")
         sys.stdout.write(f"{link}\n")
-        out.print("It works once and for 24 hours; `coverdesk staff set-up-link` prints another.", highlight=False)
+        typer.echo("It works once and for 24 hours; `coverdesk staff set-up-link` prints another.")
     return link is not None
 
 
 def _print_set_up_link() -> None:
     with reading(Scope.system()) as session:
         is_demonstration = demo.find(session) is not None
-    out.print("An admin can sign in already and adds everybody else, under Admin > Staff.", highlight=False)
+    typer.echo("An admin can sign in already and adds everybody else, under Admin > Staff.")
     if is_demonstration:
-        out.print("This store holds the demonstration: name one of your own with COVERDESK_DATABASE_URL.")
+        typer.echo("This store holds the demonstration: name one of your own with COVERDESK_DATABASE_URL.")

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 
-from rich.console import Console
+import typer
 
 from core.errors import InvalidSetting
 from core.settings import read_variables, settings
@@ -46,8 +46,7 @@ def announce(word: str) -> None:
             "COVERDESK_DATABASE_URL: there is no store yet, run `coverdesk init`, or `make run` for a demonstration"
         )
     if settings().is_demonstration_by_default:
-        err = Console(stderr=True, highlight=False, soft_wrap=True)
-        err.print("This is the demonstration of `make run`, as COVERDESK_SECRET_KEY is not set.")
+        typer.echo("This is the demonstration of `make run`, as COVERDESK_SECRET_KEY is not set.", err=True)
 
 
 def is_missing(url: str) -> bool:

@@ -5,14 +5,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-import phonenumbers
-from phonenumbers import PhoneNumberFormat
-
 from core import seal
 from core.covers.fields import Personal, get_metadata
 from core.covers.request import Request
-
-_FORMATS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
 
 
 def find_personal_numbers(request: Request) -> frozenset[str]:
@@ -74,15 +69,22 @@ def _restore_values(data: Mapping[str, Any], numbers: Mapping[str, str], prefix:
 
 def list_spellings(phone: str) -> Sequence[str]:
     """Return the ways in which a phone number may have been written."""
+    # Imported on first use, here and below: most commands ask for people and never for a phone.
+    import phonenumbers  # noqa: PLC0415
+
     variants = {phone, re.sub(r"[^\d+]", "", phone)}
     try:
         number = phonenumbers.parse(phone, "NG")
     except phonenumbers.NumberParseException:
         return sorted(variants)
-    formatted = [phonenumbers.format_number(number, form) for form in _FORMATS]
+    formats = phonenumbers.PhoneNumberFormat
+    forms = (formats.E164, formats.INTERNATIONAL, formats.NATIONAL)
+    formatted = [phonenumbers.format_number(number, form) for form in forms]
     return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})
 
 
 def to_international(phone: str) -> str:
     """Return a valid phone number in E.164 form."""
-    return phonenumbers.format_number(phonenumbers.parse(phone, "NG"), PhoneNumberFormat.E164)
+    import phonenumbers  # noqa: PLC0415
+
+    return phonenumbers.format_number(phonenumbers.parse(phone, "NG"), phonenumbers.PhoneNumberFormat.E164)

@@ -35,9 +35,11 @@ def migrate(store: Store) -> None:
     with store.writers.begin() as connection:
         if not store.is_sqlite:
             _lock(connection)
-        versions.refuse_unknown(versions.version_of(connection), "store")
+        before = versions.version_of(connection)
+        versions.refuse_unknown(before, "store")
         secret_mark.refuse_other(connection)
-        if upgrade(connection, "head"):
+        # An empty store has nothing to be totalled.
+        if upgrade(connection, "head") and before is not None:
             daily_rollup.rebuild(connection)
         secret_mark.write_if_absent(connection)
     statistics.refresh(store)
