@@ -41,7 +41,7 @@ _COMMON_OPTIONS = {
 }
 
 
-def _build_command(kind: Listing[Any]) -> Callable[..., None]:
+def build_command(kind: Listing[Any]) -> Callable[..., None]:
     """Build the command of a kind: its own parameters as options, and the common ones."""
 
     def export(**given: Any) -> None:
@@ -110,18 +110,23 @@ def _write(order: ExportOrder, out: str) -> Tally:
     target = Path(out).resolve()
     if target.is_dir():
         raise InvalidInput.for_field("--out", "is a folder: name a file in it")
+    try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as device:
+                return export_runs.write_file(order, device)
+        return _write_whole(order, target)
+    except OSError as error:
+        raise InvalidInput.for_field("--out", f"cannot be written: {error.strerror or error}") from error
+
+
+def _write_whole(order: ExportOrder, target: Path) -> Tally:
     draft = target.with_name(f".{target.name}.{order.id}")
     # Remove the draft of a killed export: it contains personal data.
     local_files.clear(target.parent, glob.escape(f".{target.name}.") + _ID_PATTERN)
     try:
-        if target.exists() and not target.is_file():
-            with target.open("wb") as stream:
-                return export_runs.write_file(order, stream)
         with draft.open("wb") as file, local_files.locked(draft):
             tally = export_runs.write_file(order, file)
         draft.replace(target)
-    except OSError as error:
-        raise InvalidInput.for_field("--out", f"cannot be written: {error.strerror}") from error
     finally:
         draft.unlink(missing_ok=True)
     return tally
@@ -179,7 +184,7 @@ class _Export(TyperCommand):
     def make_context(self, *given: Any, **also: Any) -> Any:  # noqa: ANN401 the library's own class
         """The context of the list's own command, which then runs in our place."""
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(self._list_name)(_build_command(get_kind(self._list_name)))
+        single.command(self._list_name)(build_command(get_kind(self._list_name)))
         return get_command(single).make_context(*given, **also)
 
 

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from core.api.http.queries import FilterQuery
-from core.commands.export import _build_command
+from core.commands.export import build_command
 from core.desk.export_runs import ReceiptFilter
 from core.desk.exported_lists import TITLES, get_kind
 from core.errors import InvalidInput
@@ -156,7 +156,7 @@ def declare(**attributes: Any) -> None:
 WRONG: Mapping[str, tuple[Callable[[], None], str]] = {
     "a column that is not there": (
         lambda: declare(colour=of(fields.Text(label="Colour", column="colour"))),
-        "no column",
+        "has no column of this name",
     ),
     "a field that is none": (lambda: declare(colour=None), "no declared field"),
     "no label": (lambda: declare(tint=of(fields.Text(column="request_source", address="tint"))), "without a label"),
@@ -192,7 +192,7 @@ WRONG: Mapping[str, tuple[Callable[[], None], str]] = {
 
 
 def test_every_option_of_an_export_and_every_parameter_of_a_page_is_reserved() -> None:
-    options = set(inspect.signature(_build_command(get_kind("purchases"))).parameters)
+    options = set(inspect.signature(build_command(get_kind("purchases"))).parameters)
     own = {parameter.name.removesuffix("_") for parameter in PurchaseFilter.parameters()}
     assert {name.removesuffix("_") for name in options} - own <= RESERVED_IN_ADDRESS
     assert {*FilterQuery.model_fields} <= RESERVED_IN_API

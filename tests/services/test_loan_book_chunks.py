@@ -52,6 +52,12 @@ def confirmed(lender: Lender, count: int, **changed: Any) -> LoanBook:
     return book
 
 
+class Deadlock(Exception):
+    """As the driver of PostgreSQL tells whoever gives way."""
+
+    sqlstate = "40P01"
+
+
 def follow(monkeypatch: pytest.MonkeyPatch, name: str, before: Callable[[int], None] = lambda _: None) -> list[int]:
     """Let a function be called before a stage of each chunk, with its number; returns the lines that they begin after.
 
@@ -116,9 +122,6 @@ def test_where_the_later_chunk_gives_way_the_earlier_one_is_kept(
     lender = Lender(store, partner)
     book = confirmed(lender, 8)
 
-    class Deadlock(Exception):
-        sqlstate = "40P01"
-
     def fail(number: int) -> None:
         if number == 2:
             raise sa.exc.OperationalError("COPY", None, Deadlock())
@@ -135,9 +138,6 @@ def test_a_third_chunk_that_began_beside_one_that_gives_way_in_its_turn_is_rolle
 ) -> None:
     lender = Lender(store, partner)
     book = confirmed(lender, 8)
-
-    class Deadlock(Exception):
-        sqlstate = "40P01"
 
     third_begins = Event()
 

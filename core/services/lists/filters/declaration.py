@@ -144,7 +144,7 @@ def _find_fault(declared: type[Filter], field: Field) -> str:
         if isinstance(field.column, str) and not hasattr(table, field.column)
     ]
     if missing:
-        return f"has no column: {missing[0]} has no column {field.column}"
+        return f"compares {field.column}, and {missing[0]} has no column of this name"
     if field.join is not None and field.join not in (*declared.TABLES, *declared.JOINED):
         return (
             f"reads {field.join.__name__}, which the list does not join: its column must be a function with a subquery"
