@@ -383,6 +383,29 @@ def test_the_numbers_of_what_was_insured_go_from_the_texts_about_others(
         assert session.get_one(CustomerNote, note_id).text == f"{'[erased], ' * 5}S5551-0001"
 
 
+def test_a_town_and_a_home_that_others_have_as_well_stay_with_them(
+    privacy: PrivacyDesk, store: Store, later: None
+) -> None:
+    """An address alone that nobody else has goes from the texts about others."""
+    homes = iter(("Surulere", "12 Allen Avenue, Ikeja", "9 Quiet Close, Yaba"))
+    with store.writing(SYSTEM) as session:
+        for customer in session.execute(sa.select(Customer).order_by(col(Customer.email), col(Customer.id))).scalars():
+            is_other = customer.email.startswith("other@")
+            customer.address = "12 ALLEN AVENUE, Ikeja" if is_other else next(homes)
+            customer.city = "Surulere"
+        other = sa.select(Policy).where(col(Policy.email).like("other@%"))
+        policy = session.execute(other).scalar_one()
+        policy.submitted = {**policy.submitted, "address": "12 Allen Avenue, Ikeja", "town": "Surulere"}
+    note_id = _mention(store, "Moved from 9 Quiet Close, Yaba to Surulere", privacy.people["oye"].id)
+    privacy.erase()
+    with store.reading(SYSTEM) as session:
+        kept = session.execute(sa.select(Customer).where(col(Customer.email).like("other@%"))).scalar_one()
+        assert (kept.address, kept.city) == ("12 ALLEN AVENUE, Ikeja", "Surulere")
+        held = session.execute(other).scalar_one().submitted
+        assert (held["address"], held["town"]) == ("12 Allen Avenue, Ikeja", "Surulere")
+        assert session.get_one(CustomerNote, note_id).text == "Moved from [erased] to Surulere"
+
+
 def test_the_file_of_a_rewritten_store_holds_no_byte_of_the_person(
     privacy: PrivacyDesk, store: Store, later: None
 ) -> None:
