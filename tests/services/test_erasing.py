@@ -46,6 +46,7 @@ from core.store.operations import backups
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import (
     AuditEntry,
+    Bordereau,
     Claim,
     CreditNote,
     Customer,
@@ -56,6 +57,7 @@ from core.store.schema.tables import (
     Policy,
     Product,
     StaffSession,
+    Statement,
     UploadedFile,
 )
 from tests.conftest import Partner
@@ -306,20 +308,25 @@ def _check_events(store: Store, partner: Partner, stranger: Partner) -> None:
     assert traces(store) == set(), "and no event names anybody"
 
 
+def _note_papers(session: ScopedSession) -> None:
+    for paper in (Statement, Bordereau):
+        session.change(paper, note="Asked for seyi.quist@people.example")
+
+
 def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
     privacy: PrivacyDesk, store: Store, partner: Partner, stranger: Partner, later: None
 ) -> None:
-    party = Party("distributor", partner.id)
     with store.writing(LIVE) as session:
-        statements.prepare(session, party, date(2026, 8, 1), by=privacy.people["funmi"])
+        statements.prepare(session, Party("distributor", partner.id), date(2026, 8, 1), by=privacy.people["funmi"])
         provider_id = session.get_one(Policy, privacy.desk.sale.policy_id).provider_id
         for kind, month in (("premium", date(2026, 8, 1)), ("claims", date(2026, 11, 1))):
             bordereaux.issue(session, provider_id, kind, month, by=privacy.people["funmi"])
+        _note_papers(session)
     privacy.settle()
     assert traces(store) >= {
         *("customer", "policy", "claim", "claim_comment", "renewal_call", "adjustment", "adjustment_proposal"),
         *("mail", "kept_answer", "export_receipt", "audit_entry", "sale_draft", "statement_line", "bordereau_line"),
-        *("payment_payee", "customer_note", "policy_endorsement", "endorsement_notice"),
+        *("payment_payee", "customer_note", "policy_endorsement", "endorsement_notice", "statement", "bordereau"),
     }, "the person is everywhere to begin with"
     before, folder = privacy.read(sums), Path(settings().files_url)
     assert any(b"Oluwaseyifunmi" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
