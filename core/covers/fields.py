@@ -163,8 +163,8 @@ class Insured:
     """Field metadata: says what is insured; forms, certificates, the claim's form and erasures follow from it.
 
     `section` is the heading in a form, `line` the label on the certificate, None for what is not on it. Fields of one
-    line stand beside each other there: an amount, a day, or else as `say` words the value. Lines follow the order of
-    the request, those of a lower `place` first. `is_number` marks the number by which the thing is known, such as a
+    line stand beside each other there: an amount, a day, or else as `describe` words the value. Lines follow the order
+    of the request, those of a lower `place` first. `is_number` marks the number by which the thing is known, such as a
     plate or an IMEI: a claim begins with it, and an erasure searches every text for it.
     """
 
@@ -172,7 +172,7 @@ class Insured:
     line: str | None = None
     is_number: bool = False
     place: int = 0
-    say: Callable[[Any], str] = str
+    describe: Callable[[Any], str] = str
 
 
 @dataclass(frozen=True, slots=True)

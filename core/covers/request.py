@@ -111,12 +111,12 @@ def _list_unknown_nested(model: type[Request], data: Mapping[str, Any]) -> Itera
 @cache
 def _list_nested(model: type[Request]) -> tuple[tuple[str, type[Request]], ...]:
     """Return the fields of a request that are requests themselves, or lists of them, each with its model."""
-    kinds = [(name, kind) for name, field in model.model_fields.items() for kind in _kinds(field.annotation)]
-    return tuple((name, kind) for name, kind in kinds if isinstance(kind, type) and issubclass(kind, Request))
-
-
-def _kinds(annotation: Any) -> tuple[Any, ...]:
-    return (annotation, *get_args(annotation))
+    return tuple(
+        (name, part)
+        for name, field in model.model_fields.items()
+        for part in (field.annotation, *get_args(field.annotation))
+        if isinstance(part, type) and issubclass(part, Request)
+    )
 
 
 def _drop_blanks(data: Mapping[Any, Any]) -> dict[Any, Any]:
