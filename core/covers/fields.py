@@ -313,8 +313,12 @@ def _check_letters(value: str) -> str:
     return value
 
 
-def _check_capacity(value: str) -> str:
-    if re.fullmatch(r"[0-9]", value.strip()) or not re.search(r"[1-9]", value) or re.search(r"-\s*[.\d]", value):
+def _check_capacity(value: str, info: ValidationInfo) -> str:
+    # A minus, and not the hyphen of "V6-3000".
+    is_negative = re.search(r"(?<!\w)-\s*[.\d]", value)
+    is_wrong = is_negative or re.fullmatch(r"[0-9]", value.strip()) or not re.search(r"[1-9]", value)
+    # Who bought before a figure was asked for can still renew.
+    if is_wrong and not is_sold(info):
         raise fault("must be litres with a decimal, such as 1.8, or cubic centimetres, such as 1800")
     return value
 
