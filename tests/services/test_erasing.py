@@ -413,6 +413,27 @@ def test_a_town_and_a_home_that_others_have_as_well_stay_with_them(
         assert session.get_one(CustomerNote, note_id).text == "Moved from [erased] to Surulere"
 
 
+def test_a_claimant_without_an_e_mail_goes_by_name_and_phone_from_the_claims_of_others(
+    privacy: PrivacyDesk, store: Store, partner: Partner, later: None
+) -> None:
+    others = [Desk(store, partner, is_live=True, email=f"kin{number}@people.example") for number in range(2)]
+    claims = [UUID(other.lodge(incident_type="Death")[0]["id"]) for other in others]
+    with store.writing(LIVE) as session:
+        me = session.get_one(Customer, session.get_one(Policy, privacy.desk.sale.policy_id).customer_id)
+        named = {"claim_owner_first_name": me.first_name, "claim_owner_name_key": me.name_key}
+        named |= {"claim_owner_email": "", "claim_owner_last_name": me.last_name}
+        for claim_id, phone in zip(claims, (me.phone_number, "+2348000000001"), strict=True):
+            session.change(Claim, col(Claim.id) == claim_id, **named, claim_owner_phone_number=phone)
+    privacy.erase()
+    with store.reading(LIVE) as session:
+        mine, namesake = (session.get_one(Claim, claim_id) for claim_id in claims)
+        assert (mine.claim_owner_first_name, mine.claim_owner_phone_number) == ("Erased", None)
+        assert (namesake.claim_owner_first_name, namesake.claim_owner_phone_number) == (
+            PERSON["first_name"],
+            "+2348000000001",
+        )
+
+
 def test_the_file_of_a_rewritten_store_holds_no_byte_of_the_person(
     privacy: PrivacyDesk, store: Store, later: None
 ) -> None:

@@ -256,7 +256,11 @@ def _erase_claimants(session: ScopedSession, people: PersonRows) -> int:
     """Claims of others that the person lodged keep their policy's data, and lose the claimant's."""
     number = 0
     for customer in people.customers:
-        theirs = sa.func.lower(col(Claim.claim_owner_email)) == customer.email.lower()
+        by_email = sa.func.lower(col(Claim.claim_owner_email)) == customer.email.lower()
+        # Who gave no e-mail is known by name and phone together.
+        by_name = (col(Claim.claim_owner_email) == "", col(Claim.claim_owner_name_key) == customer.name_key)
+        by_phone = col(Claim.claim_owner_phone_number) == customer.phone_number
+        theirs = sa.or_(by_email, sa.and_(*by_name, by_phone))
         number += run(session, sa.update(Claim).where(theirs).values(_erased_claimant(customer.id)))
     return number
 
