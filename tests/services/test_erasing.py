@@ -413,6 +413,14 @@ def test_a_town_and_a_home_that_others_have_as_well_stay_with_them(
         assert session.get_one(CustomerNote, note_id).text == "Moved from [erased] to Surulere"
 
 
+def test_a_longer_address_that_ends_like_the_person_s_stays(privacy: PrivacyDesk, store: Store, later: None) -> None:
+    longer = "jo.seyi.quist@people.example"
+    note_id = _mention(store, f"{longer} for Seyi.Quist@people.example.", privacy.people["oye"].id)
+    privacy.erase()
+    with store.reading(LIVE) as session:
+        assert session.get_one(CustomerNote, note_id).text == f"{longer} for [erased]."
+
+
 def test_a_claimant_without_an_e_mail_goes_by_name_and_phone_from_the_claims_of_others(
     privacy: PrivacyDesk, store: Store, partner: Partner, later: None
 ) -> None:

@@ -39,8 +39,9 @@ class PersonalValues:
     def take_out(self, text: str, *, is_own: bool = False) -> str:
         """Return a text without the person's values; of their own records without their names as well."""
         for value in self.distinct:
-            # Not within a longer word or number: that is another person's, or a code.
-            text = re.sub(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])", ERASED, text, flags=re.IGNORECASE)
+            # Not within a longer word, number or address: that is another person's, or a code.
+            before = r"(?<![^\W_])(?<![^\W_][._+-])" if "@" in value else r"(?<![^\W_])"
+            text = re.sub(rf"{before}{re.escape(value)}(?![^\W_])", ERASED, text, flags=re.IGNORECASE)
         for name in self.names if is_own else ():
             text = re.sub(rf"\b{re.escape(name)}\b", ERASED, text, flags=re.IGNORECASE)
         return text
