@@ -28,14 +28,14 @@ def _describe_benefits(benefits: Sequence[str]) -> str:
 Benefits = Annotated[
     list[Benefit],
     Field(min_length=1, max_length=20),
-    fields.Insured("Cover", "Benefits", place=1, say=_describe_benefits),
+    fields.Insured("Cover", "Benefits", place=1, describe=_describe_benefits),
 ]
 LoanAmount = Annotated[fields.PositiveNaira, fields.Insured(LOAN, "Loan amount")]
 Tenure = Annotated[
     int,
     Field(ge=3, le=120),
     fields.WHOLE_NUMBER,
-    fields.Insured(LOAN, "Loan tenure", say="{} months".format),
+    fields.Insured(LOAN, "Loan tenure", describe="{} months".format),
 ]
 
 

@@ -163,8 +163,8 @@ class Insured:
     """Field metadata: says what is insured; forms, certificates, the claim's form and erasures follow from it.
 
     `section` is the heading in a form, `line` the label on the certificate, None for what is not on it. Fields of one
-    line stand beside each other there: an amount, a day, or else as `say` words the value. Lines follow the order of
-    the request, those of a lower `place` first. `is_number` marks the number by which the thing is known, such as a
+    line stand beside each other there: an amount, a day, or else as `describe` words the value. Lines follow the order
+    of the request, those of a lower `place` first. `is_number` marks the number by which the thing is known, such as a
     plate or an IMEI: a claim begins with it, and an erasure searches every text for it.
     """
 
@@ -172,7 +172,7 @@ class Insured:
     line: str | None = None
     is_number: bool = False
     place: int = 0
-    say: Callable[[Any], str] = str
+    describe: Callable[[Any], str] = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,8 +313,12 @@ def _check_letters(value: str) -> str:
     return value
 
 
-def _check_capacity(value: str) -> str:
-    if re.fullmatch(r"[0-9]", value.strip()) or not re.search(r"[1-9]", value) or re.search(r"-\s*[.\d]", value):
+def _check_capacity(value: str, info: ValidationInfo) -> str:
+    # A minus, and not the hyphen of "V6-3000".
+    is_negative = re.search(r"(?<!\w)-\s*[.\d]", value)
+    is_wrong = is_negative or re.fullmatch(r"[0-9]", value.strip()) or not re.search(r"[1-9]", value)
+    # Who bought before a figure was asked for can still renew.
+    if is_wrong and not is_sold(info):
         raise fault("must be litres with a decimal, such as 1.8, or cubic centimetres, such as 1800")
     return value
 

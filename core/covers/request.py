@@ -16,8 +16,8 @@ _SOLD_KEY = "sold"
 # Comparing names is slow: a body with very many unknown fields would block the server.
 _MAX_COMPARED = 50
 # Beside control characters, what breaks lines, turns the direction of a text or is not seen at all: on a certificate
-# it would make a name look like another one.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060-\u2069\ufeff]")
+# it would make a name look like another one. The two joiners (U+200C, U+200D) belong to letters and emoji.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _LINE_ENDS = str.maketrans("\n\r\t", "   ")
 _MESSAGES = {
     "missing": "is required",
@@ -64,7 +64,7 @@ class Request(BaseModel):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _normalise(cls, data: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+    def _normalise(cls, data: object, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
         if not isinstance(data, dict):
             return handler(data)
         values = _drop_blanks(data)
@@ -72,7 +72,8 @@ class Request(BaseModel):
             if wrong in values and right not in values:
                 values[right] = values[wrong]
         faults = [
-            *_find_control_characters(values, cls),
+            # What was sold before a character was refused can still be renewed.
+            *(() if is_sold(info) else _find_control_characters(values, cls)),
             *(_find_misspellings(values, cls) if cls.suggests_spelling else ()),
         ]
         try:
@@ -111,12 +112,12 @@ def _list_unknown_nested(model: type[Request], data: Mapping[str, Any]) -> Itera
 @cache
 def _list_nested(model: type[Request]) -> tuple[tuple[str, type[Request]], ...]:
     """Return the fields of a request that are requests themselves, or lists of them, each with its model."""
-    kinds = [(name, kind) for name, field in model.model_fields.items() for kind in _kinds(field.annotation)]
-    return tuple((name, kind) for name, kind in kinds if isinstance(kind, type) and issubclass(kind, Request))
-
-
-def _kinds(annotation: Any) -> tuple[Any, ...]:
-    return (annotation, *get_args(annotation))
+    return tuple(
+        (name, part)
+        for name, field in model.model_fields.items()
+        for part in (field.annotation, *get_args(field.annotation))
+        if isinstance(part, type) and issubclass(part, Request)
+    )
 
 
 def _drop_blanks(data: Mapping[Any, Any]) -> dict[Any, Any]:

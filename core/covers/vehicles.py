@@ -85,8 +85,8 @@ def get_model_name(model_id: str) -> str:
 
 
 _MAKES, _MODELS = fields.Choice(_list_makes), fields.Choice(_list_models, after=("vehicle_make",))
-_MAKE = fields.Insured(_VEHICLE, "Vehicle", place=2, say=get_make_name)
-_MODEL = fields.Insured(_VEHICLE, "Vehicle", place=2, say=get_model_name)
+_MAKE = fields.Insured(_VEHICLE, "Vehicle", place=2, describe=get_make_name)
+_MODEL = fields.Insured(_VEHICLE, "Vehicle", place=2, describe=get_model_name)
 MakeId = Annotated[fields.Text, AfterValidator(_check_make_id), _MAKES, _MAKE]
 ModelId = Annotated[fields.Text, AfterValidator(_check_model_id), _MODELS, _MODEL]
 Make = Annotated[fields.Text, AfterValidator(_check_make), _MAKES, _MAKE]

@@ -145,7 +145,7 @@ def test_a_misspelt_optional_field_is_refused_with_the_suggestion(cover: Cover[A
 def test_control_characters_are_refused_in_every_text(cover: Cover[Any]) -> None:
     for name, value in build_example(cover.request).items():
         if isinstance(value, str):
-            for character in "\x00\x07\n\x9f\u200b\u2028\u202e\ufeff":
+            for character in "\x00\x07\n\x9f\xad\u061c\u200b\u200e\u2028\u202e\ufeff":
                 assert name in faults(cover.request, body(cover, **{name: f"{value[0]}{character}{value[1:]}"}))
 
 

@@ -221,7 +221,11 @@ def test_a_year_of_manufacture_is_1960_to_next_year(sent: object, right: bool) -
         ("name", ["Ng", "O'Neil", "Ọlá", "J. K."], ["A", "A.", "12", "--"]),
         ("address", ["1 Road", "12 Marina, Lagos"], ["Lagos", " 1 Rd "]),
         ("email", ["a@b.co", "Amaka.Eze+x@Example.com"], ["a@", "a b@c.de", "@c.de", "a@b", "a@@b.co"]),
-        ("engine", ["1.8", "1,8 L", "1800", "1800cc", "2.0 litres"], ["2", "0", "0.0", "abc", "-5", "- 1.8"]),
+        (
+            "engine",
+            ["1.8", "1,8 L", "1800", "1800cc", "2.0 litres", "V6-3000"],
+            ["2", "0", "0.0", "abc", "-5", "- 1.8"],
+        ),
         ("passport", ["A12345678", "a 123-456"], ["A123", "-----", "A1234567890123456789x"]),
         (
             "link",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 
 from core import clock, ids
 from core.covers import endorsements as endorsable
@@ -29,6 +30,7 @@ from core.services.sales.filter import select_policies
 from core.services.selling import endorsing
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
+from core.store.schema import migrating
 from core.store.schema.tables import (
     AuditEntry,
     Certificate,
@@ -92,6 +94,27 @@ def test_a_policy_is_found_by_what_it_was_endorsed_to(store: Store, sale: Sale, 
         for column, id_ in ((Policy.id, sale.policy_id), (Policy.purchase_id, sale.purchase_id)):
             with store.reading(LIVE) as session:
                 assert list(session.execute(select_policies(column, text)).scalars()) == [id_], text
+
+
+@pytest.mark.both_databases
+def test_a_store_of_before_finds_a_policy_by_every_name_that_it_had(
+    store: Store, sale: Sale, people: Mapping[str, Person]
+) -> None:
+    by = people["operations"]
+    endorse(store, sale, by, days_back=3, last_name="Kowálczyk")
+    endorse(store, sale, by, days_back=2, registration_number="ABC-123XY")
+    endorse(store, sale, by, days_back=1, last_name="Obi", email="New.Mail@x.example")
+    query = sa.select(PolicyEndorsement.number, PolicyEndorsement.name_key, PolicyEndorsement.email_key)
+    with store.reading(LIVE) as session:
+        written = sorted(tuple(each) for each in session.execute(query))
+    with store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0088")
+    for _ in range(2):
+        migrating.migrate(store)
+    with store.reading(LIVE) as session:
+        assert sorted(tuple(each) for each in session.execute(query)) == written
+        assert list(session.execute(select_policies(Policy.id, "kowalczyk")).scalars()) == [sale.policy_id]
+    assert migrating.differences(store) == []
 
 
 def faults(store: Store, sale: Sale, by: Person, **told: Any) -> dict[str, str]:

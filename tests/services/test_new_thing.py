@@ -37,7 +37,7 @@ class BoatRequest(request_parts.BuyerWithPhone):
     hull_number: Annotated[fields.Text, fields.Insured("Boat", "Hull number", is_number=True, place=-1)] = Field(
         examples=[HULL]
     )
-    boat_make: Annotated[fields.Text, fields.Insured("Boat", "Boat", say=_shout)] = Field(examples=["Yamaha"])
+    boat_make: Annotated[fields.Text, fields.Insured("Boat", "Boat", describe=_shout)] = Field(examples=["Yamaha"])
     boat_model: Annotated[fields.Text, fields.Insured("Boat", "Boat")] = Field(examples=["Delta 20"])
     engine_power: Annotated[fields.Text, fields.Insured("Boat")] = Field(examples=["40 hp"])
     product_id: fields.ProductId = Field(examples=[str(CAR)])

@@ -218,6 +218,15 @@ def test_product_taken_off_sale_is_not_renewed(store: Store, partner: Partner) -
         assert refusal(store, partner, sale.policy_id)["reason"] == "This product is no longer sold"
 
 
+def test_what_was_sold_before_a_rule_of_its_words_is_renewed(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    with store.writing(Scope.system()) as session:
+        policy = session.get_one(Policy, sale.policy_id)
+        policy.submitted = {**policy.submitted, "engine_capacity": "V", "address": "4 Allen\u200b Avenue"}
+    with days_from(YEAR, -5):
+        assert renew(store, partner, sale.policy_id).price.total == sale.price.total
+
+
 def test_thing_insured_elsewhere_after_a_lapse_is_not_insured_twice(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
     with days_from(YEAR, 5):

@@ -96,7 +96,7 @@ def _refuse_larger() -> TooLarge:
 
 
 async def read(request: Request, *, accepted: str) -> Any:
-    """Parse the JSON body of a route that also accepts other bodies; `wanted` lists them for the error."""
+    """Parse the JSON body of a route that also accepts other bodies; `accepted` lists them for the error."""
     _refuse_other_media(request, accepted)
     return await StrictRequest(request.scope, request.receive).json()
 

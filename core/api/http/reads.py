@@ -4,7 +4,7 @@ Names that a request carries and nobody uses are listed in a header of the answe
 which one value counts is given once (contract E6).
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from itertools import accumulate
@@ -61,12 +61,12 @@ class _Query:
     name: str
     model: type[BaseModel]
     several: frozenset[str]
-    aliases: Sequence[tuple[str, str]]
+    aliases: Mapping[str, str]
 
     @classmethod
     def build(cls, name: str, model: type[BaseModel]) -> Self:
         several = {each for each, field in model.model_fields.items() if get_origin(field.annotation) is list}
-        return cls(name, model, frozenset(several), [*getattr(model, "aliases", {}).items()])
+        return cls(name, model, frozenset(several), getattr(model, "aliases", {}))
 
     def read(self, query: QueryParams) -> dict[str, Any]:
         """The query string by name: one value, or all of them where the model takes several."""
@@ -76,11 +76,11 @@ class _Query:
         """Return the names that were given again: the value that is passed over would have narrowed the answer."""
         faults = [
             FieldFault(alias, f"must say the same as {name}")
-            for alias, name in self.aliases
+            for alias, name in self.aliases.items()
             if _differ(query.get(alias, ""), query.get(name, ""))
         ]
         if len(query.multi_items()) > len(query):
-            single = (self.model.model_fields.keys() | dict(self.aliases).keys()) - self.several
+            single = {*self.model.model_fields, *self.aliases} - self.several
             again = [name for name in query if name in single and len(query.getlist(name)) > 1]
             faults += [FieldFault(name, "must be given once") for name in again]
         return faults

@@ -306,22 +306,25 @@ def _template(request: Request, _: Person) -> Response:
     return answer_template(request.path_params["kind"])
 
 
-_finance = partial(serve, roles=("finance",))
-_loans = partial(serve, roles=("operations", "supervisor"), says="Your role does not see loan books")
+def _get(path: str, work: Work, *roles: str, says: str | None = None) -> Route:
+    return Route(path, partial(serve, work=work, roles=roles, says=says), methods=["GET"])
+
+
+_get_loans = partial(_get, says="Your role does not see loan books")
 routes = [
     Route(PATH, download, methods=["GET"]),
     Route(FIND_PATH, find, methods=["GET"]),
-    Route("/statements/{statement}.{format}", partial(_finance, work=_statement), methods=["GET"]),
-    Route("/ageing.{format}", partial(_finance, work=_ageing), methods=["GET"]),
-    Route("/credit-notes/{note}/{copy}.pdf", partial(_finance, work=_credit_note), methods=["GET"]),
-    Route("/closes/{month}/journal.csv", partial(_finance, work=_journal), methods=["GET"]),
-    Route("/closes/{month}/journal-{format}.csv", partial(_finance, work=_journal), methods=["GET"]),
-    Route("/reconciliations/{reconciliation}.{format}", partial(_finance, work=_reconciliation), methods=["GET"]),
-    Route("/bordereaux/{bordereau}.{format}", partial(_finance, work=_bordereau), methods=["GET"]),
-    Route("/payouts/{batch}.csv", partial(_finance, work=_bank_file), methods=["GET"]),
-    Route("/taxes/{kind}/{month}.{format}", partial(_finance, work=_taxes), methods=["GET"]),
-    Route("/data-requests/{request_id}.zip", partial(serve, work=_pack), methods=["GET"]),
-    Route("/privacy-figures/{year:int}.csv", partial(serve, work=_year), methods=["GET"]),
-    Route("/loan-books/template-{kind}.xlsx", partial(_loans, work=_template), methods=["GET"]),
-    Route("/loan-books/{book}.{format}", partial(_loans, work=_report), methods=["GET"]),
+    _get("/statements/{statement}.{format}", _statement, "finance"),
+    _get("/ageing.{format}", _ageing, "finance"),
+    _get("/credit-notes/{note}/{copy}.pdf", _credit_note, "finance"),
+    _get("/closes/{month}/journal.csv", _journal, "finance"),
+    _get("/closes/{month}/journal-{format}.csv", _journal, "finance"),
+    _get("/reconciliations/{reconciliation}.{format}", _reconciliation, "finance"),
+    _get("/bordereaux/{bordereau}.{format}", _bordereau, "finance"),
+    _get("/payouts/{batch}.csv", _bank_file, "finance"),
+    _get("/taxes/{kind}/{month}.{format}", _taxes, "finance"),
+    _get("/data-requests/{request_id}.zip", _pack),
+    _get("/privacy-figures/{year:int}.csv", _year),
+    _get_loans("/loan-books/template-{kind}.xlsx", _template, "operations", "supervisor"),
+    _get_loans("/loan-books/{book}.{format}", _report, "operations", "supervisor"),
 ]

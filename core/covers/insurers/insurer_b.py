@@ -143,7 +143,7 @@ COMPREHENSIVE = Cover(
 
 HALF_YEAR_MONTHS = 6
 _CONTENTS = fields.Insured("Contents")
-_ITEMS = fields.Insured("Contents", "Contents", say=request_parts.describe_items)
+_ITEMS = fields.Insured("Contents", "Contents", describe=request_parts.describe_items)
 _SERIAL = fields.Insured("Device", "Device serial number", is_number=True)
 SHOP_IDENTITY_DOCUMENTS = ("Drivers License", "NIN", "International Passport")
 STOCK_TAKING_INTERVALS = ("daily", "weekly", "monthly", "quarterly", "yearly")

@@ -21,8 +21,8 @@ class MarineImportRequest(request_parts.BuyerWithPhone):
         default=None, examples=["Industrial sewing machines, 40 crates"]
     )
     country_of_origin: Annotated[request_parts.Country, fields.Insured(_GOODS, "Voyage")] = Field(examples=["China"])
-    destination_country: Annotated[request_parts.Country, fields.Insured(_GOODS, "Voyage", say="to {}".format)] = Field(
-        examples=["Nigeria"]
+    destination_country: Annotated[request_parts.Country, fields.Insured(_GOODS, "Voyage", describe="to {}".format)] = (
+        Field(examples=["Nigeria"])
     )
     shipping_date: Annotated[fields.Day, fields.ExampleInDays(7), fields.Insured(_GOODS, "Shipping date")] = Field(
         description="A day, or a timestamp."

@@ -186,18 +186,20 @@ def make_variant(
         personal=dict(_personal({"submitted": submitted, "payload": payload}, stand_ins)),
         twin=_text(cover.duplicate_key(request), term, stand_ins)[1:-1] if cover.duplicate_key(request) else None,
         things={each.clear: each.make for each in stand_ins if each.make and each.value in submitted.values()},
-        risk=_key(cover.risk_key(request), stand_ins),
-        plate=_key(cover.registration(request), stand_ins),
-        device=_key(cover.device_number(request), stand_ins),
+        risk=_word_key(cover.risk_key(request), stand_ins),
+        plate=_word_key(cover.registration(request), stand_ins),
+        device=_word_key(cover.device_number(request), stand_ins),
     )
 
 
-def _key(value: str | None, stand_ins: Sequence[StandIn]) -> str | None:
+def _word_key(value: str | None, stand_ins: Sequence[StandIn]) -> str | None:
     """Return what a cover makes of the insured number, as a text in which the words of a sale stand."""
-    for each in stand_ins if value else ():
-        value = value and value.replace(each.value, f"%({each.clear})s")
-        value = value and value.replace(normalise_registration(each.value), f"%({each.clear}_key)s")
-    return value or None
+    if not value:
+        return None
+    for each in stand_ins:
+        value = value.replace(each.value, f"%({each.clear})s")
+        value = value.replace(normalise_registration(each.value), f"%({each.clear}_key)s")
+    return value
 
 
 def device(rates: Rates, dice: Random, *, split: Splitting) -> Variant:

@@ -119,16 +119,16 @@ def list_certificate_lines(endpoint: tuple[str, str], submitted: Mapping[str, An
     lines: dict[str, list[str]] = {}
     for name, mark in fields.list_insured(model):
         if mark.line and submitted.get(name):
-            lines.setdefault(mark.line, []).append(_say(mark, model.model_fields[name], submitted[name]))
+            lines.setdefault(mark.line, []).append(_describe_value(submitted[name], model.model_fields[name], mark))
     yield from ((label, " ".join(texts)) for label, texts in lines.items())
 
 
-def _say(mark: fields.Insured, field: FieldInfo, value: Any) -> str:
-    """Word a submitted value for the certificate: an amount in naira, a day in full, all else as its mark says."""
-    kind = fields.get_bare_type(field.annotation)
-    if kind is Decimal:
+def _describe_value(value: Any, field: FieldInfo, mark: fields.Insured) -> str:
+    """Word a submitted value for the certificate: an amount in naira, a day in full, all else as its mark does."""
+    type_ = fields.get_bare_type(field.annotation)
+    if type_ is Decimal:
         return money.format_naira(money.to_minor(Decimal(str(value))))
-    return format_day(date.fromisoformat(value[:10])) if kind is date else mark.say(value)
+    return format_day(date.fromisoformat(value[:10])) if type_ is date else mark.describe(value)
 
 
 def format_day(day: date) -> str:

@@ -1,6 +1,7 @@
 """The name and e-mail that an endorsement gave its policy, as they are searched."""
 
 from unicodedata import category, normalize
+from uuid import UUID
 
 import sqlalchemy as sa
 import sqlmodel
@@ -14,6 +15,7 @@ depends_on = None
 _KEYS = ("name_key", "email_key")
 _NAMES = ("first_name", "last_name", "email")
 _HAUSA_LETTERS = str.maketrans("ɓɗƙƴ", "bdky")
+_ERASED = "[erased]"
 
 
 def upgrade() -> None:
@@ -23,17 +25,25 @@ def upgrade() -> None:
     connection = op.get_bind()
     endorsement = sa.table(
         "policy_endorsement",
-        *(sa.column("id", sa.Uuid()), sa.column("policy_id", sa.Uuid()), sa.column("changes", sa.JSON())),
-        *(sa.column(key, sa.String()) for key in _KEYS),
+        *(sa.column("id", sa.Uuid()), sa.column("policy_id", sa.Uuid()), sa.column("number", sa.Integer())),
+        *(sa.column("changes", sa.JSON()), *(sa.column(key, sa.String()) for key in _KEYS)),
     )
     policy = sa.table("policy", sa.column("id", sa.Uuid()), *(sa.column(name, sa.String()) for name in _NAMES))
-    rows = sa.select(endorsement.c.id, endorsement.c.changes, *(policy.c[name] for name in _NAMES)).join(
+    rows = sa.select(endorsement, *(policy.c[name] for name in _NAMES)).join(
         policy, policy.c.id == endorsement.c.policy_id
     )
-    for row in connection.execute(rows).all():
-        if not {change["field"] for change in row.changes}.isdisjoint(_NAMES):
-            keys = {"name_key": _fold(f"{row.first_name} {row.last_name}"), "email_key": row.email.lower()}
+    named: dict[UUID, dict[str, str]] = {}
+    # From the newest back: each is followed by what the next one found before it, the last by the policy.
+    for row in connection.execute(rows.order_by(endorsement.c.number.desc())).all():
+        after = named.setdefault(row.policy_id, {name: getattr(row, name) for name in _NAMES})
+        before = {change["field"]: change["before"] for change in row.changes if change["field"] in _NAMES}
+        if before and _ERASED not in before.values():
+            keys = {
+                "name_key": _fold(f"{after['first_name']} {after['last_name']}"),
+                "email_key": after["email"].lower(),
+            }
             connection.execute(sa.update(endorsement).where(endorsement.c.id == row.id).values(**keys))
+        after.update(before)
 
 
 def downgrade() -> None:
