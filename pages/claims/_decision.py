@@ -52,10 +52,8 @@ def find_main(review: ClaimReview) -> ClaimTransition | None:
     """
     if review.status in CLOSED:
         return None
-    allowed, leads_to = (
-        {move.to: move for move in review.transitions_allowed},
-        RULES[ClaimStatus(review.status)].leads_to,
-    )
+    allowed = {move.to: move for move in review.transitions_allowed}
+    leads_to = RULES[ClaimStatus(review.status)].leads_to
     if review.status in _NEW:
         approval = allowed.get(ClaimStatus.APPROVED)
         return approval if approval and not approval.missing else allowed.get(ClaimStatus.REVIEWING)

@@ -425,7 +425,7 @@ def _draw_amounts(review: ClaimReview) -> None:
         clears={f"right {_REASON}": ""},
     )
     with st.popover("Correct the amounts", icon=":material/edit:", type="tertiary"):
-        st.caption("Raising what is owed takes a supervisor. Before and after stay in the history.")
+        st.caption("Raising what is owed or was claimed takes a supervisor. Before and after stay in the history.")
         draw_form(review, save, "keep amounts", prefix="right ")
 
 

@@ -232,10 +232,8 @@ def draw_types(rows: Sequence[TypeDecisions]) -> None:
     """Draw approvals and declines of each type of claim."""
     approved, declined = [row.approved for row in rows], [row.declined for row in rows]
     parts = ", ".join(f"{row.claim_type} {row.approved:,} approved and {row.declined:,} declined" for row in rows)
-    labels, series = (
-        [row.claim_type for row in rows],
-        [(ClaimStatus.APPROVED, approved), (ClaimStatus.DECLINED, declined)],
-    )
+    labels = [row.claim_type for row in rows]
+    series = [(ClaimStatus.APPROVED, approved), (ClaimStatus.DECLINED, declined)]
     chart = _beside("Type", labels, series, f"By type of claim: {parts}." if parts else "By type of claim: none.")
     about = "Approvals given in the period that still stand, and declines."
     otherwise = "" if rows else "No claim was approved or declined in this period."

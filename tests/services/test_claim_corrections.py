@@ -60,6 +60,22 @@ def test_nobody_but_a_supervisor_raises_what_is_owed(office: Office) -> None:
     office.move(claim_id, "Approved", by="sade", amount="80000")
 
 
+def test_an_officer_does_not_raise_what_was_claimed_under_an_estimate_to_estimate_more_after_it(office: Office) -> None:
+    claim_id = office.lodge()
+    meta = {"cost_of_repair": "60000.00", "repair_receipt": "https://x.example/r"}
+    office.put(claim_id, credit_life_claim_meta=None, gadget_claim_meta=meta, claim_amount_minor=6_000_000)
+    estimate = {"estimate_document": "repair_receipt"}
+    office.move(claim_id, "Viewed")
+    office.move(claim_id, "Repair estimate submitted", amount="50000", **estimate)
+    with pytest.raises(NotAllowed, match="Raising what was claimed needs a supervisor"):
+        correct(office, claim_id, cost_of_repair="600000")
+    correct(office, claim_id, cost_of_repair="55000")
+    assert office.claim(claim_id).claim_amount_minor == 5_500_000
+    office.move(claim_id, "Reviewing")
+    with pytest.raises(NotAllowed, match=r"₦60,000.00 is above the ₦55,000.00 claimed"):
+        office.move(claim_id, "Repair estimate submitted", amount="60000", note="By the workshop", **estimate)
+
+
 @every_case(
     ("told", "field"),
     [

@@ -46,6 +46,7 @@ from core.store.operations import backups
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import (
     AuditEntry,
+    Bordereau,
     Claim,
     CreditNote,
     Customer,
@@ -56,6 +57,7 @@ from core.store.schema.tables import (
     Policy,
     Product,
     StaffSession,
+    Statement,
     UploadedFile,
 )
 from tests.conftest import Partner
@@ -306,20 +308,25 @@ def _check_events(store: Store, partner: Partner, stranger: Partner) -> None:
     assert traces(store) == set(), "and no event names anybody"
 
 
+def _note_papers(session: ScopedSession) -> None:
+    for paper in (Statement, Bordereau):
+        session.change(paper, note="Asked for seyi.quist@people.example")
+
+
 def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
     privacy: PrivacyDesk, store: Store, partner: Partner, stranger: Partner, later: None
 ) -> None:
-    party = Party("distributor", partner.id)
     with store.writing(LIVE) as session:
-        statements.prepare(session, party, date(2026, 8, 1), by=privacy.people["funmi"])
+        statements.prepare(session, Party("distributor", partner.id), date(2026, 8, 1), by=privacy.people["funmi"])
         provider_id = session.get_one(Policy, privacy.desk.sale.policy_id).provider_id
         for kind, month in (("premium", date(2026, 8, 1)), ("claims", date(2026, 11, 1))):
             bordereaux.issue(session, provider_id, kind, month, by=privacy.people["funmi"])
+        _note_papers(session)
     privacy.settle()
     assert traces(store) >= {
         *("customer", "policy", "claim", "claim_comment", "renewal_call", "adjustment", "adjustment_proposal"),
         *("mail", "kept_answer", "export_receipt", "audit_entry", "sale_draft", "statement_line", "bordereau_line"),
-        *("payment_payee", "customer_note", "policy_endorsement", "endorsement_notice"),
+        *("payment_payee", "customer_note", "policy_endorsement", "endorsement_notice", "statement", "bordereau"),
     }, "the person is everywhere to begin with"
     before, folder = privacy.read(sums), Path(settings().files_url)
     assert any(b"Oluwaseyifunmi" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
@@ -381,6 +388,29 @@ def test_the_numbers_of_what_was_insured_go_from_the_texts_about_others(
     privacy.erase()
     with store.reading(LIVE) as session:
         assert session.get_one(CustomerNote, note_id).text == f"{'[erased], ' * 5}S5551-0001"
+
+
+def test_a_town_and_a_home_that_others_have_as_well_stay_with_them(
+    privacy: PrivacyDesk, store: Store, later: None
+) -> None:
+    """An address alone that nobody else has goes from the texts about others."""
+    homes = iter(("Surulere", "12 Allen Avenue, Ikeja", "9 Quiet Close, Yaba"))
+    with store.writing(SYSTEM) as session:
+        for customer in session.execute(sa.select(Customer).order_by(col(Customer.email), col(Customer.id))).scalars():
+            is_other = customer.email.startswith("other@")
+            customer.address = "12 ALLEN AVENUE, Ikeja" if is_other else next(homes)
+            customer.city = "Surulere"
+        other = sa.select(Policy).where(col(Policy.email).like("other@%"))
+        policy = session.execute(other).scalar_one()
+        policy.submitted = {**policy.submitted, "address": "12 Allen Avenue, Ikeja", "town": "Surulere"}
+    note_id = _mention(store, "Moved from 9 Quiet Close, Yaba to Surulere", privacy.people["oye"].id)
+    privacy.erase()
+    with store.reading(SYSTEM) as session:
+        kept = session.execute(sa.select(Customer).where(col(Customer.email).like("other@%"))).scalar_one()
+        assert (kept.address, kept.city) == ("12 ALLEN AVENUE, Ikeja", "Surulere")
+        held = session.execute(other).scalar_one().submitted
+        assert (held["address"], held["town"]) == ("12 Allen Avenue, Ikeja", "Surulere")
+        assert session.get_one(CustomerNote, note_id).text == "Moved from [erased] to Surulere"
 
 
 def test_the_file_of_a_rewritten_store_holds_no_byte_of_the_person(

@@ -8,6 +8,7 @@ store that was restored from a backup.
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -167,6 +168,7 @@ _BUSINESS: Final = frozenset(
 # Endorsed fields by which a person is known anywhere, and those that are words of their own records alone.
 _RECOGNISED: Final = frozenset({"email", "phone", "phone_number", *REGISTRATION.names})
 _NAMES: Final = frozenset({"first_name", "last_name", "address"})
+_NUMBERED: Final = re.compile(r"\d.*\s|\s.*\d")
 
 
 @dataclass(slots=True)
@@ -244,7 +246,9 @@ def _collect_values(people: PersonRows) -> PersonalValues:
         distinct += phone_spellings(claim.claim_owner_phone_number)
         distinct += seal.unseal(claim.sealed).values()
         names += [claim.claim_owner_first_name, claim.claim_owner_last_name]
-    distinct += [customer.address for customer in people.customers]
+    for address in (customer.address for customer in people.customers):
+        # Without a number it is a town or a street, which is in the records of others as well.
+        (distinct if address and _NUMBERED.search(address) else names).append(address)
     is_gone = (f"@{ERASED_DOMAIN}", ERASED, "Erased ")
     return PersonalValues.of(
         (value for value in distinct if value and not any(mark in value for mark in is_gone)),
@@ -259,10 +263,13 @@ def _list_endorsed(people: PersonRows) -> Iterator[tuple[str, str]]:
 
 
 def _without_shared(session: ScopedSession, people: PersonRows, values: PersonalValues) -> PersonalValues:
-    """Leave out what somebody else has as well, such as a family's phone or car: in their records it stays."""
+    """Leave out what somebody else has as well, such as a family's home, phone or car: in their records it stays."""
     mine = [row.id for row in people.customers]
     others = col(Customer.id).not_in(mine)
     shared = find_shared_numbers(session, people)
+    homes = {row.address.lower(): row.address for row in people.customers if row.address}
+    lives_at = sa.func.lower(col(Customer.address))
+    shared |= {homes[home] for home in load_in(session, sa.select(lives_at).where(others), lives_at, homes)}
     for value in values.distinct:
         query = sa.select(col(Customer.id)).where(
             others, sa.or_(col(Customer.name_key) == fold_text(value), col(Customer.phone_number) == value)

@@ -96,6 +96,8 @@ CLOSED: Final = frozenset(
         "staff_detail",
     }
 )
+# Of these the note can be written anew, and may say of whom somebody asked.
+NOTED: Final = frozenset({"bordereau", "difference", "payment", "statement"})
 # Policy numbers, states, hashes and who of the staff did it stay; a person's number may occur in a hash by chance.
 _CODE: Final = re.compile(
     r"(^|_)(number|key|hash|sha256|code|seal|sealed|mark|fingerprint|kind|state|status|id|actor|changed_by|sent_by)$"
@@ -111,7 +113,8 @@ def list_searched_columns(table: sa.Table) -> list[sa.Column[Any]]:
 def _is_text(column: sa.Column[Any]) -> bool:
     kind = column.type.impl if isinstance(column.type, sa.TypeDecorator) else column.type
     if isinstance(kind, sa.String):
-        return not (column.table.name in CLOSED or _CODE.search(column.name))
+        is_note = column.name == "note" and column.table.name in NOTED
+        return is_note or not (column.table.name in CLOSED or _CODE.search(column.name))
     return isinstance(kind, sa.JSON)
 
 

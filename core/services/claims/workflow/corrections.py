@@ -34,7 +34,7 @@ from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
 def correct_amounts(
     session: ScopedSession, claim_id: UUID, *, amounts: Mapping[str, Any], reason: str, person: Person, version: int
 ) -> ClaimChange:
-    """Correct submitted amounts in naira; only a supervisor raises what is owed by it.
+    """Correct submitted amounts in naira; only a supervisor raises what is owed or was claimed by it.
 
     StateForbids once an offer was accepted; InvalidInput names an amount that the claim does not have or that is not
     one, and a pending repayment above the loan.
@@ -54,18 +54,26 @@ def correct_amounts(
             (not over, "pending_repayment_amount", "must not be more than loan_amount"),
         ]
     )
-    before, owed = claim_changes.get_audited_facts(claim), claim_offers.get_amount_owed(claim)
+    before, figures = claim_changes.get_audited_facts(claim), _list_figures(claim)
     submitted.set_meta(claim, wanted)
     if claim.claim_amount_minor and (claimed := claim_offers.get_amount_claimed(claim)):
         claim.claim_amount_minor = money.to_minor(claimed)
-    raised = claim_offers.get_amount_owed(claim)
-    if raised is not None and raised > (owed or money.ZERO) and not person.has_role("supervisor"):
+    raised = [name for name, amount in _list_figures(claim).items() if amount > figures[name]]
+    if raised and not person.has_role("supervisor"):
         with claim_changes.refusals(claim_id, "correction", person=person):
-            raise NotAllowed("Raising what is owed needs a supervisor")
+            raise NotAllowed(f"Raising what {raised[0]} needs a supervisor")
     _flag_loan(session, claim)
     changed = {name: value for name, value in wanted.items() if value != known[name]}
     facts = {**changed, **{f"{name}_before": known[name] for name in changed}, "reason": given.correction_reason}
     return claim_changes.save_change(session, claim, before, person=person, action="claim corrected", facts=facts)
+
+
+def _list_figures(claim: Claim) -> dict[str, Decimal]:
+    """Return what bounds an approval, and what bounds the next estimate of an officer where one stands already."""
+    return {
+        "is owed": claim_offers.get_amount_owed(claim) or money.ZERO,
+        "was claimed": claim_offers.get_amount_claimed(claim) or money.ZERO,
+    }
 
 
 def set_incident_date(
