@@ -1,6 +1,7 @@
 """Revealing one hidden value of a record: permission, reason and audit entry (contract A3)."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, NamedTuple
@@ -113,7 +114,8 @@ def reveal(session: ScopedSession, hidden: HiddenField, *, reason: str, details:
         raise NotAllowed(f"Your role does not show personal data of a {hidden.kind}")
     why: RevealReason = request.validate(RevealReason, {"reason": reason, "details": details})
     value = _get_hidden_value(session, hidden)
-    if value in re.sub(r"[\s-]", "", why.details) or value in why.details:
+    # Full-width digits, and signs between them, do not make it another number.
+    if value in re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", why.details)) or value in why.details:
         raise InvalidInput.for_field("details", "must not hold the value itself")
     facts = {"field": hidden.path, "reason": why.reason, "details": why.details}
     subject = "claim" if hidden.kind == "payee" else hidden.kind
@@ -123,6 +125,8 @@ def reveal(session: ScopedSession, hidden: HiddenField, *, reason: str, details:
 
 def _get_hidden_value(session: ScopedSession, hidden: HiddenField) -> str:
     if hidden.kind == "payee":
+        if hidden.path != PAYEE_ACCOUNT:
+            raise NotFound("Nothing is hidden there")
         return claim_paying.get_account(session, hidden.record_id)
     stored, sealed, owner = _load(session, hidden)
     number, stored_value = seal.unseal(sealed).get(hidden.path), _get_at_path(stored, hidden.path)
@@ -147,8 +151,8 @@ def _policy_data(policy: Policy) -> dict[str, Any]:
     return {"submitted": policy.submitted, "payload": policy.payload}
 
 
-# What else hides a value: its columns that may have a link, and the sealed numbers.
-_KEPT: Final[Mapping[str, tuple[Any, tuple[str, ...]]]] = {
+# The columns of the other records that may hold a link, or sealed numbers.
+_HIDING_COLUMNS: Final[Mapping[str, tuple[Any, tuple[str, ...]]]] = {
     "customer": (Customer, ("face_image", "identity_verification")),
     "claim": (Claim, (*META_COLUMNS, "claim_invoice_url", "offer_form_url", "sealed")),
 }
@@ -159,7 +163,7 @@ def _load(session: ScopedSession, hidden: HiddenField) -> tuple[Mapping[str, Any
     if hidden.kind == "policy":
         policy = policies.get_row(session, hidden.record_id)
         return _policy_data(policy), policy.sealed, build_row(Owner, policy)
-    entity, names = _KEPT[hidden.kind]
+    entity, names = _HIDING_COLUMNS[hidden.kind]
     query = sa.select(*(col(getattr(entity, name)) for name in (*names, "distributor_id", "is_live")))
     is_it = col(entity.id) == hidden.record_id, col(entity.deleted_at).is_(None)
     row = session.execute(query.where(*is_it)).one_or_none()

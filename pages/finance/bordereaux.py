@@ -71,7 +71,7 @@ def issuing_all(month: date, number: int) -> Action:
         confirm="Issue them",
         items=lambda: ((name, (provider_id, kind)) for provider_id, name, kind in _list_due(month)),
         work=lambda session, due, by: bordereaux.issue(session, due[0], due[1], month, by=by),
-        done=lambda count: f"{words.count(count)} bordereaux are issued",
+        done=lambda count: f"{words.counted(count, 'bordereau is', 'bordereaux are')} issued",
     )
 
 
@@ -89,7 +89,7 @@ def sending_all(month: date, rows: Sequence[BordereauRow]) -> Action:
         confirm="Mark them as sent",
         items=lambda: ((f"{row.number} of {row.party}", row.id) for row in rows),
         work=lambda session, bordereau_id, by: bordereaux.move(session, bordereau_id, BordereauState.SENT, by=by),
-        done=lambda count: f"{words.count(count)} bordereaux are sent",
+        done=lambda count: f"{words.counted(count, 'bordereau is', 'bordereaux are')} sent",
     )
 
 

@@ -205,7 +205,7 @@ def confirming_all(rows: Sequence[PaymentRow]) -> Action:
         confirm="Confirm them",
         items=lambda: ((row.name, row.id) for row in rows),
         work=lambda session, payment_id, by: transitions.approve_receipt(session, payment_id, by=by),
-        done=lambda number: f"{words.count(number)} payments are confirmed",
+        done=lambda number: f"{words.counted(number, 'payment is', 'payments are')} confirmed",
     )
 
 
@@ -220,7 +220,7 @@ def approving_all(rows: Sequence[BatchRow]) -> Action:
         confirm="Approve them",
         items=lambda: ((row.number, row.id) for row in rows),
         work=lambda session, batch_id, by: payment_reading.approve(session, batch_id, by=by),
-        done=lambda number: f"{words.count(number)} payouts are approved",
+        done=lambda number: f"{words.counted(number, 'payout is', 'payouts are')} approved",
     )
 
 

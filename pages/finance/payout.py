@@ -35,14 +35,15 @@ COLUMNS = {
 
 def approving(row: BatchRow, *, anew: bool = False) -> Action:
     """Return the dialog that approves somebody else's payout, or again where its approval lapsed."""
-    prepared = f"{'as they were ' if anew else ''}prepared by {words.plain(row.preparer)}"
+    payments = words.counted(row.payments, "payment", "payments")
+    prepared = f"{'as prepared' if anew else 'prepared'} by {words.plain(row.preparer)}"
     file = "Its bank file can be opened again by that." if anew else "The bank file is made now, and its hash is kept."
     approve = payouts.approve_anew if anew else payouts.approve
     again = " again" if anew else ""
     return action(
         title=f"Approve {row.number}{again}",
         icon="task_alt",
-        says=f"**{words.naira(row.net_minor)}** in {row.payments} payments, {prepared}. {file}",
+        says=f"**{words.naira(row.net_minor)}** in {payments}, {prepared}. {file}",
         confirm=f"Approve the payout{again}",
         work=lambda session, _, by: approve(session, row.id, by=by),
         done=f"{row.number} is approved: send its file.",
@@ -167,7 +168,7 @@ def noting(lines: Sequence[AnswerLine], file_name: str) -> Action:
         confirm="Note the answer",
         items=lambda: ((f"row {line.number}", line) for line in lines),
         work=lambda session, line, by: bank_answers.note(session, line, file_name=file_name, by=by),
-        done=lambda number: f"{words.count(number)} answers of the bank are noted",
+        done=lambda number: f"{words.counted(number, 'answer of the bank is', 'answers of the bank are')} noted",
     )
 
 

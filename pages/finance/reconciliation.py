@@ -100,7 +100,7 @@ def explaining(rows: Sequence[DifferenceRow]) -> Action:
         ],
         confirm="Explain them",
         work=lambda session, typed, by: differences.explain_each(session, [row.id for row in rows], typed, by=by),
-        done=lambda number: f"{words.count(number)} differences are explained.",
+        done=lambda number: f"{words.counted(number, 'difference is', 'differences are')} explained.",
         then=lambda _: untick(),
     )
 
@@ -118,7 +118,7 @@ def assigning(rows: Sequence[DifferenceRow]) -> Action:
         work=lambda session, typed, by: differences.assign(
             session, [row.id for row in rows], read_owner(typed["owner"]), by=by
         ),
-        done=lambda number: f"{words.count(number)} differences are assigned.",
+        done=lambda number: f"{words.counted(number, 'difference is', 'differences are')} assigned.",
         then=lambda _: untick(),
     )
 
@@ -140,7 +140,7 @@ def moving(rows: Sequence[DifferenceRow], verb: str) -> Action:
         confirm=label,
         items=lambda: ((row.policy_number or row.result, row.id) for row in rows),
         work=lambda session, difference_id, by: work(session, difference_id, by=by),
-        done=lambda number: f"{words.count(number)} differences: {DONE[verb]}",
+        done=lambda number: f"{words.counted(number, 'difference', 'differences')}: {DONE[verb]}",
         then=lambda _: untick(),
     )
 

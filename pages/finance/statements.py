@@ -81,7 +81,7 @@ def preparing_all(month: date) -> Action:
         items=lambda: ((name, party) for party, name in _list_due(month)),
         # The dialog has said so.
         work=lambda session, party, by: statements.prepare(session, party, month, by=by, without_withholding=lacks),
-        done=lambda count: f"{words.count(count)} statements are prepared",
+        done=lambda count: f"{words.counted(count, 'statement is', 'statements are')} prepared",
     )
 
 
@@ -101,7 +101,7 @@ def moving_all(month: date, to: str, rows: Sequence[StatementRow]) -> Action:
         confirm=label,
         items=lambda: ((f"{row.paper.number} of {row.paper.party}", row.id) for row in rows),
         work=lambda session, statement_id, by: statements.move(session, statement_id, to, by=by),
-        done=lambda count: f"{words.count(count)} statements are {to.lower()}",
+        done=lambda count: f"{words.counted(count, 'statement is', 'statements are')} {to.lower()}",
     )
 
 

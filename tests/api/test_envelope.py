@@ -80,9 +80,8 @@ def test_malformed_body_is_refused_as_an_envelope(client: Client, partner: Partn
     assert {"field", "message"} == set(answer.json()["errorData"][0])
 
 
-def refused(client: Client, partner: Partner, body: bytes, **headers: str) -> Response:
-    sent = {"Content-Type": "application/json", **headers}
-    return client.post(PRICE, key=partner.test_key, content=body, headers=sent)
+def send(client: Client, partner: Partner, body: bytes) -> Response:
+    return client.post(PRICE, key=partner.test_key, content=body, headers={"Content-Type": "application/json"})
 
 
 @every_case(
@@ -107,11 +106,11 @@ def refused(client: Client, partner: Partner, body: bytes, **headers: str) -> Re
 def test_a_body_that_cannot_be_read_is_told_why(
     client: Client, partner: Partner, body: bytes, field: str, told: str
 ) -> None:
-    assert refused(client, partner, body).json()["errorData"] == [{"field": field, "message": told}]
+    assert send(client, partner, body).json()["errorData"] == [{"field": field, "message": told}]
 
 
 def test_a_mark_before_utf_8_is_passed_over(client: Client, partner: Partner) -> None:
-    answer = refused(client, partner, json.dumps(LOAN).encode("utf-8-sig"))
+    answer = send(client, partner, json.dumps(LOAN).encode("utf-8-sig"))
     assert (answer.status_code, answer.json()["data"]["price"]) == (200, 575.0)
 
 

@@ -25,6 +25,7 @@ from core.services.claims.workflow import questions, reserves
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.claims.workflow.paying import HandOver
 from core.store.access import Scope, ScopedSession
+from tests.every_case import every_case
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.services.races import run_at_once
@@ -212,6 +213,22 @@ def test_the_whole_account_is_shown_to_finance_for_a_reason_while_the_payment_wa
     pay(office, claim_id)
     with pytest.raises(StateForbids, match="was not handed to finance"):
         reveal()
+
+
+@every_case("written", ["0123456789", "0123 456-789", "0123.456.789", "0123/456/789", "\uff10123456789"])
+def test_the_log_of_who_saw_an_account_holds_neither_the_account_nor_another_field(
+    office: Office, written: str
+) -> None:
+    claim_id = accepted(office)
+    hand_over(office, claim_id)
+    hidden = HiddenField(kind="payee", record_id=claim_id, path=PAYEE_ACCOUNT)
+    why: dict[str, Any] = {"reason": "Paying or giving back", "person": office.people["funmi"]}
+    with office.store.writing(DESK) as session:
+        with pytest.raises(NotFound, match="Nothing is hidden there"):
+            pii_reveal.reveal(session, replace(hidden, path="submitted.bvn"), details="The bank asks for it", **why)
+        with pytest.raises(InvalidInput, match="must not hold the value itself"):
+            pii_reveal.reveal(session, hidden, details=f"The bank asks for {written}", **why)
+    assert pii_reveal.REVEALED_ACTION not in [entry.action for entry in office.log(claim_id)]
 
 
 def test_limit_of_an_officer_who_is_of_finance_too_does_not_bound_what_a_supervisor_handed_over(

@@ -112,36 +112,36 @@ def parse(body: bytes) -> Any:
     """Parse JSON; InvalidInput for anything but one plain, shallow document without duplicate names."""
     encoding = json.detect_encoding(body)
     if not encoding.startswith("utf-8"):
-        raise _refuse_body(f"must be in UTF-8, and this is {encoding[:6].upper()}")
+        raise _body_fault(f"must be in UTF-8, and this is {encoding[:6].upper()}")
     try:
         return _parse_text(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise _refuse_body(f"must be in UTF-8: its byte {error.start + 1} is not") from None
+        raise _body_fault(f"must be in UTF-8: its byte {error.start + 1} is not") from None
 
 
 def _parse_text(text: str) -> Any:
     if not text.strip():
-        raise _refuse_body("must be valid JSON, and is empty")
+        raise _body_fault("must be valid JSON, and is empty")
     try:
         return json.loads(
             text, parse_float=Decimal, parse_constant=_refuse_constant, object_pairs_hook=_without_duplicates
         )
     except json.JSONDecodeError as error:
         told = f"must be valid JSON, and is broken at line {error.lineno}, column {error.colno}"
-        raise _refuse_body(told) from None
+        raise _body_fault(told) from None
     except RecursionError:
-        raise _refuse_body("must not be nested so deeply") from None
+        raise _body_fault("must not be nested so deeply") from None
     # An exponent beyond what a decimal holds is an arithmetic error, an endless whole number a ValueError.
     except (ValueError, ArithmeticError):
-        raise _refuse_body("must have no number of so many digits") from None
+        raise _body_fault("must have no number of so many digits") from None
 
 
-def _refuse_body(told: str) -> InvalidInput:
+def _body_fault(told: str) -> InvalidInput:
     return InvalidInput.for_field("body", told)
 
 
 def _refuse_constant(name: str) -> Any:
-    raise _refuse_body(f"must be valid JSON, which has no {name}")
+    raise _body_fault(f"must be valid JSON, which has no {name}")
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

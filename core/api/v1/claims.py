@@ -166,7 +166,7 @@ def _lodged(request: Request, caller: Caller, form: Form, door: _LodgingRoute) -
 answers_router = APIRouter(route_class=StrictRoute, prefix="/claims", tags=["Claims"])
 documents_router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
 _ANSWERED, _ADDED = "Answer recorded", "Documents added"
-_OF_LINES: Final = (name for line in LINES for name in line.documents)
+_OF_LINES: Final = tuple(name for line in LINES for name in line.documents)
 _NAMES: Final = tuple(
     dict.fromkeys((*submitted.DOCUMENTS, submitted.DEATH_CERTIFICATE, *_OF_LINES, submitted.SIGNED_DISCHARGE))
 )

@@ -144,7 +144,6 @@ COMPREHENSIVE = Cover(
 HALF_YEAR_MONTHS = 6
 _CONTENTS = fields.Insured("Contents")
 _ITEMS = fields.Insured("Contents", "Contents", describe=request_parts.describe_items)
-_SERIAL = fields.Insured("Device", "Device serial number", is_number=True)
 SHOP_IDENTITY_DOCUMENTS = ("Drivers License", "NIN", "International Passport")
 STOCK_TAKING_INTERVALS = ("daily", "weekly", "monthly", "quarterly", "yearly")
 
@@ -349,8 +348,10 @@ SHOP = Cover(
 class GadgetRequest(Request):
     """A device as its policy says it: it was insured while there was an endpoint for it."""
 
-    device_serial_number: Annotated[fields.Text | None, _SERIAL] = None
-    imei_number: Annotated[fields.Text | None, _SERIAL] = None
+    device_serial_number: Annotated[
+        fields.Text | None, fields.Insured("Device", "Device serial number", is_number=True)
+    ] = None
+    imei_number: Annotated[fields.Text | None, fields.Insured("Device", "IMEI", is_number=True)] = None
 
 
 COVERS = (OFFICE, HOME, SHOP, THIRD_PARTY, COMPREHENSIVE)

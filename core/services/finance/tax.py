@@ -100,8 +100,8 @@ class Spread:
 
 
 KINDS: Final = {"withholding": "Withholding tax", "vat": "VAT"}
-# Where a statement has the amount and the rate.
-_KEPT: Final = {"withholding": ("withheld_minor", "withheld_bp"), "vat": ("vat_minor", "vat_bp")}
+# The columns of a statement with the amount and the rate of each tax.
+_COLUMNS_OF: Final = {"withholding": ("withheld_minor", "withheld_bp"), "vat": ("vat_minor", "vat_bp")}
 COLUMNS: Final = (
     Column("payee", TEXT, 30),
     Column("tax_number", WORD, 18),
@@ -157,7 +157,7 @@ def facts_of(kind: str, month: date, lines: list[TaxLine]) -> list[tuple[str, An
 
 
 def _line(kind: str, row: Statement) -> TaxLine:
-    amount, rate = _KEPT[kind]
+    amount, rate = _COLUMNS_OF[kind]
     particulars = row.facts.get("said", {})
     stated = str(particulars.get(KINDS[kind], ""))
     return TaxLine(

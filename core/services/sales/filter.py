@@ -68,7 +68,7 @@ def detect_kinds(text: str) -> tuple[Kind, ...]:
     if re.fullmatch(PHONE, text):
         return ("phone", "policy number")
     has_digit = any(map(str.isdigit, text))
-    # Of the letters in a number none stand in a longer word: a longer one is a name, which asks one index less.
+    # A policy number has words of at most four letters: a longer one is a name, and the index of numbers is not asked.
     may_be_number = has_digit or re.fullmatch(r"[A-Za-z]{3,4}|\S*/\S*", text)
     exact: tuple[Kind, ...] = ("policy number", "plate") if may_be_number else ("plate",)
     # A company name may contain digits: "24 Hours Motors".
