@@ -97,7 +97,7 @@ def test_files_have_it_by_its_machine_name_and_as_shown_by_its_label_and_words(p
 
 def test_the_command_takes_it_and_the_receipt_tells_it(planted: Store, tmp_path: Path) -> None:
     app, target = typer.Typer(), tmp_path / "purchases.csv"
-    app.command("purchases")(export._build_command(get_kind("purchases")))
+    app.command("purchases")(export.build_command(get_kind("purchases")))
     asked = ["--columns", "paid_how_often", "--order", "often-back", "--out", str(target)]
     ended = CliRunner().invoke(app, asked)
     assert ended.exception is None

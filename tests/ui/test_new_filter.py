@@ -110,7 +110,7 @@ def test_it_has_a_widget_and_an_address_and_the_total_is_that_of_its_rows(
 
 def test_it_is_an_option_of_the_command_whose_receipt_tells_it(sold: Store, kind: Listing[Any], tmp_path: Path) -> None:
     app, target = typer.Typer(), tmp_path / "purchases.csv"
-    app.command("purchases")(export._build_command(kind))
+    app.command("purchases")(export.build_command(kind))
     assert "--instalment" in CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).stdout
     ended = CliRunner().invoke(app, ["--instalment", "monthly", "--instalment", "weekly", "--out", str(target)])
     assert ended.exception is None
