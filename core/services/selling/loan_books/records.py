@@ -417,7 +417,7 @@ def csv_chunks(session: ScopedSession, book: LoanBook) -> Iterator[bytes]:
         .order_by(col(LoanBookRow.line))
         .execution_options(yield_per=_BATCH)
     )
-    words = _WORDS | _WORDS_OF.get(book.kind, {})
+    words = {**_WORDS, **_WORDS_OF.get(book.kind, {})}
     for rows in session.execute(query).partitions(_BATCH):
         yield b"".join(_row(row.LoanBookRow, row.policy_number, width, words) for row in rows)
         session.expunge_all()
