@@ -110,6 +110,7 @@ def test_the_banks_answer_is_a_file_that_somebody_else_than_the_preparer_notes(
     at.file_uploader(key="bank answer.file").upload("answer.csv", content.encode()).run()
     assert list(at.table[0].value["Result"]) == [":green[can be noted]", "names no payment of this payout"]
     assert "1 of 2 rows cannot be noted: ask the bank." in texts(at), "what names no payment is no answer"
+    assert "belongs to payout" not in texts(at)
     confirm(press(at, f"Note 1 paid, {net}"))
     assert "1 answer of the bank is noted" in texts(at)
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
