@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock
+from core import clock, money
 from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts
@@ -150,6 +150,13 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
     assert f"Together **{total}**" in texts(at)
     confirm(at)
     assert {row.state for row in finance.read(payouts.list_batches)} == {"Approved"}
+    later, first = rows
+    at = open_page(screen, finance, BATCH, by="femi", id=str(first.id))
+    content = f"Amount,Narration\n{money.to_wire(later.net_minor)},{later.number}/1 2026-08"
+    at.file_uploader(key="bank answer.file").upload("answer.csv", content.encode()).run()
+    assert f"1 row belongs to payout {later.number}: note the file there as well." in texts(at)
+    assert "ask the bank" not in texts(at)
+    assert f"Open {later.number}" in [link.proto.label for link in at.get("page_link")]
 
 
 def test_other_roles_do_not_reach_payments_and_a_wrong_one_is_explained(finance: Finance, screen: Screen) -> None:
