@@ -65,7 +65,7 @@ def test_a_row_names_its_record_and_the_people_in_its_facts(screen: Screen, stor
     assert list(lists(at)[0]["Facts"]) == ["–", f"Asked Bola; {lost}", "Assigned to – → Bola"]
     at = screen("admin", path=LIST, kind="product")
     assert list(lists(at)[0]["Record"]) == [f"Product {product}"]
-    assert f"Product {product}" in texts(screen("admin", path=ONE, id=str(entry_id)))
+    assert f"Product {product}" in [text.value for text in screen("admin", path=ONE, id=str(entry_id)).text]
 
 
 def test_an_entry_shows_before_and_after_and_leads_to_its_record(screen: Screen, store: Store, entry_id: UUID) -> None:

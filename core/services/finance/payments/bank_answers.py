@@ -68,7 +68,7 @@ class AnswerLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Known:
-    """What a row may name: the payout of the file with its payments, those of others that wait, and every payout."""
+    """The payments that a row may name: those of the file's payout and of others that wait; and every payout."""
 
     batch: BatchRow
     payments: Sequence[PaymentRow]
