@@ -9,6 +9,7 @@ from core import clock, money
 from core.errors import NotAllowed
 from core.store.access import Store
 from tests.conftest import Partner
+from tests.covers import shipped
 from tests.services.loan_books import Lender, as_csv, exits_csv, loan, person
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
