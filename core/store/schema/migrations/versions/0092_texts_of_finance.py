@@ -87,6 +87,8 @@ _GUARDS = (
         ("reference",),
     ),
 )
+# Tables with such texts that PostgreSQL still emptied.
+_EMPTIED = ("endorsement_notice", "erasure", "loan_book", "loan_book_row", "policy_endorsement")
 _SHUT = "NOT EXISTS (SELECT 1 FROM erasure_window)"
 
 
@@ -101,9 +103,14 @@ def upgrade() -> None:
         else:
             # The function asks for the window: a condition of PostgreSQL has no subquery.
             _keep(guard, guard.opened, guard.texts, "keeps_unless_erasing", guard.only)
+    for table in () if _is_sqlite() else _EMPTIED:
+        head = f"CREATE TRIGGER {table}_truncate BEFORE TRUNCATE ON {table}"
+        op.execute(f"{head} FOR EACH STATEMENT EXECUTE FUNCTION keeps_what_it_holds()")
 
 
 def downgrade() -> None:
+    for table in () if _is_sqlite() else _EMPTIED:
+        _drop(table, "truncate")
     for guard in _GUARDS:
         _drop(guard.table, guard.opened)
         _drop(guard.table, guard.name)
