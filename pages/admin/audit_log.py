@@ -8,10 +8,11 @@ from typing import Any
 import streamlit as st
 
 from core import seal
+from core.desk import audit_names
 from core.services.audit import search
 from core.services.audit.search import AuditFilter, Entry, SearchChoices, SearchResult
 from core.services.lists.paging import Page
-from core.store.access import reading
+from core.store.access import Scope, reading
 from core.ui.frame import frame, menu, page_links
 from core.ui.kit import facts, url_state, words
 from core.ui.lists import export_panel, filter_bar, saved_views, tables
@@ -28,7 +29,7 @@ _SCREENS: Mapping[str, str] = {**{kind: kind for kind in _SHOWN}, "staff": "pers
 
 def describe_changes(entry: Entry) -> str:
     """Return the facts of an entry in one line: changed ones first, then added ones."""
-    before, after = dict(leaves(entry.before or {})), dict(leaves(entry.after or {}))
+    before, after = read_sides(entry)
     new = [name for name, value in after.items() if before.get(name) != value]
     facts = [
         f"{name} {before[name]} → {after[name]}" if name in before else f"{name} {after[name]}"
@@ -38,14 +39,25 @@ def describe_changes(entry: Entry) -> str:
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
-def leaves(values: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, str]]:
-    """Yield facts as formatted texts with their names; nested ones with both names: "Meta, basis"."""
+def read_sides(entry: Entry) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the facts before and after as formatted texts by their names."""
+    before, after = (dict(leaves(side or {}, people=entry.people)) for side in (entry.before, entry.after))
+    return before, after
+
+
+def leaves(values: Mapping[str, Any], within: str = "", *, people: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield facts as formatted texts with their names; nested ones with both names: "Meta, basis".
+
+    The id of a person is shown as their name.
+    """
     for name, value in values.items():
         label = f"{within}, {words.title(name).lower()}" if within else words.title(name)
         if isinstance(value, Mapping) and value:
-            yield from leaves(value, label)
+            yield from leaves(value, label, people=people)
+        elif isinstance(value, list):
+            yield label, _text(name, [people.get(each, each) if isinstance(each, str) else each for each in value])
         else:
-            yield label, _text(name, value)
+            yield label, _text(name, people.get(value, value) if isinstance(value, str) else value)
 
 
 def _text(name: str, value: object) -> str:
@@ -66,15 +78,21 @@ def screen_of(entry: Entry) -> menu.Screen | None:
     return next((screen for screen in menu.SCREENS if screen.address == _SCREENS.get(entry.kind)), None)
 
 
+def describe_record(entry: Entry) -> str:
+    """Return the record of an entry in words: "Policy HO/A/26/B0000135E"."""
+    return f"{words.title(entry.kind)} {entry.record}".strip()
+
+
 ENTRIES: Table[Entry] = tables.of(
     search.AUDIT,
     name="entries",
     opens="admin/audit_log.py#audit_entry",
     changed={
+        "who": {"width": 155},
         "action": {"of": lambda row: words.title(row.action)},
-        "kind": {"of": lambda row: words.title(row.kind)},
-        "facts": {"of": describe_changes},
-        "before": {"of": lambda row: " · ".join(f"{name} {text}" for name, text in leaves(row.before or {}))},
+        "kind": {"of": describe_record, "width": 160},
+        "facts": {"of": describe_changes, "width": 200},
+        "before": {"of": lambda row: " · ".join(f"{name} {text}" for name, text in read_sides(row)[0].items())},
     },
 )
 
@@ -107,11 +125,14 @@ def draw() -> None:
     )
     with st.skeleton(height=300), reading(frame.scope()) as session:
         found = search.search_entries(session, wanted, ENTRIES.paging(url_state.page()), known)
+    # Entries are of both modes, and so are the records that they name.
+    with reading(Scope.system()) as session:
+        entries = audit_names.name_records(session, found.entries)
     if not found.total:
         tables.show_no_match(ENTRIES)
         return
     offer = partial(export_panel.offer, "audit", wanted.address(), rows=found.total, line=counted(found), table=ENTRIES)
-    tables.draw_page(ENTRIES, Page(found.entries, found.total), above=offer)
+    tables.draw_page(ENTRIES, Page(entries, found.total), above=offer)
 
 
 def head(entry: Entry) -> None:
@@ -122,7 +143,7 @@ def head(entry: Entry) -> None:
             facts.line("Who", entry.actor_name)
             facts.line("What", words.title(entry.action))
         with st.container(border=True, height="stretch"):
-            facts.line("Record", words.title(entry.kind))
+            facts.line("Record", describe_record(entry))
             facts.line("Its id", entry.record_id)
             facts.line("Place in the log", f"entry {words.count(entry.position)} of chain {entry.chain}")
 
@@ -141,7 +162,7 @@ def ways(entry: Entry) -> None:
 
 def sides(entry: Entry) -> None:
     """Draw every fact before and after, with the changed ones marked."""
-    before, after = dict(leaves(entry.before or {})), dict(leaves(entry.after or {}))
+    before, after = read_sides(entry)
     names = list(dict.fromkeys([*before, *after]))
     if not names:
         st.caption("This entry says nothing more.")
@@ -163,6 +184,8 @@ def draw_audit_entry() -> None:
     frame.require("admin")
     tables.back_link("entries", "admin/audit_log.py", "Back to the audit log")
     entry = page_links.load_record("entry", search.get_entry)
+    with reading(Scope.system()) as session:
+        (entry,) = audit_names.name_records(session, [entry])
     frame.page_header(
         words.plain(words.title(entry.action)),
         f"One entry of the audit log, {words.moment(entry.created_at)}.",

@@ -57,9 +57,9 @@ TABLE: Table[LoanBookView] = Table(
     narrow=("file", "state", "amount", "lender"),
     home=("buy/loan_books.py", "Back to the loan books"),
     columns={
-        "file": columns.text("File", lambda row: row.book.file_name, 240),
-        "lender": columns.text("Lender", lambda row: row.distributor, 180),
-        "kind": columns.text("What it holds", lambda row: _KINDS[row.book.kind], 150),
+        "file": columns.text("File", lambda row: row.book.file_name, 152),
+        "lender": columns.text("Lender", lambda row: row.distributor, 115),
+        "kind": columns.text("What it holds", lambda row: _KINDS[row.book.kind], 110),
         "month": columns.text("Month", lambda row: f"{row.book.month:%b %Y}", 90),
         "state": columns.state(
             "State", lambda row: row.book.state.capitalize(), colour=lambda row: COLOURS[row.book.state]
@@ -69,7 +69,8 @@ TABLE: Table[LoanBookView] = Table(
         "amount": columns.naira("Amount", _amount),
         "product": columns.text("Product", lambda row: row.product, 180, usual=False),
         "by": columns.text("Uploaded by", lambda row: row.book.uploaded_by.removeprefix("staff "), 180, usual=False),
-        "made": columns.moment("Uploaded", lambda row: row.made_at),
+        "made": columns.day("Uploaded", lambda row: row.made_at),
+        "made_at": columns.moment("Uploaded at", lambda row: row.made_at, usual=False),
     },
 )
 

@@ -26,7 +26,7 @@ from core.ui.claims.summaries import draw_claims
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
 from core.ui.frame import frame, page_links
-from core.ui.kit import actions, facts, form_keeper, words
+from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Once
 from pages.claims import _papers, _shared
 
@@ -180,16 +180,12 @@ def _list_first(policy: ClaimablePolicy) -> list[str]:
 
 def _bar(form: Form, typed: Mapping[str, Any]) -> bool:
     """Draw the bar at the foot of the screen: what is missing or wrong as links, and the button; True when pressed."""
-    missing = forms.find_missing(form, typed)
     pressed = _press(form)
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         with st.container(gap="xxsmall", width="stretch"):
-            if wrong := forms.list_faulty(form):
-                st.markdown(forms.complaint(f"Nothing is lodged yet. Look again at: {', '.join(wrong)}"))
-            if missing:
-                form_keeper.link_fields(form.key, f"Still to fill in ({len(missing)}):", missing)
-            else:
-                st.caption(":material/check: Everything that is needed is filled in; papers may follow.")
+            if forms.is_refused(form):
+                st.markdown(forms.complaint("Nothing is lodged yet."))
+            forms.link_gaps(form, typed, complete="Everything that is needed is filled in; papers may follow.")
         st.button(
             "Lodge the claim",
             type="primary",

@@ -256,7 +256,7 @@ def describe_account(row: CreditNoteRow) -> str:
 def _approving(row: CreditNoteRow) -> Action:
     held = f" (empty: as approved, ending in {row.payee_hint})" if row.payee_hint else ""
     return action(
-        title=f"Approve {row.number}",
+        title=f"Approve {row.number} of {row.provider}",
         icon="fact_check",
         says=f"**{words.naira(row.total_minor)}** to {words.plain(row.customer)}: {words.plain(row.reason)}."
         f" One person approves up to {words.naira(deciding.LIMIT)}, an admin up to {words.naira(deciding.ADMIN_LIMIT)};"
@@ -285,7 +285,7 @@ def _describe_approval(state: CreditNoteState) -> str:
 
 def _paying(row: CreditNoteRow) -> Action:
     return action(
-        title=f"{row.number} was paid",
+        title=f"{row.number} of {row.provider} was paid",
         icon="task_alt",
         says=f"**{words.naira(row.total_minor)}**, to {words.plain(row.payee or row.customer)},"
         f" {words.plain(describe_account(row))}, approved by"
@@ -299,7 +299,7 @@ def _paying(row: CreditNoteRow) -> Action:
 
 def _returning(row: CreditNoteRow) -> Action:
     return action(
-        title=f"The bank returned {row.number}",
+        title=f"The bank returned {row.number} of {row.provider}",
         icon="undo",
         says=f"**{words.naira(row.total_minor)}** waits for the customer again.",
         fields=bank_return(row.reference),
@@ -345,7 +345,7 @@ def draw_credit_note() -> None:
     with frame.header_with_buttons(
         f"{row.number} of {words.plain(row.provider)} {words.badge(row.state)}",
         f"To {row.customer}, policy {row.policy_number or 'without a number'}, {row.age_days} days old",
-        tab=f"{row.number} · Credit note",
+        tab=f"{row.number} of {row.provider} · Credit note",
     ):
         for verb in deciding.list_allowed(row, person):
             if giver and verb != "return":

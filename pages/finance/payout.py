@@ -1,5 +1,6 @@
 """One payout: its payments, its bank file, and what may be done with it now."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
@@ -129,10 +130,20 @@ def preview(row: BatchRow, name: str, content: bytes) -> None:
     if unclear := sum(line.is_unclear for line in lines):
         some = f"{words.count(unclear)} of {words.counted(len(lines), 'row', 'rows')}"
         st.warning(f"{some} cannot be noted: ask the bank.", icon=":material/block:")
+    lead_to_others(lines)
     if not good:
         st.caption("No row of this file answers a payment that waits for the bank.")
         return
     noting(good, name).button(label_of(good), key=f"{PLACE}.note", type="primary", icon="task_alt")
+
+
+def lead_to_others(lines: Sequence[AnswerLine]) -> None:
+    """Say how many rows belong to each other payout, and link to it: they are noted there."""
+    counts = Counter(line.other for line in lines if line.other)
+    for other, number in counts.items():
+        belong = words.counted(number, "row belongs", "rows belong")
+        st.info(f"{belong} to payout {other.number}: note the file there as well.", icon=":material/call_split:")
+        page_links.link_to("finance/payout.py", f"Open {other.number}", "payments", id=str(other.id))
 
 
 def cells_of(line: AnswerLine) -> Mapping[str, str]:

@@ -40,14 +40,19 @@ def of_due(**more: Any) -> Table[DueRow]:
                 "of": lambda row: words.until(row.days_left, is_over=row.is_over),
                 "colour": lambda row: "red" if row.is_over else "",
             },
-            "next": {"of": _next_premium, "is_right": True},
+            "next": {"of": _next_premium, "is_right": True, "width": 115},
+            "reminded": {"of": lambda row: words.day(row.reminded_at)},
             "note": {"of": lambda row: row.refusal and words.format_dates(row.refusal)},
         },
         **more,
     )
 
 
-DUE = of_due(home=("sales/due.py", "Back to what is due"), narrow=("customer", "phone", "ends", "next"))
+DUE = of_due(
+    home=("sales/due.py", "Back to what is due"),
+    narrow=("customer", "phone", "ends", "next"),
+    only_wide=("cover", "again", "reminded"),
+)
 
 
 def list_acts(row: DueRow) -> Sequence[str]:

@@ -166,11 +166,15 @@ def _offer_to_renew(customer: CustomerDetail) -> None:
 
 
 def draw_figures(customer: CustomerDetail) -> None:
-    """Draw the customer's premium, policies in force and claims."""
+    """Draw the customer's premium, policies in force or about to start, and claims."""
     bought = customer.bought
     shown = (
         ("Premium", words.naira(bought.premium_minor), "All purchases, and the renewals that took effect."),
-        ("Policies in force", words.count(bought.in_force), f"Of {words.count(bought.policies)} bought in all."),
+        (
+            "In force or about to start",
+            words.count(bought.in_force),
+            f"Of {words.count(bought.policies)} bought in all.",
+        ),
         ("Claims", words.count(customer.claims.total_count), "Every claim that was lodged, whatever became of it."),
         ("Claims paid", words.naira(customer.claims_paid_minor), "Every payment on them, less what came back."),
     )

@@ -38,6 +38,7 @@ def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(
     page.wait_for_url("**/due?*bucket=lapsed*")
     settled(page)
     expect(page.get_by_text("1 policy lapsed in the last 30 days · ₦15,000.00 at risk")).to_be_visible()
+    expect(page.locator(".scroller.wide")).to_have_count(0)
     page.locator("tbody tr:has(a)").first.get_by_role("button", name="Call").click()
     expect(page.get_by_role("dialog")).to_contain_text("am I speaking with")
     page.keyboard.press("Escape")

@@ -473,6 +473,39 @@ def test_the_columns_of_a_banks_file_are_guessed_by_heading_and_by_what_is_in_th
     assert guessed == {"amount": "Sum", "narration": "Text", "status": "Code"}
 
 
+def test_a_row_of_another_payout_is_no_unclear_one_and_names_that_payout(finance: Finance, party: Party) -> None:
+    insurer = next(each for each, _ in finance.read(parties.list_parties) if each.account == "provider")
+    finance.do(agreements.add, insurer, {"number": "AG/2", "starts_on": "2026-01-01"}, by="root")
+    bank(finance, insurer, account_number="0011223344")
+    one, two = (prepared_alone(finance, each) for each in (party, insurer))
+    (payment,) = finance.read(payouts.list_of_batch, two)
+    amount = money.to_wire(payment.net_minor)
+    by_narration, by_account, odd = read_answer(
+        finance,
+        one,
+        f"B,,{amount},PB-2/1 2026-08,Paid,NIP/1,,",
+        f"B,0011223344,{amount},,Paid,NIP/2,,",
+        "B,0011223344,1.00,,Paid,NIP/3,,",
+    )
+    for line in (by_narration, by_account):
+        assert line.other is not None
+        assert (line.other.id, line.note) == (two, "belongs to payout PB-0002")
+        assert not line.is_unclear
+        assert not line.is_to_note
+    assert (odd.other, odd.is_unclear) == (None, True)
+    finance.do(transitions.confirm, payment.id, {"bank_reference": "NIP/1", "value_on": "2026-11-20"}, by="femi")
+    (answered,) = read_answer(finance, one, f"B,0011223344,{amount},,Paid,NIP/2,,")
+    assert answered.other is None, "what the bank has answered waits for nothing"
+
+
+def prepared_alone(finance: Finance, party: Party) -> UUID:
+    """A payout of one party that was approved."""
+    sent(finance, party, AUGUST)
+    batch: UUID = finance.do(payouts.prepare, {party: None}, by="funmi")
+    finance.do(payouts.approve, batch, by="femi")
+    return batch
+
+
 @pytest.mark.both_databases
 def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them_notes_none(
     finance: Finance, party: Party
@@ -495,7 +528,10 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
     )
     assert [line.payment.id if line.payment else None for line in lines] == [first.id, second.id, None, None]
     assert [line.is_unclear for line in lines] == [False, False, True, True]
-    assert [line.note for line in lines[2:]] == ["names no payment of this payout", "is of another payout"]
+    assert [line.note for line in lines[2:]] == [
+        "names no payment of this payout",
+        "names payout PB-0002, which does not exist",
+    ]
     for line, said in zip(reversed(lines[:2]), ("of the 1 without an answer is noted as before", None), strict=True):
         with pytest.raises(NotAllowed, match="You prepared this payment"):
             finance.do(bank_answers.note, line, file_name="answer.csv", by="funmi")

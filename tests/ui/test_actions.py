@@ -161,10 +161,13 @@ def test_a_batch_names_what_was_refused(at: AppTest) -> None:
     at.button(key="many").click().run()
     confirm(at)
     assert at.session_state["done"] == ["even", "even"]
-    assert "2 are closed. 1 was not: two: It is odd." in texts(at)
+    assert [each.value for each in at.success] == ["2 are closed"]
+    assert [each.value.replace("\\", "") for each in at.warning] == ["**1 was not done:**\n\n- two: It is odd."]
     at.session_state["state_of"]["refuses"] = "state"
     at.button(key="at once").click().run()
-    assert "one: It is closed since 20 Nov 2026." in texts(at)
+    refused = "one: It is closed since 20 Nov 2026; two: It is closed since 20 Nov 2026; three: It is closed since"
+    assert refused in texts(at), "each with its reason, where none was done"
+    assert not at.warning
     assert len(at.session_state["done"]) == 2
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from core.services.audit import log as audit
 from core.store.access import Scope, Store
-from tests.conftest import Partner
+from core.store.schema.tables import Product
+from tests.conftest import Partner, add_colleague
 from tests.pages import turn_to
 from tests.services.selling import CAR
 from tests.ui.conftest import Screen, lists, press, texts
@@ -43,6 +44,28 @@ def test_the_log_is_narrowed_by_its_address(screen: Screen, store: Store, entry_
     at = screen("admin", path=LIST, q="price", page="7")
     assert "There is no page" in texts(at)
     assert "`from` must be one day" in texts(screen("admin", path=LIST, **{"from": "soon"}))
+
+
+def test_a_row_names_its_record_and_the_people_in_its_facts(screen: Screen, store: Store, entry_id: UUID) -> None:
+    lost = uuid4()
+    with store.writing(Scope.system()) as session:
+        bola = add_colleague(session, "Bola", "claims")
+        product = session.get_one(Product, CAR).name
+        for subject, facts in (
+            (
+                audit.subject_of("claim", lost),
+                {"before": {"assigned_to": None}, "after": {"assigned_to": str(bola.id)}},
+            ),
+            (audit.subject_of("staff", bola.id), {"after": {"asked": [str(bola.id), str(lost)]}}),
+            ("store", {}),
+        ):
+            audit.write(session, actor="system", action="noted", subject=subject, **facts)
+    at = screen("admin", path=LIST, action="noted")
+    assert list(lists(at)[0]["Record"]) == ["Store", "Staff Bola", "Claim"], "one that is not there has no name"
+    assert list(lists(at)[0]["Facts"]) == ["–", f"Asked Bola; {lost}", "Assigned to – → Bola"]
+    at = screen("admin", path=LIST, kind="product")
+    assert list(lists(at)[0]["Record"]) == [f"Product {product}"]
+    assert f"Product {product}" in [text.value for text in screen("admin", path=ONE, id=str(entry_id)).text]
 
 
 def test_an_entry_shows_before_and_after_and_leads_to_its_record(screen: Screen, store: Store, entry_id: UUID) -> None:

@@ -17,6 +17,8 @@ from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
+from core.services.policies.policies import PolicyFilter
+from core.services.sales.figures import METRICS
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Customer, Policy
@@ -111,6 +113,12 @@ def test_a_row_opens_the_customer_with_all_that_is_theirs_and_leads_back(sold: S
     assert row["email"] in said
     assert {words.naira(row["premium"]), str(row["force"])} <= {tile["value"] for tile in figures["tiles"]}
     assert f"Policies · {row['policies']}" in said
+    # Policies whose cover has not started are counted (contract S11), and one phrase says so wherever they are.
+    active = "In force or about to start"
+    assert {active: str(row["force"])}.items() <= {tile["label"]: tile["value"] for tile in figures["tiles"]}.items()
+    labels = [customers_table.CUSTOMERS.columns["force"].label, *(m.label for m in METRICS if m.key == "in_force")]
+    labels += [field.options["yes"] for field in (CustomerFilter.FIELDS["insured"], PolicyFilter.FIELDS["status"])]
+    assert labels == [active] * 4
     assert at.session_state["customers_address"] == {"force": ["yes"]}
     assert "Back to the customers" in [link.proto.label for link in at.get("page_link")]
 

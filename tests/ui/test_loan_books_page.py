@@ -49,6 +49,20 @@ def test_somebody_else_covers_the_loans_with_one_button(screen: Screen, lender: 
     assert "**2** loan books" in texts(listed)
 
 
+def test_a_snapshot_says_what_was_compared_and_each_outcome_once(screen: Screen, lender: Lender) -> None:
+    head = person(lender.store, "supervisor", "supervisor")
+    twice = lender.read(b"Loan Number\nLN-1\nLN-1\n", "twice.csv", kind="snapshot")
+    at = screen(signed_in=head, path="buy/loan_book.py", id=str(twice.id))
+    assert "Why rows were not compared" in texts(at)
+    (outcomes,) = (each.options for each in at.button_group if each.label == "Outcome")
+    assert [each if isinstance(each, str) else each.content for each in outcomes] == [
+        "Not compared: 1",
+        "Not covered: 1",
+    ]
+    once = lender.read(b"Loan Number\nLN-1\n", "once.csv", kind="snapshot")
+    assert "Every row was compared" in texts(screen(signed_in=head, path="buy/loan_book.py", id=str(once.id)))
+
+
 def test_a_book_that_was_given_up_is_not_shown_as_one_that_failed(screen: Screen, lender: Lender) -> None:
     assert set(COLOURS) == set(LoanBookState)
     head = person(lender.store, "supervisor", "supervisor")

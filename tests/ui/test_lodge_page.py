@@ -31,7 +31,7 @@ from tests import papers
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, press, sent, texts
 
 PAGE = "claims/lodge.py"
 DOCUMENTS = ("loan_offer_letter", "police_report", "medical_report", "employment_termination_letter")
@@ -113,7 +113,14 @@ def test_faults_stand_beside_the_fields_and_nothing_typed_is_lost(page: AppTest,
     page.text_input(key=field(sale, "pending_repayment_amount")).set_value("200000")
     press(page, "Lodge the claim")
     assert "Must not be more than “Loan amount”" in texts(page)
-    assert "Nothing is lodged yet. Look again at: Pending repayment amount" in texts(page)
+    assert "Nothing is lodged yet." in texts(page)
+    told = {
+        payload["says"]: [each["label"] for each in payload["fields"]]
+        for payload in sent(page)
+        if payload.get("fields")
+    }
+    assert told["To correct (1):"] == ["Pending repayment amount (₦)"], "what is filled in wrongly is not missing"
+    assert not [says for says, labels in told.items() if "Still to fill in" in says and "Pending" in " ".join(labels)]
     assert "loan_amount" not in texts(page)
     assert page.text_input(key=field(sale, "pending_repayment_amount")).value == "200000"
     assert page.selectbox(key=field(sale, "incident_type")).value == "Loss of job"

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock
+from core import clock, money
 from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts
@@ -110,6 +110,7 @@ def test_the_banks_answer_is_a_file_that_somebody_else_than_the_preparer_notes(
     at.file_uploader(key="bank answer.file").upload("answer.csv", content.encode()).run()
     assert list(at.table[0].value["Result"]) == [":green[can be noted]", "names no payment of this payout"]
     assert "1 of 2 rows cannot be noted: ask the bank." in texts(at), "what names no payment is no answer"
+    assert "belongs to payout" not in texts(at)
     confirm(press(at, f"Note 1 paid, {net}"))
     assert "1 answer of the bank is noted" in texts(at)
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
@@ -149,6 +150,13 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
     assert f"Together **{total}**" in texts(at)
     confirm(at)
     assert {row.state for row in finance.read(payouts.list_batches)} == {"Approved"}
+    later, first = rows
+    at = open_page(screen, finance, BATCH, by="femi", id=str(first.id))
+    content = f"Amount,Narration\n{money.to_wire(later.net_minor)},{later.number}/1 2026-08"
+    at.file_uploader(key="bank answer.file").upload("answer.csv", content.encode()).run()
+    assert f"1 row belongs to payout {later.number}: note the file there as well." in texts(at)
+    assert "ask the bank" not in texts(at)
+    assert f"Open {later.number}" in [link.proto.label for link in at.get("page_link")]
 
 
 def test_other_roles_do_not_reach_payments_and_a_wrong_one_is_explained(finance: Finance, screen: Screen) -> None:

@@ -44,7 +44,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
         yield store
 
 
-def open_page(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
+def open_page(screen: Screen, path: str, *roles: str, **query: str | list[str]) -> AppTest:
     """A page opened by its address, as a link does."""
     return screen(*(roles or ("operations",)), path=path, **query)
 
@@ -171,6 +171,17 @@ def test_tabs_count_buckets_and_open_them_by_the_address(due: UUID, screen: Scre
     at.button_group(key="due.tab").set_value("lapsed").run()
     assert "No policy ends in these days" in at.info[0].value
     assert "`bucket` must be one of" in open_page(screen, DUE, bucket="soon").error[0].value
+
+
+def test_what_has_no_room_beside_the_menu_is_left_to_wide_screens_unless_it_was_chosen(
+    due: UUID, screen: Screen
+) -> None:
+    def spared(**query: str | list[str]) -> list[str]:
+        payload = next(payload for payload in sent(open_page(screen, DUE, **query)) if payload.get("choosing"))
+        return [column["label"] for column in payload["columns"] if "spare" in column["classes"].split()]
+
+    assert spared() == ["Cover", "Call again", "Reminded"]
+    assert spared(show=["customer", "cover"]) == []
 
 
 def test_renewing_in_place_shows_the_price_buys_once_and_takes_the_row_away(

@@ -113,7 +113,8 @@ def test_somebody_else_approves_and_sends_a_whole_month_with_its_sums_before_the
     first = made(finance)[0]
     finance.do(statements.move, first.id, "Approved", by=finance.rest("femi", None))
     confirm(at)
-    assert f"{drafts - 1} statements are approved. 1 was not: {first.paper.number} of {first.paper.party}" in texts(at)
+    assert [each.value for each in at.success] == [f"{drafts - 1} statements are approved"]
+    assert f"1 was not done:**\n\n- {first.paper.number} of {first.paper.party}: " in texts(at)
     confirm(press(at, f"Mark {drafts} as sent"))
     assert {row.paper.state for row in made(finance)} == {"Sent"}
     assert not [label for label in labels(at) if label.startswith(("Approve", "Mark", "Prepare"))]

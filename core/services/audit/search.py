@@ -6,7 +6,7 @@ other filters; results say so.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
 from typing import Any, Final
@@ -91,7 +91,10 @@ _SUBJECT = col(AuditEntry.subject)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One entry; `kind` and `record_id` name the record that was changed."""
+    """One entry; `kind` and `record_id` name the record that was changed.
+
+    A screen also has `record`, its name in words, and the names of `people` whose ids are among the facts.
+    """
 
     id: UUID
     created_at: datetime
@@ -105,6 +108,8 @@ class Entry:
     chain: int
     position: int
     hash: str
+    record: str = ""
+    people: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

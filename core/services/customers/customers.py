@@ -139,8 +139,8 @@ class CustomerFilter(Filter, on=(Customer,)):
             label="Cover",
             column=_is_insured,
             address="force",
-            options={"yes": "In force now", "no": "None in force"},
-            help="yes for who has a policy in force, no for who has none.",
+            options={"yes": "In force or about to start", "no": "None in force or about to start"},
+            help="yes for who has a policy in force or about to start, no for who has none.",
             anything="With or without",
         )
     )

@@ -114,7 +114,7 @@ CUSTOMERS: Listing[CustomerFilter] = Listing(
             machine="last_purchase_on",
         ),
         "force": Column(
-            *("In force", COUNT, _of_customer(Policy, sa.func.count(), declaration.in_force())),
+            *("In force or about to start", COUNT, _of_customer(Policy, sa.func.count(), declaration.in_force())),
             machine="policies_in_force",
         ),
         "distributor": Column(

@@ -37,6 +37,7 @@ from core.store.schema.tables import (
     CreditNotePayment,
     Movement,
     Policy,
+    Provider,
     Staff,
 )
 
@@ -240,9 +241,11 @@ def _refuse_paid_back(session: ScopedSession, corrected: Movement) -> None:
     if note is None:
         return
     if paid := transfers.sum_paid(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == note.id):
+        insurer = session.get_one(Provider, note.provider_id).company_name
         raise StateForbids(
-            f"The customer was paid {money.format_naira(paid)} by {number_of(note.number)}: the premium that went back"
-            " is not corrected. Correct the commissions alone, or let somebody of finance note first that it came back"
+            f"The customer was paid {money.format_naira(paid)} by {number_of(note.number)} of {insurer}: the premium"
+            " that went back is not corrected. Correct the commissions alone, or let somebody of finance note first"
+            " that it came back"
         )
 
 

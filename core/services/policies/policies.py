@@ -255,11 +255,11 @@ class PolicyFilter(SalesFilter, on=(Policy,)):
     )
     status: bool | None = of(
         Flag(
-            label="In force",
+            label="Cover",
             column=_is_in_force,
             address="force",
             api="status",
-            options={"yes": "In force", "no": "Not in force"},
+            options={"yes": "In force or about to start", "no": "Neither in force nor about to start"},
             help="yes or no.",
         )
     )

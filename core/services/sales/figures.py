@@ -142,9 +142,10 @@ METRICS: tuple[Metric[PeriodFacts], ...] = (
     ),
     Metric(
         key="in_force",
-        label="Policies in force",
+        label="In force or about to start",
         unit="count",
-        counts="policies that are activated, neither cancelled nor declined, and not past their expiration.",
+        counts="policies that are activated, neither cancelled nor declined, and not past their expiration, "
+        "also those whose cover has not started yet.",
         leaves_out="policies that await their insurer, and the days between two terms of one renewed late.",
         basis="The end of the last day of the period.",
         compute=lambda facts: facts.in_force,

@@ -1,5 +1,5 @@
 // Services for forms: `focus` puts the cursor into a field; `typed` is triggered when what was typed has been left for
-// a moment, so that the page runs with it; and links to fields that are still missing. Payload documented in form_keeper.py.
+// a moment, so that the page runs with it; and links to fields that are missing or wrong. Payload documented in form_keeper.py.
 // What is typed and not yet stored is noted in this tab, and put back when the form is opened again; personal numbers,
 // which the store seals, are never noted: the server has them a moment after their field was left.
 const PAUSE = 700, CHOSEN = 100, DRAWN_WITHIN = 5000;

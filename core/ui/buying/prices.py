@@ -12,7 +12,7 @@ from core.covers.request import validate
 from core.errors import FieldFault, InvalidInput
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
-from core.ui.kit import form_keeper, words
+from core.ui.kit import words
 
 
 def show(price: Price, *, label: str = "Premium") -> None:
@@ -111,7 +111,7 @@ def show_live(form: Form, known: SoFar[Price] | None, typed: Mapping[str, Any]) 
         with st.container(gap="xxsmall", width="stretch"):
             if known is not None:
                 _show_what_is_needed(form, known)
-            _link_missing(form, typed)
+            forms.link_gaps(form, typed, complete="Everything that is needed is filled in.")
         pressed = _press(form)
         st.button(
             "Review",
@@ -132,14 +132,6 @@ def take_press(form: Form) -> None:
 
 def _press(form: Form) -> str:
     return f"{form.key} review pressed"
-
-
-def _link_missing(form: Form, typed: Mapping[str, Any]) -> None:
-    missing = forms.find_missing(form, typed)
-    if not missing:
-        st.caption(":material/check: Everything that is needed is filled in.")
-        return
-    form_keeper.link_fields(form.key, f"Still to fill in ({len(missing)}):", missing)
 
 
 def _show_what_is_needed(form: Form, known: SoFar[Price]) -> None:

@@ -22,7 +22,7 @@ from core.errors import FieldFault, InvalidInput
 from core.ui.buying.selling import Counter
 from core.ui.forms import questions, uploads, widgets
 from core.ui.forms.questions import Kind, Question
-from core.ui.kit import words
+from core.ui.kit import form_keeper, words
 
 # In the order in which one says who somebody is, and how to reach them.
 _CUSTOMER: Final = (
@@ -178,21 +178,36 @@ def _draw_section(
                 st.markdown(f":small[:orange[:material/warning: {form.cautions[question.name]}]]")
 
 
-def list_faulty(form: Form) -> list[str]:
-    """Return the labels of the fields with an error, in the order of the form."""
-    wrong = {fault.field.partition(".")[0] for fault in _faults(form)}
-    return [question.label for _, section in group(form.questions) for question in section if question.name in wrong]
+def link_gaps(form: Form, typed: Mapping[str, Any], *, complete: str) -> None:
+    """Draw links to the fields that are wrong and to those that are missing, apart; where there are none, say so."""
+    wrong, missing = find_gaps(form, typed)
+    if wrong:
+        form_keeper.link_fields(f"{form.key} wrong", f"To correct ({len(wrong)}):", wrong)
+    if missing:
+        form_keeper.link_fields(form.key, f"Still to fill in ({len(missing)}):", missing)
+    if not wrong and not missing:
+        st.caption(f":material/check: {complete}")
 
 
-def find_missing(form: Form, typed: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return label and widget key of every required field that is empty, and of every field with an error."""
-    wrong = {fault.field.partition(".")[0] for fault in (*_faults(form), *uploads.list_faults(typed))}
-    return [
-        (question.label, form.key_of(question))
-        for _, section in group(form.questions)
-        for question in section
-        if question.name in wrong or (question.required and typed.get(question.name) in (None, "", []))
-    ]
+def is_refused(form: Form) -> bool:
+    """Return True while an error of the last attempt stands."""
+    return bool(_faults(form))
+
+
+def find_gaps(form: Form, typed: Mapping[str, Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return label and widget key of every field that is filled in wrongly, and of every one that is still missing.
+
+    Missing is what is required and empty, and what the last attempt asked for.
+    """
+    faulty = {fault.field.partition(".")[0] for fault in (*_faults(form), *uploads.list_faults(typed))}
+    wrong, missing = [], []
+    for question in (question for _, section in group(form.questions) for question in section):
+        place = (question.label, form.key_of(question))
+        if typed.get(question.name) in (None, "", []):
+            missing += [place] if question.required or question.name in faulty else []
+        elif question.name in faulty:
+            wrong.append(place)
+    return wrong, missing
 
 
 def _ask_one(form: Form, question: Question, typed: Mapping[str, Any], *, reruns: bool) -> Any:

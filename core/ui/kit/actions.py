@@ -121,11 +121,10 @@ class Naira(Field):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Field):
-    """A pick list of values and their labels; another one can be typed where it is open."""
+    """A pick list of values and their labels."""
 
     options: Mapping[str, str] = field(kw_only=True)
     placeholder: str = field(default="Choose", kw_only=True)
-    is_open: bool = field(default=False, kw_only=True)
 
     def draw(self, key: str) -> None:
         """Draw the widget with this key."""
@@ -136,7 +135,6 @@ class Choice(Field):
             key=key,
             format_func=lambda value: self.options.get(value, value),
             placeholder=self.placeholder,
-            accept_new_options=self.is_open,
             on_change=self.mode,
         )
 
@@ -226,10 +224,11 @@ class Action:
     `work` gets the session, the values of the fields and the person; it runs in a thread without the browser's session.
     `done` is the sentence that says so, or a function of the result of the work (of the values, where it has none);
     `then` gets the same after it, on the screen.
-    With `items` it is a batch: the work gets each item in place of the values, in a transaction of its own, `done` the
-    number done, and the refused ones are named after it. `on_stale` runs where somebody else changed the record.
-    What stands around the transaction, such as files on disk, is `around`: it yields more values. A form is emptied
-    when it is done, unless it `keeps_typed`. Its fields stand in `columns` where there is room.
+    With `items` it is a batch: the work gets each item in place of the values, in a transaction of its own, `done` and
+    `then` the number done, and the refused ones are named in a warning of their own, each with its reason. `on_stale`
+    runs where somebody else changed the record. What stands around the transaction, such as files on disk, is `around`:
+    it yields more values. A form is emptied when it is done, unless it `keeps_typed`. Its fields stand in `columns`
+    where there is room.
     """
 
     title: str
@@ -311,7 +310,10 @@ def close() -> None:
 def run() -> None:
     """Show what became of the last action, and draw the open dialog: once on a page, below its header."""
     with st.container(key="action-result"):
-        _draw_result()
+        if result := _read_result():
+            _draw_result(result)
+    if result and result.refused:
+        _draw_refused(result.refused)
     action = get_open()
     if action is not None:
         st.dialog(action.title, icon=f":material/{action.icon or 'task_alt'}:", on_dismiss=close)(_draw_dialog)()
@@ -369,8 +371,13 @@ def do(action: Action, place: str = "", prefix: str = "", shown: Values | None =
     forget(place)
     typed = {each.name: each.read(prefix + each.name) for each in action.fields if isinstance(each, Field)}
     values = {**typed, **(shown or {})}
+    refused: Sequence[str] = ()
     try:
-        result, sentence = perform(action, values, by)
+        if action.items:
+            result, refused = _perform_each(action, action.items(), by)
+            sentence = describe_done(action, result)
+        else:
+            result, sentence = perform(action, values, by)
     except StaleVersion as error:
         if action.on_stale:
             action.on_stale()
@@ -385,7 +392,7 @@ def do(action: Action, place: str = "", prefix: str = "", shown: Values | None =
     elif not action.keeps_typed:
         _empty(action.fields, prefix)
     if sentence:
-        keep_message(sentence)
+        keep_message(sentence, refused)
     if action.then:
         action.then(result)
 
@@ -395,8 +402,6 @@ def perform(action: Action, values: Values, by: Person) -> tuple[Any, str]:
 
     With a token a repeated one returns the stored sentence, with the values for the result (contract S13).
     """
-    if action.items:
-        return _perform_each(action, action.items(), by)
     if action.around:
         with action.around(values, by) as more:
             return _perform(action, values, {**values, **more}, by)
@@ -426,8 +431,8 @@ def _perform(action: Action, typed: Values, values: Values, by: Person) -> tuple
     return values, str(json.loads(answer.body))
 
 
-def _perform_each(action: Action, items: Iterable[tuple[str, Any]], by: Person) -> tuple[int, str]:
-    """Run the work for each item; StateForbids with the first refusal if none was done."""
+def _perform_each(action: Action, items: Iterable[tuple[str, Any]], by: Person) -> tuple[int, Sequence[str]]:
+    """Run the work for each item; return the number done and the refusals. StateForbids with them if none was done."""
     count, refusals = 0, []
     for name, item in items:
         try:
@@ -436,10 +441,8 @@ def _perform_each(action: Action, items: Iterable[tuple[str, Any]], by: Person) 
         except (NotAllowed, StateForbids) as refusal:
             refusals.append(f"{name}: {refusal}")
     if not count and refusals:
-        raise StateForbids(refusals[0])
-    sentence = describe_done(action, count)
-    verb = "was" if len(refusals) == 1 else "were"
-    return count, f"{sentence}.{f' {len(refusals)} {verb} not: {refusals[0]}.' if refusals else ''}"
+        raise StateForbids("; ".join(refusals))
+    return count, refusals
 
 
 def _work_on(work: Work, item: Any, by: Person, session: ScopedSession) -> Any:  # noqa: ANN401 any result
@@ -479,32 +482,50 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Result:
-    """The sentence of the last action, since when it is shown; it stays for several runs, as a click may stop one."""
+    """The sentence of the last action, since when it is shown; it stays for several runs, as a click may stop one.
+
+    `refused` are the items of a batch that were not done, each with its reason.
+    """
 
     text: str
     is_done: bool
+    refused: Sequence[str] = ()
     since: datetime | None = None
 
 
-def keep_message(sentence: str) -> None:
-    """Keep a success message: it is shown on the next runs of a page, for some seconds, and moves nothing."""
-    st.session_state[_RESULT] = _Result(text=sentence, is_done=True)
+def keep_message(sentence: str, refused: Sequence[str] = ()) -> None:
+    """Keep a success message: it is shown on the next runs of a page, for some seconds, and moves nothing.
+
+    What was refused beside it is shown as long, below the head of the page.
+    """
+    st.session_state[_RESULT] = _Result(text=sentence, is_done=True, refused=refused)
 
 
-def _draw_result() -> None:
+def _read_result() -> _Result | None:
     result: _Result | None = st.session_state.get(_RESULT)
     if result is None:
-        return
+        return None
     if result.since is None:
         st.session_state[_RESULT] = replace(result, since=clock.now())
     elif clock.now() - result.since > _SHOWN_FOR:
         del st.session_state[_RESULT]
-        return
+        return None
+    return result
+
+
+def _draw_result(result: _Result) -> None:
     text = words.plain(words.format_dates(result.text))
     if result.is_done:
         st.success(text, icon=":material/check_circle:")
     else:
         st.error(text, icon=":material/block:")
+
+
+def _draw_refused(refused: Sequence[str]) -> None:
+    """Draw each item of a batch that was not done, with its reason."""
+    lines = [f"- {words.plain(words.format_dates(each.removesuffix('.')))}." for each in refused]
+    title = f"**{words.counted(len(refused), 'was not done', 'were not done')}:**"
+    st.warning("\n".join([title, "", *lines]), icon=":material/block:")
 
 
 def refuse(place: str, text: str) -> None:

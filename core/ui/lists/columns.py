@@ -46,7 +46,8 @@ def head(name: str, column: Column[Any], *, place: str) -> dict[str, Any]:
     """Return the column header sent to the browser.
 
     `place` is where its cells stand on a telephone: "first" and "corner" in the first line of a record, "under" and
-    "beside" in the second; "less" is hidden on narrow screens, and with "only" they stand on no other.
+    "beside" in the second; "less" is hidden on narrow screens, with "only" they stand on no other, and with "spare" on
+    wide ones alone.
     """
     return {
         "name": name,

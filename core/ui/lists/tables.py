@@ -51,7 +51,8 @@ HOME = ""
 class Table(Generic[Row]):
     """Declaration of a table: its columns, its sort orders (the first is the default), the page that a row opens.
 
-    `narrow` names the columns that remain on narrow screens, `only_narrow` those that no other screen has. `act`
+    `narrow` names the columns that remain on narrow screens, `only_narrow` those that no other screen has, `only_wide`
+    those that a list beside the menu at 1280 pixels lacks while nobody has chosen its columns. `act`
     returns the label of the button in a row, "" for none, or those of several; `get_clicked` returns its row. `home` is
     the table's page and the label of the link back to it, needed where a record's page can be reached from several
     tables. `query` returns the query parameters of a row's link.
@@ -64,6 +65,7 @@ class Table(Generic[Row]):
     opens: str | None = None
     narrow: tuple[str, ...] = ()
     only_narrow: tuple[str, ...] = ()
+    only_wide: tuple[str, ...] = ()
     act: Callable[[Row], str | Sequence[str]] | None = None
     home: tuple[str, str] | None = None
     key: Callable[[Row], UUID | str] = lambda row: row.id  # type: ignore[attr-defined]
@@ -255,13 +257,19 @@ def _payload(
     places = _places(table, list(dict.fromkeys([names[0], *stay, *fill]))[:_NARROW])
     heads = []
     for name, column in zip(names, shown, strict=True):
-        place = f"{places.get(name, 'less')}{' only' if name in table.only_narrow else ''}"
-        head = columns.head(name, column, place=place)
+        head = columns.head(name, column, place=f"{places.get(name, 'less')}{_where(table, name, names)}")
         heads.append(head | (_sorting(table, column) if sortable else {}))
     lines = [_line(table, row, shown) for row in rows]
     keys = {str(table.key(row)): table.key(row) for row in rows}
     acts = any(line["acts"] for line in lines)
     return {"alt": alt, "columns": heads, "rows": lines, "acts": acts, "keys": keys}
+
+
+def _where(table: Table[Any], name: str, names: Sequence[str]) -> str:
+    """Return the further class of a column that some widths of the screen lack."""
+    if name in table.only_narrow:
+        return " only"
+    return " spare" if name in table.only_wide and list(names) == table.usual else ""
 
 
 def _places(table: Table[Any], narrow: Sequence[str]) -> dict[str, str]:

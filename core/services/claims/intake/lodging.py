@@ -260,7 +260,7 @@ def attach_document(
     Raises NotAllowed, NotFound, StaleVersion, StateForbids for a decided claim, and InvalidInput for a document
     that this type of claim does not have. The replaced file stays readable as an earlier version.
     """
-    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    claim = claim_changes.get_own_refused(session, claim_id, person=person, version=version)
     _refuse_decided(claim)
     if file.field not in submitted.list_document_names(claim):
         raise InvalidInput.for_field("document", "must be one that this kind of claim has")

@@ -226,18 +226,42 @@ def _list_prints(session: ScopedSession, claim_id: UUID) -> dict[str, str]:
 def list_declined(session: ScopedSession, claim: Claim) -> list[str]:
     """List in words the claims of this policy, claimant or account that were declined and are not taken up again.
 
-    One that was declined as lodged twice says nothing of the other.
+    One that was declined as lodged twice says nothing of the one before it. The first of a policy that was closed in
+    favour of a later one does: what it says of amount and day is replaced by that, past who corrects a claim.
     """
     query = sa.select(Claim).where(
         sa.or_(col(Claim.policy_id) == claim.policy_id, *build_same_person(claim)),
         *build_others(claim),
         col(Claim.claim_status) == ClaimStatus.DECLINED,
-        col(Claim.decline_reason) != TWICE,
+        sa.or_(col(Claim.decline_reason) != TWICE, _build_replaced(claim)),
     )
     latest = query.order_by(col(Claim.updated_at).desc(), col(Claim.id)).limit(MAX_RELATED)
     with session.across_distributors():
         found = session.execute(latest).scalars()
         return [f"{submitted.format_reference(each.id)}: {each.decline_reason}" for each in found]
+
+
+def _build_replaced(claim: Claim) -> sa.ColumnElement[bool]:
+    """Return the condition of an earlier claim of the policy that was closed as lodged twice for this later one.
+
+    Where nobody said which one is the other, it is for this one unless a still earlier claim is worked or was paid.
+    """
+    first = sa.orm.aliased(Claim)
+    has_first = sa.exists().where(
+        col(first.policy_id) == claim.policy_id,
+        col(first.id) != col(Claim.id),
+        col(first.created_at) <= col(Claim.created_at),
+        col(first.claim_status) != ClaimStatus.DECLINED,
+        col(first.deleted_at).is_(None),
+    )
+    return sa.and_(
+        col(Claim.policy_id) == claim.policy_id,
+        col(Claim.created_at) < claim.created_at,
+        sa.or_(
+            col(Claim.second_of) == claim.id,
+            sa.and_(col(Claim.second_of).is_(None), sa.not_(has_first.correlate(Claim))),
+        ),
+    )
 
 
 def build_others(claim: Claim) -> list[sa.ColumnElement[bool]]:

@@ -16,10 +16,12 @@ from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import records
 from core.services.claims.lists.records import ClaimRecord
+from core.services.claims.review import officers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.files import links as file_links
-from core.services.people import approvals, transfers
+from core.services.people import approvals, staff, transfers
 from core.services.people.approvals import Approval, Subject
+from core.services.people.four_eyes import refuse_own
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES, DECIDED
 from core.store.access import ScopedSession
@@ -164,6 +166,13 @@ def require_claims_role(person: Person) -> None:
         raise NotAllowed("Claims are worked by claims officers and supervisors")
 
 
+def require_supervisor(person: Person, why: str) -> None:
+    """NotAllowed, with `why`, for who is no supervisor, and for one whose password somebody else just reset (A2)."""
+    if not person.has_role("supervisor"):
+        raise NotAllowed(why)
+    staff.refuse_resting(person)
+
+
 @contextmanager
 def refusals(claim_id: UUID, act: str, *, person: Person) -> Iterator[None]:
     """Log an act on a claim that its state or a rule on money refuses; what is left out or mistyped is not logged."""
@@ -197,6 +206,18 @@ def get_version_for_update(session: ScopedSession, claim_id: UUID, *, person: Pe
     """Lock and return the row of a claim; StaleVersion, with the current version, when it changed (contract C7)."""
     require_claims_role(person)
     return get_seen_for_update(session, claim_id, version=version)
+
+
+def get_own_refused(session: ScopedSession, claim_id: UUID, *, person: Person, version: int) -> Claim:
+    """Like `get_version_for_update`, for a change of what a claim says, of its figures or of who is paid.
+
+    NotAllowed for whoever has an e-mail, phone or account of the claim: what makes it their own is not taken off by
+    them, and neither is it raised or handed on (contract K12).
+    """
+    claim = get_version_for_update(session, claim_id, person=person, version=version)
+    with refusals(claim_id, "change", person=person):
+        refuse_own(officers.load_parties(session, claim), person)
+    return claim
 
 
 def get_seen_for_update(session: ScopedSession, claim_id: UUID, *, version: int) -> Claim:

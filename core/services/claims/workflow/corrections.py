@@ -12,7 +12,7 @@ from core import money, seal
 from core.covers import request
 from core.covers.claims.line import Claimant
 from core.covers.request import refuse_unless
-from core.errors import NotAllowed, StateForbids
+from core.errors import StateForbids
 from core.services.claims.intake import submitted
 from core.services.claims.intake.new_claims import build_claimant_columns
 from core.services.claims.review import fraud_flags
@@ -59,9 +59,9 @@ def correct_amounts(
     if claim.claim_amount_minor and (claimed := claim_offers.get_amount_claimed(claim)):
         claim.claim_amount_minor = money.to_minor(claimed)
     raised = [name for name, amount in _list_figures(claim).items() if amount > figures[name]]
-    if raised and not person.has_role("supervisor"):
+    if raised:
         with claim_changes.refusals(claim_id, "correction", person=person):
-            raise NotAllowed(f"Raising what {raised[0]} needs a supervisor")
+            claim_changes.require_supervisor(person, f"Raising what {raised[0]} needs a supervisor")
     _flag_loan(session, claim)
     changed = {name: value for name, value in wanted.items() if value != known[name]}
     facts = {**changed, **{f"{name}_before": known[name] for name in changed}, "reason": given.correction_reason}
@@ -94,9 +94,10 @@ def set_incident_date(
     claim.flags = fraud_flags.recompute_flags(session, claim, inputs.incident_date)
     submitted.set_incident_date(claim, day)
     remaining = _list_failed_checks(session, claim)
-    if (mended := [check for check in failed if check not in remaining]) and not person.has_role("supervisor"):
+    if mended := [check for check in failed if check not in remaining]:
+        why = f"A day by which a failed check is met needs a supervisor: {', '.join(mended)}"
         with claim_changes.refusals(claim_id, "correction", person=person):
-            raise NotAllowed(f"A day by which a failed check is met needs a supervisor: {', '.join(mended)}")
+            claim_changes.require_supervisor(person, why)
     _refuse_paid(session, claim, [check for check in remaining if check not in failed], person)
     facts = {"reason": inputs.correction_reason} if inputs.correction_reason else {}
     return claim_changes.save_change(session, claim, before, person=person, action="claim incident dated", facts=facts)
@@ -148,7 +149,7 @@ class _ClaimantOf(Claimant, _IncidentOf):
 
 
 def _get_open(session: ScopedSession, claim_id: UUID, person: Person, version: int) -> Claim:
-    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    claim = claim_changes.get_own_refused(session, claim_id, person=person, version=version)
     if claim.claim_status in claim_offers.FIXED:
         raise StateForbids(f"A claim that is {claim.claim_status} keeps what was submitted")
     return claim
@@ -184,11 +185,11 @@ def set_payee(
     typed = {"payee": name, "payee_bank": bank_name, "payee_account": account_number, "payee_reason": reason}
     given: PayeeInput = request.validate(PayeeInput, typed)
     with claim_changes.refusals(claim_id, "set the payee", person=person):
-        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        claim = claim_changes.get_own_refused(session, claim_id, person=person, version=version)
         if claim.claim_status in DECIDED:
             raise StateForbids(f"A claim that is {claim.claim_status} keeps its payee")
-        if claim.claim_status == ClaimStatus.OFFER_ACCEPTED and not person.has_role("supervisor"):
-            raise NotAllowed("Once an offer was accepted, a supervisor changes the payee")
+        if claim.claim_status == ClaimStatus.OFFER_ACCEPTED:
+            claim_changes.require_supervisor(person, "Once an offer was accepted, a supervisor changes the payee")
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     hint = given.payee_account[-4:]
     if (referral := claim_assignment.find_open_referral(session, claim.id)) and referral.is_for_finance:

@@ -50,6 +50,7 @@ DEDUCTED: Final = "Deductions set"
 APPROVED: Final = ClaimStatus.APPROVED
 OFFERED: Final = ClaimStatus.OFFER_SENT
 PAYEE_SET: Final = "Payee set"
+CLAIMANT_SET: Final = "Claimant set"
 HANDED_OVER: Final = "Handed to finance"
 DECLINED: Final = ClaimStatus.DECLINED
 PAID: Final = ClaimStatus.PAID
@@ -60,20 +61,28 @@ _STATUSES: Final[Mapping[str, str]] = {
     ClaimStatus.DECLINED: DECLINED,
 }
 _BY_LODGING: Final = "claim lodged"
+_BY_CLAIMANT: Final = "claimant set"
+_BY_MOVE, _BY_RENEWAL = "claim moved", "claim approved anew"
 _AUDITED: Final[Mapping[str, str]] = {
     _BY_LODGING: LODGED,
     "claim corrected": CORRECTED,
     "claim deductions set": DEDUCTED,
-    "claim approved anew": APPROVED,
+    _BY_CLAIMANT: CLAIMANT_SET,
+    _BY_RENEWAL: APPROVED,
 }
+# What ends an approval, beside an estimate.
+_CHANGES: Final = frozenset(
+    {"claim corrected", "claim incident dated", "claim payee set", "claim document added", _BY_CLAIMANT}
+)
 # Who set a figure or the account of a claim does not pay it.
-_SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, PAYEE_SET)
+_SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, PAYEE_SET, CLAIMANT_SET)
 _PARTS: Final[Mapping[str, str]] = {
     LODGED: "lodged it",
     ESTIMATED: "set its estimate",
     CORRECTED: "corrected its amounts",
     DEDUCTED: "set its deductions",
     PAYEE_SET: "set its payee",
+    CLAIMANT_SET: "set the claimant, who is paid",
     APPROVED: "approved it before",
 }
 
@@ -130,11 +139,25 @@ def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
     )
     for row in session.execute(query):
         entry = row.AuditEntry
+        if entry.action == _BY_CLAIMANT and not claim_payments.is_claimant_paid(claim):
+            continue
         name = row.name or ("the distributor" if entry.actor.startswith("key ") else entry.actor)
         yield Link(act=_AUDITED[entry.action], actor=entry.actor, by=name, at=entry.created_at)
         if entry.action == _BY_LODGING and row.name and claim_payments.find_submitted_number(claim):
             # Whoever typed the claim at the desk typed the account that it names.
             yield Link(act=PAYEE_SET, actor=entry.actor, by=name, at=entry.created_at)
+
+
+def list_changers(session: ScopedSession, claim: Claim) -> set[str]:
+    """Return the actors who changed what was approved since the newest approval, also after the first had ended it."""
+    found = set()
+    for entry in reversed(audit.list_history(session, audit.subject_of("claim", claim.id))):
+        after = entry.after or {}
+        if entry.action == _BY_RENEWAL or (entry.action == _BY_MOVE and after.get("claim_status") == APPROVED):
+            break
+        if entry.action in _CHANGES or (entry.action == _BY_MOVE and "repair_estimate" in after):
+            found.add(entry.actor)
+    return found
 
 
 def list_shown_links(links: Sequence[Link]) -> list[Link]:
@@ -157,8 +180,10 @@ def describe_payer(links: Iterable[Link], person: Person) -> str | None:
 
 def describe_approver(links: Sequence[Link], person: Person) -> str | None:
     """Say what forbids this person to approve: they set the payee of now, or ever declined or paid the claim."""
-    set_last = next((link for link in reversed(links) if link.act == PAYEE_SET), None)
+    set_last = next((link for link in reversed(links) if link.act in (PAYEE_SET, CLAIMANT_SET)), None)
     if set_last is not None and set_last.actor == person.actor:
+        if set_last.act == CLAIMANT_SET:
+            return f"an approver other than who {_PARTS[CLAIMANT_SET]}"
         is_lodger = any(link.act == LODGED and link.at == set_last.at for link in links)
         return f"an approver other than who {'lodged it and typed its account' if is_lodger else 'set the payee'}"
     done = {link.act for link in links if link.actor == person.actor}

@@ -153,9 +153,8 @@ def hand_over(
     """
     given: HandOverInput = request.validate(HandOverInput, {"hand_over_note": note})
     with claim_changes.refusals(claim_id, "hand to finance", person=person):
-        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-        if not person.has_role("supervisor"):
-            raise NotAllowed("A supervisor hands a payment to finance")
+        claim = claim_changes.get_own_refused(session, claim_id, person=person, version=version)
+        claim_changes.require_supervisor(person, "A supervisor hands a payment to finance")
         transition = claim_transitions.require_transition(claim, ClaimStatus.PAID)
         judgement = claim_judgement.judge(session, claim)
         of_claim = [need for need in transition.needs if not need.of_person]
@@ -176,8 +175,7 @@ def hand_over(
 def take_back(session: ScopedSession, claim_id: UUID, *, person: Person, version: int) -> ClaimChange:
     """Take a payment back from finance before it is made, for supervisors; StateForbids where none is there."""
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    if not person.has_role("supervisor"):
-        raise NotAllowed("A supervisor takes a payment back from finance")
+    claim_changes.require_supervisor(person, "A supervisor takes a payment back from finance")
     if _find_giver(session, claim) is None:
         raise StateForbids(_NOT_THERE)
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)

@@ -78,6 +78,11 @@ def list_payees(session: ScopedSession, claim: Claim) -> list[Payee]:
     return [*first, *found]
 
 
+def is_claimant_paid(claim: Claim) -> bool:
+    """True where the claim names no payee: whoever claims is paid by name, but of a loan its lender is."""
+    return submitted.get_line(claim) is not None and not submitted.get_meta(claim).get("account_name")
+
+
 def _build_submitted_payee(session: ScopedSession, claim: Claim) -> Payee:
     """Return the account that the claim named; without one the lender is paid, or the claimant."""
     meta = submitted.get_meta(claim)
@@ -461,16 +466,19 @@ def sum_related(session: ScopedSession, claim: Claim) -> RelatedApprovals:
     recent = sa.exists().where(
         col(Approval.subject_id) == col(Claim.id), col(Approval.approved_at) > clock.now() - RELATED_PERIOD
     )
-    figure = sa.func.sum(col(Claim.approved_amount_minor))
-    query = sa.select(figure, sa.func.count()).where(
+    approved, paid = col(Claim.approved_amount_minor), of_each()
+    is_more = sa.and_(col(Claim.approved_by).is_not(None), approved > paid)
+    # A claim that was opened again, or declined after a part of it was paid, has the authority that paid it.
+    figure = sa.case((is_more, approved), else_=paid)
+    query = sa.select(figure.label("minor")).where(
         sa.or_(col(Claim.policy_id) == claim.policy_id, *duplicates.build_same_person(claim)),
         *duplicates.build_others(claim),
-        col(Claim.approved_by).is_not(None),
+        sa.or_(col(Claim.approved_by).is_not(None), paid > 0),
         recent,
     )
     with session.across_distributors():
-        total, number = session.execute(query.select_from(Claim)).one()
-    return RelatedApprovals(amount_minor=int(total or 0), claims=number)
+        found = [int(minor) for minor in session.execute(query.select_from(Claim)).scalars()]
+    return RelatedApprovals(amount_minor=sum(found), claims=len(found))
 
 
 def _find_term(terms: Sequence[PaidTerm], day: date) -> PaidTerm | None:

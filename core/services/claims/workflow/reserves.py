@@ -112,7 +112,7 @@ def set_reserve(
     is approved and not paid yet; NotAllowed above the officer's limit.
     """
     inputs: ReserveInput = request.validate(ReserveInput, {"reserve": amount, "reserve_reason": reason})
-    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    claim = claim_changes.get_own_refused(session, claim_id, person=person, version=version)
     if claim.claim_status in DECIDED:
         raise StateForbids(f"A claim that is {claim.claim_status} has no reserve")
     wanted, before = money.to_minor(inputs.reserve), get_reserve(session, claim.id)

@@ -141,8 +141,10 @@ def describe_limit_exceeded(person: Person, minor: int, related: RelatedApproval
 def describe_above_claimed(claim: Claim, person: Person, minor: int) -> str | None:
     """Describe why an estimate in kobo takes a supervisor: it corrects what was claimed (contract K6)."""
     claimed = claim_offers.get_amount_claimed(claim)
-    if claimed is None or minor <= money.to_minor(claimed) or person.has_role("supervisor"):
+    if claimed is None or minor <= money.to_minor(claimed):
         return None
+    if person.has_role("supervisor"):
+        return None if person.may_approve else claim_states.OWN_PASSWORD.words
     return (
         f"a supervisor: {money.format_naira(minor)} is above the {money.format_naira(money.to_minor(claimed))} claimed"
     )

@@ -263,7 +263,7 @@ CREDIT_NOTES: Listing[CreditNoteFilter] = Listing(
     roles=("finance",),
     filter=CreditNoteFilter,
     key=_KEY,
-    usual=("number", "made", "provider", "policy", "customer", "back", "state", "age"),
+    usual=("number", "provider", "made", "policy", "customer", "back", "state", "age"),
     row_type=CreditNoteRow,
     columns={
         "id": Column("Reference", ID, _KEY),
@@ -297,6 +297,8 @@ CREDIT_NOTES: Listing[CreditNoteFilter] = Listing(
             machine="age_days",
         ),
         **sale_names(Refund),
+        # Numbers are counted within an insurer, whose name is never cut short beside them.
+        "provider": replace(sale_names(Refund)["provider"], width=180),
         **mode_column(),
     },
     rows=_rows,

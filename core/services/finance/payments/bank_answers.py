@@ -1,7 +1,7 @@
 """The bank's answer on a payout as a file: each row confirms or returns one of its payments (contract F4)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
@@ -10,7 +10,7 @@ from uuid import UUID
 from core import clock, money
 from core.errors import CoverdeskError, InvalidInput, StateForbids, TooLarge
 from core.services.finance.payments import payouts, transitions
-from core.services.finance.payments.payouts import BatchRow, PaymentRow
+from core.services.finance.payments.payouts import BatchRow, PaymentRow, PayoutName
 from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.table_files import CONFIRMED, RETURNED, RowFault, TableFile
 from core.services.people.staff import Person
@@ -40,7 +40,8 @@ _UNTOLD: Final = "The bank returned it without a reason"
 class AnswerLine:
     """One row of the bank's file: the payment that it names, and what it says of it.
 
-    `refusal` says why the row cannot be noted, `note` why there is nothing to note.
+    `refusal` says why the row cannot be noted, `note` why there is nothing to note. `other` is the payout to which it
+    belongs where that is not this one.
     """
 
     number: int
@@ -52,6 +53,7 @@ class AnswerLine:
     reason: str = ""
     note: str = ""
     refusal: str = ""
+    other: PayoutName | None = None
 
     @property
     def is_to_note(self) -> bool:
@@ -60,8 +62,18 @@ class AnswerLine:
 
     @property
     def is_unclear(self) -> bool:
-        """True where the bank has to be asked: the row is wrong, or names no payment of the payout."""
-        return bool(self.refusal) or self.payment is None
+        """True where the bank has to be asked: the row is wrong, or names no payment of ours."""
+        return bool(self.refusal) or (self.payment is None and self.other is None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Known:
+    """The payments that a row may name: those of the file's payout and of others that wait; and every payout."""
+
+    batch: BatchRow
+    payments: Sequence[PaymentRow]
+    others: Sequence[PaymentRow]
+    names: Mapping[str, PayoutName]
 
 
 def read(name: str, content: bytes) -> TableFile:
@@ -77,9 +89,14 @@ def match(session: ScopedSession, file: TableFile, columns: Mapping[str, str], b
     places = table_files.find_columns(file, MEANINGS, columns)
     if "narration" not in places and "account" not in places:
         raise InvalidInput.for_field("narration", "or the account number must be mapped to a column")
-    payments = payouts.list_of_batch(session, batch.id)
+    known = _Known(
+        batch=batch,
+        payments=payouts.list_of_batch(session, batch.id),
+        others=payouts.list_unanswered(session, apart_from=batch.id),
+        names={name.number: name for name in payouts.list_names(session)},
+    )
     read_lines = (
-        _read_line(number, {meaning: cells[place] for meaning, place in places.items()}, batch, payments)
+        _read_line(number, {meaning: cells[place] for meaning, place in places.items()}, known)
         for number, cells in file.rows
     )
     lines = [line for line in read_lines if line]
@@ -115,9 +132,7 @@ def _reference_key(line: AnswerLine) -> str:
     return reference_key(line.reference) if line.is_to_note and line.answer == CONFIRMED else ""
 
 
-def _read_line(
-    number: int, texts: Mapping[str, str], batch: BatchRow, payments: Sequence[PaymentRow]
-) -> AnswerLine | None:
+def _read_line(number: int, texts: Mapping[str, str], known: _Known) -> AnswerLine | None:
     """Return a row as it is understood; None for one that holds no money, such as the words below a table."""
     if not texts["amount"]:
         return None
@@ -134,27 +149,48 @@ def _read_line(
     except RowFault as fault:
         return replace(line, refusal=str(fault))
     try:
-        payment = _find(texts, line.amount_minor, batch, payments)
+        found = _find(texts, line.amount_minor, known)
     except RowFault as fault:
         return replace(line, note=str(fault))
-    return _judge(replace(line, payment=payment))
+    if isinstance(found, PayoutName):
+        return replace(line, other=found, note=f"belongs to payout {found.number}")
+    return _judge(replace(line, payment=found))
 
 
-def _find(texts: Mapping[str, str], amount_minor: int, batch: BatchRow, payments: Sequence[PaymentRow]) -> PaymentRow:
-    """Return the payment that a row names: by our narration, else by account and amount; RowFault for none."""
+def _find(texts: Mapping[str, str], amount_minor: int, known: _Known) -> PaymentRow | PayoutName:
+    """Return the payment that a row names: by our narration, else by account and amount; RowFault for none.
+
+    Of a payment of another payout that one is returned.
+    """
     if found := _OURS.search(f"{texts.get('narration', '')} {texts.get('reference', '')}"):
-        if int(found[1]) != int(batch.number.partition("-")[2]):
-            raise RowFault("is of another payout")
-        if 0 < int(found[2]) <= len(payments):
-            return payments[int(found[2]) - 1]
-        raise RowFault(f"names line {found[2]}: this payout has {len(payments)}")
+        return _find_named(f"PB-{int(found[1]):04d}", int(found[2]), known)
     # A spreadsheet drops the noughts in front of a number.
     digits = re.sub(r"\D", "", texts.get("account", "")).zfill(4)
-    ending = f"ending in {digits[-4:]}"
-    fitting = [row for row in payments if row.net_minor == amount_minor and row.bank and row.bank.endswith(ending)]
-    if len(fitting) != 1:
-        raise RowFault("may be one of several payments" if fitting else "names no payment of this payout")
-    return fitting[0]
+    fitting = _list_fitting(known.payments, digits[-4:], amount_minor)
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise RowFault("may be one of several payments")
+    others = {row.batch for row in _list_fitting(known.others, digits[-4:], amount_minor)}
+    if len(others) == 1:
+        return known.names[str(others.pop())]
+    raise RowFault("may be of one of several other payouts" if others else "names no payment of this payout")
+
+
+def _find_named(number: str, line: int, known: _Known) -> PaymentRow | PayoutName:
+    if number not in known.names:
+        raise RowFault(f"names payout {number}, which does not exist")
+    if number != known.batch.number:
+        return known.names[number]
+    if 0 < line <= len(known.payments):
+        return known.payments[line - 1]
+    raise RowFault(f"names line {line}: this payout has {len(known.payments)}")
+
+
+def _list_fitting(payments: Iterable[PaymentRow], ending: str, amount_minor: int) -> list[PaymentRow]:
+    """List the payments of this amount to an account with these last digits."""
+    to_it = f"ending in {ending}"
+    return [row for row in payments if row.net_minor == amount_minor and row.bank and row.bank.endswith(to_it)]
 
 
 def _judge(line: AnswerLine) -> AnswerLine:

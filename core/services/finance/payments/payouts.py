@@ -352,6 +352,14 @@ class PaymentRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PayoutName:
+    """A payout by its number, such as PB-0003."""
+
+    id: UUID
+    number: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BatchRow:
     """One payout batch with its people and how many of its payments the bank has answered."""
 
@@ -395,6 +403,19 @@ def list_of_batch(session: ScopedSession, batch_id: UUID) -> list[PaymentRow]:
     """List the payments of a batch in the order of its file."""
     query = _query().where(col(Payment.batch_id) == batch_id).order_by(col(Payment.id))
     return _build(session, session.execute(query).all())
+
+
+def list_unanswered(session: ScopedSession, *, apart_from: UUID) -> list[PaymentRow]:
+    """List the payments of all other batches on which the bank has to answer."""
+    others = (col(Payment.batch_id).is_not(None), col(Payment.batch_id) != apart_from)
+    query = _query().where(*others, *_of_state(PaymentState.APPROVED)).order_by(col(Payment.id))
+    return _build(session, session.execute(query).all())
+
+
+def list_names(session: ScopedSession) -> list[PayoutName]:
+    """List every payout by its number."""
+    rows = session.execute(sa.select(PayoutBatch).order_by(col(PayoutBatch.number))).scalars()
+    return [PayoutName(id=row.id, number=number_of(row)) for row in rows]
 
 
 def list_of_statement(session: ScopedSession, statement_id: UUID) -> list[PaymentRow]:

@@ -153,14 +153,25 @@ def _check_said(given: LoanBookRequest, content: bytes) -> None:
 
 
 def _refuse_again(session: ScopedSession, digest: str, owner: Owner) -> None:
-    query = sa.select(col(LoanBook.id)).where(
+    query = sa.select(LoanBook).where(
         col(LoanBook.sha256) == digest,
         col(LoanBook.distributor_id) == owner.distributor_id,
         col(LoanBook.is_live) == owner.is_live,
         col(LoanBook.state).not_in([str(state) for state in GIVEN_UP]),
     )
-    if (first := session.execute(query).scalar()) is not None:
-        raise StateForbids("This very file was uploaded already", detail={"loan_book_id": str(first)})
+    first: LoanBook | None = session.execute(query).scalar()
+    if first is None:
+        return
+    again = (
+        "; give that book up to have the file read in another way"
+        if any(each.to == LoanBookState.CANCELLED for each in TRANSITIONS.list_from(first.state))
+        else ""
+    )
+    uploaded_on = clock.format_day(clock.to_lagos_day(first.created_at))
+    raise StateForbids(
+        f"This very file was uploaded already, as {first.file_name} on {uploaded_on}{again}",
+        detail={"loan_book_id": str(first.id)},
+    )
 
 
 def _build(

@@ -1,0 +1,264 @@
+"""Chains of officers and supervisors on one claim, each act of which is allowed alone (contract, Controls)."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from core import cli, clock
+from core.errors import NotAllowed
+from core.services.claims.intake import lodging
+from core.services.claims.review import review as claim_review
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import judgement as claim_judgement
+from core.services.claims.workflow import moves as claim_moves
+from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import reserves as claim_reserves
+from core.services.files import files
+from core.services.files.files import ReceivedFile
+from core.store.access import Scope
+from core.store.schema.tables import Claim, Staff
+from tests import papers
+from tests.services.claim_desk import NOON
+from tests.services.claim_office import DESK, Office
+
+pytestmark = pytest.mark.frozen_at(NOON)
+
+KNOWN = {"incident_date": "2026-11-10"}
+LATER = NOON + timedelta(hours=1)
+KIN = {
+    "claimant": "Next of kin",
+    "claimant_relation": "Wife",
+    "claimant_first_name": "Bisi",
+    "claimant_last_name": "Okafor",
+    "claimant_phone_number": "08027654321",
+}
+PAYEE = {"name": "Bisi Okafor", "bank_name": "A Bank", "account_number": "0123456780", "reason": "By telephone"}
+PAPERS = ("front_image", "back_image", "repair_receipt")
+RESTS = "Somebody else has reset your password"
+OWN = "It has your own e-mail, phone or account"
+
+
+def seen(office: Office, claim_id: UUID) -> int:
+    return office.claim(claim_id).version
+
+
+def reference(claim_id: UUID) -> str:
+    return f"C-{claim_id.hex[-8:].upper()}"
+
+
+def damaged(office: Office, **told: str) -> UUID:
+    """A claim for a damaged device, which names no account: the claimant is paid by name."""
+    claim_id = office.lodge(**KNOWN)
+    own = {name: f"https://x.example/{claim_id.hex}/{name}" for name in PAPERS}
+    meta = {"cost_of_repair": "60000.00", "incident_type": "Cracked screen", **own, **told}
+    office.put(claim_id, credit_life_claim_meta=None, gadget_claim_meta=meta, claim_type="Gadget")
+    office.put(claim_id, claim_amount_minor=6_000_000)
+    return claim_id
+
+
+def close_as_second(office: Office, claim_id: UUID, first: UUID) -> None:
+    given = {"first": reference(first), "version": seen(office, claim_id)}
+    office.do(claim_moves.link_second_submission, claim_id, by="ada", **given)
+
+
+def correct(office: Office, claim_id: UUID, *, by: str, amount: str = "100000") -> None:
+    given: dict[str, Any] = {"amounts": {"pending_repayment_amount": amount}, "reason": "The lender wrote again"}
+    office.do(claim_corrections.correct_amounts, claim_id, by=by, version=seen(office, claim_id), **given)
+
+
+def set_claimant(office: Office, claim_id: UUID, *, by: str) -> None:
+    given = {"claimant": KIN, "reason": "They called", "version": seen(office, claim_id)}
+    office.do(claim_corrections.set_claimant, claim_id, by=by, **given)
+
+
+def set_payee(office: Office, claim_id: UUID, *, by: str) -> None:
+    office.do(claim_corrections.set_payee, claim_id, by=by, version=seen(office, claim_id), **PAYEE)
+
+
+def date_incident(office: Office, claim_id: UUID, *, by: str) -> None:
+    given = {"on": "2026-11-01", "reason": "The letter says so", "version": seen(office, claim_id)}
+    office.do(claim_corrections.set_incident_date, claim_id, by=by, **given)
+
+
+def deduct(office: Office, claim_id: UUID, excess: int, *, by: str) -> None:
+    given = {"excess": Decimal(excess), "betterment": Decimal(0), "version": seen(office, claim_id)}
+    office.do(claim_moves.set_deductions, claim_id, by=by, **given)
+
+
+def hand_over(office: Office, claim_id: UUID, *, by: str) -> None:
+    office.do(claim_paying.hand_over, claim_id, by=by, version=seen(office, claim_id))
+
+
+def attach(office: Office, claim_id: UUID, *, by: str) -> None:
+    received = ReceivedFile(field="loan_offer_letter", file_name="a.pdf", content=papers.pdf(text="Another letter"))
+    with files.store_files([received]) as (kept,):
+        office.do(lodging.attach_document, claim_id, by=by, file=kept, version=seen(office, claim_id))
+
+
+def reserve(office: Office, claim_id: UUID, *, by: str) -> None:
+    given = {"amount": "50000", "reason": "As it looks now", "version": seen(office, claim_id)}
+    office.do(claim_reserves.set_reserve, claim_id, by=by, **given)
+
+
+def rest(office: Office, name: str) -> None:
+    """Somebody else has reset the password of this person."""
+    with office.store.writing(Scope.system()) as session:
+        session.get_one(Staff, office.people[name].id).approves_from = NOON + timedelta(hours=24)
+    office.people[name] = office.person(name)
+
+
+def command(office: Office, claim_id: UUID, to: str, *options: str) -> Result:
+    told = ["claims", "move", str(claim_id), "--to", to, "--by", "sade@x.example"]
+    return CliRunner().invoke(cli.app, [*told, "--version", str(seen(office, claim_id)), *options])
+
+
+@pytest.mark.parametrize("is_linked", [True, False], ids=["linked", "declined as a duplicate"])
+def test_an_officer_does_not_raise_what_is_owed_by_lodging_anew(office: Office, *, is_linked: bool) -> None:
+    """Correcting takes a supervisor; the claim is lodged again with more, and the first is closed for it."""
+    first = office.lodge(pending_repayment_amount="50000", **KNOWN)
+    with clock.freeze(LATER):
+        again = {"pending_repayment_amount": "100000", "actor": "staff ada@x.example", "at": LATER, **KNOWN}
+        second = office.lodge_again(**again)
+        if is_linked:
+            close_as_second(office, first, second)
+        else:
+            office.move(first, "Declined", by="ada", reason="duplicate", note="Lodged twice")
+        with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: Nothing was declined before"):
+            office.move(second, "Approved", by="ada", amount="100000")
+        office.move(second, "Approved", by="sade", amount="100000")
+
+
+def test_an_officer_does_not_move_the_loss_into_the_cover_by_lodging_anew(office: Office) -> None:
+    first = office.lodge(incident_date="2026-08-01")
+    with clock.freeze(LATER):
+        second = office.lodge_again(incident_date="2026-11-01", at=LATER)
+        close_as_second(office, first, second)
+        with pytest.raises(NotAllowed, match="Nothing was declined before"):
+            office.move(second, "Approved", by="ada", amount="75000")
+
+
+def test_a_later_loss_is_not_held_up_by_a_claim_that_was_lodged_twice_before(office: Office) -> None:
+    first = office.lodge(**KNOWN)
+    with clock.freeze(LATER):
+        second = office.lodge_again(at=LATER, **KNOWN)
+        office.move(second, "Declined", by="ada", reason="duplicate", note="Lodged twice")
+        third = office.lodge_again(incident_type="Permanent disability", at=LATER + timedelta(hours=1), **KNOWN)
+        for claim_id in (first, third):
+            with office.store.reading(DESK) as session:
+                checks = claim_review.get_review(session, claim_id, person=office.people["sade"]).checks
+            assert next(each.passed for each in checks if each.key == "declined") is True
+
+
+@pytest.mark.parametrize("act", [set_claimant, correct, set_payee, deduct, attach, reserve])
+def test_nobody_changes_what_a_claim_of_their_own_says(office: Office, act: Any) -> None:
+    """Whoever took their own e-mail off it would approve it then."""
+    claim_id = office.lodge(**KNOWN)
+    office.move(claim_id, "Reviewing")
+    office.put(claim_id, claim_owner_email="Sade@x.example")
+    given = (1_000,) if act is deduct else ()
+    with pytest.raises(NotAllowed, match=OWN):
+        act(office, claim_id, *given, by="sade")
+    assert office.log(claim_id)[-1].action == "claim change refused"
+    act(office, claim_id, *given, by="root")
+
+
+def test_nobody_hands_a_claim_of_their_own_to_finance(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    office.put(claim_id, claim_owner_email="root@x.example")
+    with pytest.raises(NotAllowed, match=OWN):
+        hand_over(office, claim_id, by="root")
+
+
+def test_a_supervisor_whose_password_was_reset_does_nothing_that_takes_one(office: Office) -> None:
+    raised, dated, accepted = office.lodge(**KNOWN), office.lodge(incident_date="2026-08-01"), office.lodge(**KNOWN)
+    estimated = damaged(office)
+    office.move(estimated, "Viewed")
+    office.walk(accepted, "Approved", "Offer sent", "Offer accepted")
+    rest(office, "sade")
+    for act, claim_id in (
+        (correct, raised),
+        (date_incident, dated),
+        (set_payee, accepted),
+        (hand_over, accepted),
+    ):
+        with pytest.raises(NotAllowed, match=RESTS):
+            act(office, claim_id, by="sade")
+    said = {"amount": "90000", "estimate_document": "repair_receipt", "note": "More"}
+    with pytest.raises(NotAllowed, match="a password that nobody else has reset"):
+        office.move(estimated, "Repair estimate submitted", by="sade", **said)
+    correct(office, raised, by="sade", amount="60000")
+
+
+def test_an_officer_takes_no_deduction_off_that_somebody_else_approved_with(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    deduct(office, claim_id, 50_000, by="bola")
+    office.move(claim_id, "Approved", by="sade", amount="75000")
+    with pytest.raises(NotAllowed, match="Lowering what comes off an approved claim needs a supervisor"):
+        deduct(office, claim_id, 49_999, by="ada")
+    assert office.log(claim_id)[-1].action == "claim deductions refused"
+    deduct(office, claim_id, 60_000, by="ada")
+    deduct(office, claim_id, 0, by="sade")
+
+
+def test_who_changed_a_claim_after_its_approval_had_ended_does_not_approve_it_anew(office: Office) -> None:
+    """The first change ends the approval; the second one was somebody's who then approved it again."""
+    claim_id = office.lodge(**KNOWN)
+    office.move(claim_id, "Approved", by="root", amount="75000")
+    set_claimant(office, claim_id, by="bola")
+    correct(office, claim_id, by="sade")
+    for by in ("bola", "sade"):
+        with pytest.raises(NotAllowed, match="somebody other than who made the change"):
+            office.approve_anew(claim_id, by=by)
+    office.approve_anew(claim_id, by="root")
+    attach(office, claim_id, by="ada")
+    office.approve_anew(claim_id, by="sade")
+
+
+def test_who_set_a_claimant_who_is_paid_neither_approves_nor_pays(office: Office) -> None:
+    claim_id = damaged(office)
+    set_claimant(office, claim_id, by="bola")
+    with pytest.raises(NotAllowed, match="an approver other than who set the claimant, who is paid"):
+        office.move(claim_id, "Approved", by="bola", amount="60000")
+    for status, said in (("Approved", {"amount": "60000"}), ("Offer sent", {}), ("Offer accepted", {})):
+        office.move(claim_id, status, by="sade", **said)
+    paid = {"payment_reference": "ONE", "payment": {"method": "Cheque"}}
+    with pytest.raises(NotAllowed, match="a payer who has not set the claimant, who is paid"):
+        office.move(claim_id, "Paid", by="bola", **paid)
+    office.move(claim_id, "Paid", by="ada", **paid)
+
+
+def test_who_set_the_claimant_of_a_claim_that_names_its_payee_may_approve_it(office: Office) -> None:
+    claim_id = damaged(office, account_name="Ngozi Okafor")
+    set_claimant(office, claim_id, by="bola")
+    office.move(claim_id, "Approved", by="bola", amount="60000")
+
+
+def test_by_the_command_line_a_supervisor_has_the_authority_of_an_officer(office: Office) -> None:
+    """Whoever runs it types any name: a payment is not said to have come back, and no estimate is raised."""
+    paid, estimated = office.lodge(**KNOWN), damaged(office)
+    office.walk(paid, "Approved", "Offer sent", "Offer accepted", "Paid")
+    office.move(estimated, "Viewed")
+    back = command(office, paid, "Offer accepted", "--payment-reference", "BACK-1", "--note", "It came back")
+    paper = ("--estimate-document", "repair_receipt", "--note", "More")
+    more = command(office, estimated, "Repair estimate submitted", "--amount", "90000", *paper)
+    for answer in (back, more):
+        assert isinstance(answer.exception, NotAllowed)
+        assert "a supervisor" in str(answer.exception)
+    assert office.log(paid)[-1].action == "claim moved by command refused"
+    assert office.claim(paid).claim_status == "Paid"
+    assert command(office, estimated, "Reviewing").exit_code == 0
+
+
+def test_what_a_claim_was_paid_counts_against_a_limit_also_once_it_is_opened_again(office: Office) -> None:
+    first = office.lodge(**KNOWN)
+    office.walk(first, "Approved", "Offer sent", "Offer accepted", "Paid", "Settled", "Reviewing")
+    second = office.lodge_again(incident_date="2026-11-11", incident_type="Temporary disability")
+    with office.store.reading(DESK) as session:
+        related = claim_judgement.judge(session, session.get_one(Claim, second)).related
+    assert related is not None
+    assert (related.amount_minor, related.claims) == (7_000_000, 1)
