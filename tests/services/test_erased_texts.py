@@ -23,6 +23,7 @@ from core.store.schema import tables
 from core.store.schema.columns import table_of
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import Staff
+from tests.planting import find_faults, planted
 from tests.prefilled import prefilled
 
 pytestmark = pytest.mark.both_databases
@@ -195,6 +196,16 @@ def _carries_out(connection: sa.Connection, statement: Any) -> bool:
     finally:
         tried.rollback()
     return True
+
+
+def test_the_check_names_a_window_that_stands_open_and_texts_that_nothing_keeps(store: Store) -> None:
+    opened = "INSERT INTO erasure_window (id) VALUES (1)"
+    with planted(store, opened, without={"approval_lapse_texts": "approval_lapse"}) as session:
+        found = find_faults(session, "The database keeps the rows that stay")
+    assert [each.partition(":")[0] for each in found] == [
+        "the window of an erasure stands open",
+        "nothing in the database keeps the 0 rows of approval_lapse",
+    ]
 
 
 # Of tables with kept texts, what the services change in a row that was decided.
