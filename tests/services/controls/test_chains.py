@@ -170,6 +170,23 @@ def test_a_limit_is_not_split_over_several_corrections_of_a_policy_or_a_distribu
     assert "come to ₦25.00" in found
 
 
+def test_what_is_proposed_in_the_name_of_somebody_whose_password_was_just_reset_waits(
+    finance: Finance, partner: Partner
+) -> None:
+    """Whoever reset it would propose as that one, and confirm as themselves."""
+    row = movement(finance, sold(finance, partner), "purchase")
+    before = finance.do(adjustments.propose, row.id, typed(distributor=100), by="wale")
+    with clock.freeze(NOW + timedelta(hours=1)):
+        wale = finance.rest("wale", clock.now() + timedelta(hours=24))
+        since = finance.do(adjustments.propose, row.id, typed(distributor=600), by=wale)
+        with pytest.raises(StateForbids, match="made by Wale, whose password somebody else had just reset"):
+            finance.do(adjustments.confirm, since, by="femi")
+        assert refused_acts(finance, f"movement {row.id}") == ["adjustment confirmation refused"]
+        finance.do(adjustments.confirm, before, by="femi")
+    with clock.freeze(NOW + timedelta(hours=26)):
+        finance.do(adjustments.confirm, since, by="femi")
+
+
 @pytest.mark.both_databases
 def test_another_payee_than_the_customer_takes_two_who_approve(finance: Finance, partner: Partner) -> None:
     note = cancel(finance, sold(finance, partner))

@@ -343,18 +343,21 @@ def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
 
 
 def _find_policies_of_loan(session: ScopedSession, claim: Claim) -> set[UUID]:
-    """Return the other policies of the customer for a loan of the same amount and start, unless both name its account.
+    """Return the other policies of the borrower, by record or phone, for the same loan: a debt is owed once (S12).
 
-    A debt is owed once, however often it was insured (contract S12).
+    It is the same by its account, or by amount and start unless both name another account.
     """
     policy = session.get_one(Policy, claim.policy_id)
-    if policy.twin_key is None:
+    if claim.credit_life_claim_meta is None or policy.twin_key is None:
         return set()
-    same = [col(Policy.risk_hash).is_(None)] if policy.risk_hash else [sa.true()]
+    is_twin, risk = col(Policy.twin_key) == policy.twin_key, col(Policy.risk_hash)
+    is_same = sa.or_(sa.and_(is_twin, risk.is_(None)), risk == policy.risk_hash) if policy.risk_hash else is_twin
+    borrowers = [col(Policy.customer_id) == policy.customer_id]
+    if policy.phone:
+        borrowers.append(
+            sa.and_(col(Policy.phone) == policy.phone, col(Policy.distributor_id) == policy.distributor_id)
+        )
     query = sa.select(col(Policy.id)).where(
-        col(Policy.customer_id) == policy.customer_id,
-        col(Policy.twin_key) == policy.twin_key,
-        col(Policy.id) != policy.id,
-        *same,
+        sa.or_(*borrowers), is_same, col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id
     )
     return set(session.execute(query).scalars())
