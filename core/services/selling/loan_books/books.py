@@ -236,7 +236,7 @@ def confirm_by_person(session: ScopedSession, book_id: UUID, *, accept: str, exp
     """Confirm a book on the desk; NotAllowed for who uploaded it, or where its premium is above the person's limit."""
     with _refusals(book_id, by.actor):
         book = get(session, book_id, for_update=True)
-        _require_authority(book, by)
+        require_authority(book, by)
         _confirm(session, book, accept, expected, actor=by.actor, staff_id=by.id)
 
 
@@ -245,7 +245,8 @@ def _refusals(book_id: UUID, actor: str) -> AbstractContextManager[None]:
     return audit.keep_refusal(actor=actor, action="loan book confirmation", subject=audit.subject_of(SUBJECT, book_id))
 
 
-def _require_authority(book: LoanBook, by: Person) -> None:
+def require_authority(book: LoanBook, by: Person) -> None:
+    """NotAllowed for whoever does not confirm this book: who uploaded it, or has no limit for its premium."""
     if not by.has_role("operations", "supervisor"):
         raise NotAllowed("Operations or a supervisor confirms a loan book")
     require_second(book.uploader_id, by, "You uploaded this loan book: somebody else confirms it")
