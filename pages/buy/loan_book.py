@@ -244,7 +244,7 @@ def find_refusal(view: LoanBookView, person: Person) -> str | None:
     if view.book.uploader_id == person.id:
         return "You uploaded this book: somebody else presses this button"
     try:
-        books.require_authority(view.book, person)
+        books.require_limit(view.book, person)
     except NotAllowed as refusal:
         return str(refusal)
     return None

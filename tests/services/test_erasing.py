@@ -23,7 +23,7 @@ from core.services.audit import log as audit
 from core.services.audit.idempotency import WireResponse
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
-from core.services.compliance import erasures, own_records, remembering, requests, retention
+from core.services.compliance import erasures, remembering, requests, retention
 from core.services.events import feed
 from core.services.events.feed import FeedFilter
 from core.services.finance import adjustments, movements
@@ -548,18 +548,6 @@ def test_append_only_tables_open_for_texts_while_erasing_and_never_for_figures(
             _while_erasing(store, statement)
     with store.reading(SYSTEM) as session:
         assert not session.connection().exec_driver_sql("SELECT 1 FROM erasure_window").all()
-
-
-@pytest.mark.parametrize("database", ["sqlite"])
-def test_a_table_that_only_grows_opens_its_texts_to_an_erasure_or_names_no_person(store: Store) -> None:
-    with store.engine.connect() as connection:
-        rows = connection.exec_driver_sql("SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'").all()
-    kept = {table for table, sql in rows if "BEFORE UPDATE" in sql}
-    opened = {table for table, sql in rows if "erasure_window" in sql}
-    assert kept - opened == own_records.CLOSED, (
-        "a new table that only grows: open its texts as migrations do, or list it"
-    )
-    assert opened.isdisjoint(own_records.CLOSED)
 
 
 def test_a_redacted_entry_that_is_changed_once_more_breaks_the_chain(

@@ -19,6 +19,7 @@ from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts
 from core.services.finance.statements import statements
+from core.services.people import accounts
 from core.services.policies import changes
 from core.services.selling import endorsing
 from core.store.access import Scope, Store
@@ -55,9 +56,9 @@ def sold(finance: Finance, partner: Partner, *, at: Any = NOW - timedelta(days=3
         return sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True, **asked).policy_id
 
 
-def cancel(finance: Finance, policy_id: UUID, *, version: int = 1) -> UUID:
+def cancel(finance: Finance, policy_id: UUID, *, version: int = 1, actor: str = "tests") -> UUID:
     """End a policy and return the id of its credit note."""
-    given = {"reason": "Sold the car", "by_insurer": True, "actor": "tests", "expected_version": version}
+    given = {"reason": "Sold the car", "by_insurer": True, "actor": actor, "expected_version": version}
     finance.do(changes.cancel, policy_id, **given)
     with finance.reading() as session:
         notes = sa.select(col(CreditNote.id)).join(Refund, col(Refund.id) == col(CreditNote.refund_id))
@@ -209,6 +210,18 @@ def test_the_account_of_another_customer_takes_two_who_approve(
     (found,) = [each for each in finance.faults(OTHER_PAYEE) if "another customer's" in each]
     total = money.format_naira(finance.read(credit_note_reading.get_note, fourth).total_minor)
     assert f"{total}, was approved by Femi alone for" in found
+
+
+def test_who_made_the_link_of_who_ended_a_policy_does_not_approve_its_refund_alone(
+    finance: Finance, partner: Partner
+) -> None:
+    """An admin opens the link of somebody of operations, ends a policy as that one, and would approve as admin."""
+    note = cancel(finance, sold(finance, partner), actor=finance.people["oye"].actor)
+    finance.do(accounts.create_password_link, finance.people["oye"].id, by="root")
+    assert finance.do(deciding.approve, note, ACCOUNT, by="root") == "Awaits second person"
+    assert finance.do(deciding.approve, note, {}, by="femi") == "Approved"
+    other = cancel(finance, sold(finance, partner, registration_number="ABC-123XY"), actor=finance.people["oye"].actor)
+    assert finance.do(deciding.approve, other, OTHER, by="second") == "Approved"
 
 
 @pytest.mark.both_databases

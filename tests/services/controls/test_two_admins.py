@@ -220,3 +220,14 @@ def test_the_check_names_an_account_that_was_changed_past_the_desk(admins: Admin
         "puppet@x.example is claims with ₦1,000,000,000.00, and by the log claims with 50000.00:"
         " it was changed past the desk"
     )
+
+
+def test_an_account_of_operations_that_confirms_loan_books_is_opened_by_two_admins(admins: Admins) -> None:
+    """A limit alone lets it confirm them: an admin with its password would upload a book and confirm it."""
+    key = admins.add(roles=["operations"])
+    assert admins.confirm(key) is not None
+    assert admins.do(accounts.create_password_link, key, by="ada") is None
+    assert admins.waiting(key).act == "link"
+    admins.do(accounts.disable_person, key, by="ada")
+    admins.do(accounts.enable_person, key, by="ada")
+    assert (admins.waiting(key).act, admins.row(key).state) == ("enable", "Disabled")

@@ -15,7 +15,7 @@ from core.services.claims.intake import submitted
 from core.services.files import likeness
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Approval, Claim, ClaimPayment, FileMark, UploadedFile
+from core.store.schema.tables import Approval, Claim, ClaimPayment, FileMark, Policy, UploadedFile
 
 POLICY: Final = "same policy"
 CUSTOMER: Final = "same customer"
@@ -90,6 +90,7 @@ def _line(claim: Claim, ties: tuple[str, ...] = ()) -> ClaimLine:
 
 
 SAME_INCIDENT: Final = "the same kind of incident on this policy"
+SAME_LOAN: Final = "the same loan on another policy"
 SAME_DOCUMENT: Final = "the same document"
 SAME_PICTURE: Final = "a picture that looks the same"
 OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
@@ -100,7 +101,7 @@ VELOCITY_PERIOD: Final = timedelta(days=90)
 NEAR_PERIOD: Final = timedelta(days=14)
 VELOCITY_LIMIT: Final = 3
 # Matches that say that it is the same loss; the others only call for a look.
-_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_DOCUMENT, SAME_PICTURE})
+_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_LOAN, SAME_DOCUMENT, SAME_PICTURE})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,10 +137,11 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """The claims that were sent a document, or a picture that looks the same."""
+    """The claims that were sent a document, or a picture that looks the same, and the policies of the same loan."""
 
     documents: set[UUID]
     pictures: set[UUID]
+    policies: set[UUID]
 
 
 def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
@@ -154,6 +156,7 @@ def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
 
 def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> list[Duplicate]:
     matches = [col(Claim.policy_id) == claim.policy_id, col(Claim.id).in_(sharing.documents | sharing.pictures)]
+    matches.append(col(Claim.policy_id).in_(sharing.policies))
     if claim.account_key is not None:
         matches.append(col(Claim.account_key) == claim.account_key)
     if claim.claim_owner_phone_number:
@@ -303,6 +306,7 @@ def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
     )
     found = {
         SAME_INCIDENT: is_same_incident,
+        SAME_LOAN: other.policy_id in sharing.policies,
         OTHER_INCIDENT: is_same_policy and not is_same_incident and are_near(claim, other),
         SAME_DOCUMENT: other.id in sharing.documents or (is_same_policy and has_same_paper),
         SAME_PICTURE: other.id in sharing.pictures,
@@ -328,4 +332,26 @@ def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
     )
     texts, pictures = likeness.find_claims_alike(session, [row.code for row in own])
     documents = {*session.execute(others.distinct()).scalars(), *texts}
-    return Sharing(documents=documents - {claim.id}, pictures=pictures - {claim.id})
+    return Sharing(
+        documents=documents - {claim.id},
+        pictures=pictures - {claim.id},
+        policies=_find_policies_of_loan(session, claim),
+    )
+
+
+def _find_policies_of_loan(session: ScopedSession, claim: Claim) -> set[UUID]:
+    """Return the other policies of the customer for a loan of the same amount and start, unless both name its account.
+
+    A debt is owed once, however often it was insured (contract S12).
+    """
+    policy = session.get_one(Policy, claim.policy_id)
+    if policy.twin_key is None:
+        return set()
+    same = [col(Policy.risk_hash).is_(None)] if policy.risk_hash else [sa.true()]
+    query = sa.select(col(Policy.id)).where(
+        col(Policy.customer_id) == policy.customer_id,
+        col(Policy.twin_key) == policy.twin_key,
+        col(Policy.id) != policy.id,
+        *same,
+    )
+    return set(session.execute(query).scalars())
