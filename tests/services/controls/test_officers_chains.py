@@ -133,6 +133,22 @@ def test_an_officer_does_not_raise_what_is_owed_by_lodging_anew(office: Office, 
         office.move(second, "Approved", by="sade", amount="100000")
 
 
+def test_the_first_claim_is_not_closed_for_a_third_so_that_a_second_one_takes_its_place(office: Office) -> None:
+    """The one that it is linked to is of another kind, and waits; so does an old one that was paid long ago."""
+    office.lodge(incident_type="Permanent disability", incident_date="2026-09-20", at=NOON - timedelta(days=50))
+    first = office.lodge_again(pending_repayment_amount="50000", **KNOWN)
+    with clock.freeze(LATER):
+        third = office.lodge_again(incident_type="Temporary disability", at=LATER, **KNOWN)
+        second = office.lodge_again(pending_repayment_amount="100000", at=LATER, **KNOWN)
+        close_as_second(office, first, third)
+        with pytest.raises(NotAllowed, match="Nothing was declined before"):
+            office.move(second, "Approved", by="ada", amount="100000")
+        # As one that was declined as a duplicate of nobody knows which.
+        office.put(first, second_of=None)
+        with pytest.raises(NotAllowed, match="Nothing was declined before"):
+            office.move(second, "Approved", by="ada", amount="100000")
+
+
 def test_an_officer_does_not_move_the_loss_into_the_cover_by_lodging_anew(office: Office) -> None:
     first = office.lodge(incident_date="2026-08-01")
     with clock.freeze(LATER):

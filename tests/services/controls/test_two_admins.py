@@ -231,3 +231,14 @@ def test_an_account_of_operations_that_confirms_loan_books_is_opened_by_two_admi
     admins.do(accounts.disable_person, key, by="ada")
     admins.do(accounts.enable_person, key, by="ada")
     assert (admins.waiting(key).act, admins.row(key).state) == ("enable", "Disabled")
+
+
+def test_a_supervisor_who_becomes_an_officer_has_no_authority_until_a_limit_is_set(admins: Admins) -> None:
+    """The supervisor was above every limit, kept none, and decided on any amount as an officer."""
+    key = admins.add(roles=["claims", "supervisor"], claim_limit=None)
+    admins.confirm(key)
+    assert admins.row(key).claim_limit_minor is None
+    admins.change(key, roles=["claims"])
+    assert "up to ₦0.00" in admins.waiting(key).text
+    admins.confirm(key)
+    assert (admins.row(key).roles, admins.row(key).claim_limit_minor) == (("claims",), 0)

@@ -236,34 +236,37 @@ def list_declined(session: ScopedSession, claim: Claim) -> list[str]:
         sa.or_(col(Claim.policy_id) == claim.policy_id, *build_same_person(claim)),
         *build_others(claim),
         col(Claim.claim_status) == ClaimStatus.DECLINED,
-        sa.or_(col(Claim.decline_reason) != TWICE, _build_replaced(claim)),
     )
     latest = query.order_by(col(Claim.updated_at).desc(), col(Claim.id)).limit(MAX_RELATED)
     with session.across_distributors():
-        found = session.execute(latest).scalars()
-        return [f"{submitted.format_reference(each.id)}: {each.decline_reason}" for each in found]
+        found = [
+            each
+            for each in session.execute(latest).scalars()
+            if each.decline_reason != TWICE or _was_replaced(session, claim, each)
+        ]
+    return [f"{submitted.format_reference(each.id)}: {each.decline_reason}" for each in found]
 
 
-def _build_replaced(claim: Claim) -> sa.ColumnElement[bool]:
-    """Return the condition of an earlier claim of the policy that was closed as lodged twice for this later one.
+def _was_replaced(session: ScopedSession, claim: Claim, other: Claim) -> bool:
+    """True for an earlier claim of the policy that was closed as lodged twice in favour of a later one.
 
-    Where nobody said which one is the other, it is for this one unless a still earlier claim is worked or was paid.
+    Where nobody said of which, it was unless a still earlier claim of the same kind, or near it, is worked or was paid.
     """
-    first = sa.orm.aliased(Claim)
-    has_first = sa.exists().where(
-        col(first.policy_id) == claim.policy_id,
-        col(first.id) != col(Claim.id),
-        col(first.created_at) <= col(Claim.created_at),
-        col(first.claim_status) != ClaimStatus.DECLINED,
-        col(first.deleted_at).is_(None),
+    if other.policy_id != claim.policy_id or other.created_at >= claim.created_at:
+        return False
+    if other.second_of is not None:
+        return session.get_one(Claim, other.second_of).created_at > other.created_at
+    query = sa.select(Claim).where(
+        col(Claim.policy_id) == other.policy_id,
+        col(Claim.id) != other.id,
+        col(Claim.created_at) <= other.created_at,
+        col(Claim.claim_status) != ClaimStatus.DECLINED,
+        col(Claim.deleted_at).is_(None),
     )
-    return sa.and_(
-        col(Claim.policy_id) == claim.policy_id,
-        col(Claim.created_at) < claim.created_at,
-        sa.or_(
-            col(Claim.second_of) == claim.id,
-            sa.and_(col(Claim.second_of).is_(None), sa.not_(has_first.correlate(Claim))),
-        ),
+    kind = submitted.get_meta(other).get("incident_type")
+    earlier = session.execute(query).scalars()
+    return not any(
+        submitted.get_meta(first).get("incident_type") == kind or are_near(first, other) for first in earlier
     )
 
 
