@@ -482,7 +482,7 @@ def test_only_compliance_erases_and_never_what_it_prepared_itself(privacy: Priva
 def test_nothing_is_erased_that_runs_is_held_or_must_be_kept(privacy: PrivacyDesk, store: Store) -> None:
     with clock.freeze(datetime(2026, 12, 1, 9, tzinfo=UTC)):
         asked = privacy.ask()
-        with pytest.raises(StateForbids, match=r"policies in force.*1 open claims"):
+        with pytest.raises(StateForbids, match=r"policies in force.*; 1 open claim$"):
             privacy.prepare(asked, early=True)
     with clock.freeze(datetime(2028, 12, 1, 9, tzinfo=UTC)):
         privacy.settle()
@@ -490,14 +490,14 @@ def test_nothing_is_erased_that_runs_is_held_or_must_be_kept(privacy: PrivacyDes
             privacy.prepare(asked)
         held = privacy.read(requests.get_request, asked).customers[0]
         hold = privacy.do(retention.set_hold, UUID(held), reason="A dispute at court about it", by="cora")
-        with pytest.raises(StateForbids, match="1 legal holds"):
+        with pytest.raises(StateForbids, match=r"1 legal hold$"):
             privacy.prepare(asked, early=True)
         with pytest.raises(NotAllowed, match="somebody else lifts it"):
             privacy.do(retention.lift_hold, hold, by="cora")
         privacy.do(retention.lift_hold, hold, by="root")
         erasure = privacy.prepare(asked, early=True)
         again = privacy.do(retention.set_hold, UUID(held), reason="It came back to court", by="cora")
-        with pytest.raises(StateForbids, match="1 legal holds"):
+        with pytest.raises(StateForbids, match=r"1 legal hold$"):
             privacy.do(erasures.carry_out, erasure, by="dayo")
         privacy.do(retention.lift_hold, again, by="dayo")
         privacy.do(erasures.carry_out, erasure, by="dayo")
@@ -522,7 +522,7 @@ def test_a_refund_that_is_still_to_be_paid_stands_against_an_erasure(
         (note,) = session.execute(sa.select(col(CreditNote.id))).scalars()
         back = {"returned_on": "2026-12-03", "reason": "The account is closed"}
         deciding.return_payment(session, note, back, by=privacy.people["femi"])
-    with pytest.raises(StateForbids, match="This cannot be erased: 1 refunds that are not paid yet"):
+    with pytest.raises(StateForbids, match="This cannot be erased: 1 refund that is not paid yet"):
         privacy.do(erasures.carry_out, erasure, by="dayo")
     assert privacy.read(retention.preview, "person").count == due - 1
     with store.writing(LIVE) as session:

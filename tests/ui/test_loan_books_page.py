@@ -101,3 +101,13 @@ def test_the_form_asks_for_the_lender_first_and_names_a_missing_file_beside_its_
     at.button(key="loan_book").click().run()
     assert "Choose the lender's file" in texts(at)
     assert at.text_input(key="loan_book.attested_by").value == "Ngozi Okafor"
+
+
+def test_whoever_has_no_limit_for_a_book_reads_so_beside_the_button(screen: Screen, lender: Lender) -> None:
+    book = lender.read(as_csv([loan(1, loan_start_date=str(clock.today()))]))
+    operations, head = (person(lender.store, role, role) for role in ("operations", "supervisor"))
+    told = "₦575.00 takes a supervisor, or somebody with a limit that covers it: you have none."
+    for by, is_refused in ((operations, True), (head, False)):
+        at = screen(signed_in=by, path="buy/loan_book.py", id=str(book.id))
+        assert [each.disabled for each in at.button if "Cover 1 loan" in each.label] == [is_refused]
+        assert (told in texts(at)) is is_refused

@@ -34,6 +34,7 @@ from core.services.compliance.own_records import (
     PersonRows,
     erase_rows,
     escape,
+    find_changes,
     find_shared_numbers,
     in_chunks,
     list_numbers,
@@ -56,6 +57,7 @@ from core.store.expressions import matches
 from core.store.operations import blob_storage
 from core.store.rows import build_row
 from core.store.schema import tables
+from core.store.schema.columns import table_of
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import (
     Adjustment,
@@ -151,14 +153,35 @@ def redact_bordereaux(session: ScopedSession, subjects: Sequence[UUID], erasure_
     return len(ids)
 
 
-def _follow_references(session: ScopedSession, transfers: Sequence[UUID], erasure_id: UUID) -> None:
-    """Give transfers whose reference was changed a key of their own, and seal the closed months that printed it."""
+def _list_sound_closings(session: ScopedSession, values: PersonalValues) -> set[UUID]:
+    """Return the closings whose journal prints a reference that names the person, and is what it was until now."""
+    transfers = [key[0] for key in find_changes(session, table_of(Transfer), values)]
+    return {
+        step_id
+        for step_id, printed, digest in _list_journals(session, transfers)
+        if digest == printed
+        or bordereau_proofs.is_redacted(session, bordereau_proofs.JOURNAL_KIND, step_id, printed, digest)
+    }
+
+
+def _list_journals(session: ScopedSession, transfers: Sequence[UUID]) -> Iterator[tuple[UUID, str, str]]:
+    for some in in_chunks(transfers):
+        yield from bordereau_proofs.list_journals(session, some)
+
+
+def _follow_references(
+    session: ScopedSession, transfers: Sequence[UUID], sound: Collection[UUID], erasure_id: UUID
+) -> None:
+    """Give transfers whose reference was changed a key of their own, and seal the closed months that printed it.
+
+    A journal that was not `sound` before stays a fault: a seal would make it good.
+    """
     for id_ in transfers:
         key = f"{ERASED_KEY}{id_.hex}"
         run(session, sa.update(Transfer).where(col(Transfer.id) == id_).values(reference_key=key))
-    closed = (each for some in in_chunks(transfers) for each in bordereau_proofs.list_journals(session, some))
-    for step_id, printed, digest in closed:
-        _keep(session, bordereau_proofs.JOURNAL_KIND, step_id, seal_redacted(step_id, printed, digest), erasure_id)
+    for step_id, printed, digest in _list_journals(session, transfers):
+        if step_id in sound:
+            _keep(session, bordereau_proofs.JOURNAL_KIND, step_id, seal_redacted(step_id, printed, digest), erasure_id)
 
 
 def _keep(session: ScopedSession, kind: str, record_id: UUID, seal: str, erasure_id: UUID) -> None:
@@ -191,7 +214,7 @@ def erase_people(session: ScopedSession, customer_ids: Sequence[UUID], erasure_i
     people, erased = _find_rows(session, customer_ids), Erased()
     values = _without_shared(session, people, _collect_values(people))
     new = [row.id for row in people.customers if not row.email.endswith(f"@{ERASED_DOMAIN}")]
-    erased.files = _find_files(session, people)
+    erased.files, sound = _find_files(session, people), _list_sound_closings(session, values)
     session.insert(ErasureWindow(id=1))
     erased.rows.update(erase_rows(session, people))
     erased.rows["uploaded_file"] = run_in(session, sa.delete(UploadedFile), col(UploadedFile.code), erased.files)
@@ -204,7 +227,7 @@ def erase_people(session: ScopedSession, customer_ids: Sequence[UUID], erasure_i
     erased.rows["statement"] += seal_statements(
         session, people.movements, [key[0] for key in changed["statement_payment"]], erasure_id
     )
-    _follow_references(session, [key[0] for key in changed["transfer"]], erasure_id)
+    _follow_references(session, [key[0] for key in changed["transfer"]], sound, erasure_id)
     reported = [*people.movements, *(claim.id for claim in people.claims)]
     erased.rows["bordereau"] += redact_bordereaux(session, reported, erasure_id)
     session.execute(sa.delete(ErasureWindow).execution_options(synchronize_session=False))

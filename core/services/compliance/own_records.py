@@ -170,22 +170,29 @@ def _is_short(column: sa.Column[Any]) -> bool:
 
 def search(session: ScopedSession, table: sa.Table, values: PersonalValues) -> list[tuple[Any, ...]]:
     """Take the person's values out of every text of a table; the keys of the changed rows."""
+    changes = find_changes(session, table, values)
+    for key, left in changes.items():
+        where = [column == part for column, part in zip(table.primary_key, key, strict=True)]
+        session.connection().execute(sa.update(table).where(*where).values(left))
+    return list(changes)
+
+
+def find_changes(
+    session: ScopedSession, table: sa.Table, values: PersonalValues
+) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Return what is left of the texts of a table that hold a value of the person, by the key of the row."""
     texts, keys = list_searched_columns(table), list(table.primary_key)
     if not texts or not values.distinct:
-        return []
+        return {}
     patterns = [sa.literal(f"%{escape(pattern)}%") for pattern in values.patterns()]
     anywhere = sa.or_(*(matches(sa.cast(c, sa.String), pattern) for c in texts for pattern in patterns))
-    changed: list[tuple[Any, ...]] = []
+    changes: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in session.connection().execute(sa.select(*keys, *texts).where(anywhere)).all():
         key, held = tuple(row[: len(keys)]), zip(texts, row[len(keys) :], strict=True)
-        left = {
-            column.name: _fit(column, key, new) for column, text in held if (new := values.take_out_of(text)) != text
-        }
-        if left:
-            where = [column == part for column, part in zip(keys, key, strict=True)]
-            session.connection().execute(sa.update(table).where(*where).values(left))
-            changed.append(key)
-    return changed
+        taken = ((column, text, values.take_out_of(text)) for column, text in held)
+        if left := {column.name: _fit(column, key, new) for column, text, new in taken if new != text}:
+            changes[key] = left
+    return changes
 
 
 def _fit(column: sa.Column[Any], key: tuple[Any, ...], text: Any) -> Any:

@@ -65,7 +65,9 @@ class Person:
 
 
 def _check_roles(roles: list[str]) -> list[str]:
-    if not roles or set(roles) - set(ROLES):
+    if not roles:
+        raise fault("must be chosen: at least one")
+    if set(roles) - set(ROLES):
         raise fault(f"must be one or more of {', '.join(ROLES)}")
     return sorted(set(roles))
 

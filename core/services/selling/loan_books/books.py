@@ -253,17 +253,21 @@ def _require_authority(session: ScopedSession, book: LoanBook, by: Person) -> No
     if not by.has_role("operations", "supervisor"):
         raise NotAllowed("Operations or a supervisor confirms a loan book")
     require_second(book.uploader_id, by, "You uploaded this loan book: somebody else confirms it")
-    if by.has_role("supervisor"):
-        return
+    if not by.has_role("supervisor"):
+        require_limit(book, by, before=_sum_confirmed(session, book))
+
+
+def require_limit(book: LoanBook, by: Person, *, before: int = 0) -> None:
+    """NotAllowed where a book, with the kobo confirmed `before`, is above a limit; a supervisor needs none."""
     minor, limit = money.to_minor(Decimal(book.preview.get("premium", "0"))), by.claim_limit_minor
-    before = _sum_confirmed(session, book)
-    if limit is None or minor + before > limit:
-        told = "you have none" if limit is None else f"yours is {money.format_naira(limit)}"
-        days = COUNTS_FOR.days
-        added = f" with the {money.format_naira(before)} confirmed for this lender within {days} days" if before else ""
-        raise NotAllowed(
-            f"{money.format_naira(minor)}{added} takes a supervisor, or somebody with a limit that covers it: {told}"
-        )
+    if by.has_role("supervisor") or (limit is not None and minor + before <= limit):
+        return
+    told = "you have none" if limit is None else f"yours is {money.format_naira(limit)}"
+    days = COUNTS_FOR.days
+    added = f" with the {money.format_naira(before)} confirmed for this lender within {days} days" if before else ""
+    raise NotAllowed(
+        f"{money.format_naira(minor)}{added} takes a supervisor, or somebody with a limit that covers it: {told}"
+    )
 
 
 def _sum_confirmed(session: ScopedSession, book: LoanBook) -> int:
