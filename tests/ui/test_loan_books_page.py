@@ -8,6 +8,7 @@ from core.services.selling.loan_books import books
 from core.states.loan_books import COLOURS, LoanBookState
 from core.store.access import Store
 from tests.conftest import Partner, make_partner
+from tests.papers import pdf
 from tests.services.loan_books import Lender, as_csv, loan, person
 from tests.ui.conftest import Screen, sent, texts
 
@@ -87,3 +88,8 @@ def test_the_form_asks_for_the_lender_first_and_names_a_missing_file_beside_its_
     at.button(key="loan_book").click().run()
     assert "Choose the lender's file" in texts(at)
     assert at.text_input(key="loan_book.attested_by").value == "Ngozi Okafor"
+    at.file_uploader[0].upload("loans.csv", as_csv([loan(1)]))
+    at.file_uploader[1].upload("attestation.pdf", pdf(text="We know our borrowers"))
+    at.button(key="loan_book").click().run()
+    assert "The file is being read" in texts(at)
+    assert at.text_input(key="loan_book.attested_by").value == "Ngozi Okafor", "the next file has the same attester"
