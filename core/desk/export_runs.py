@@ -345,7 +345,7 @@ def stream(order: ExportOrder, tally: Tally) -> Iterator[bytes]:
 
 
 class Sink(Protocol):
-    """What takes the bytes of a file, such as an open binary file."""
+    """An open binary file, or something else that takes the bytes of one."""
 
     def write(self, chunk: bytes, /) -> object:
         """Write some of it."""

@@ -75,12 +75,11 @@ def filters(wanted: KeyFilter, distributors: Mapping[str, str]) -> None:
 
 def issuing(names: Sequence[str], seed: str) -> Action:
     """Return the action that issues a key, the same one however often it is submitted with a seed."""
-    hint, options = "Choose one, or type the name of a new one", {name: name for name in names}
     return action(
         title="Issue the key",
         icon="key",
         fields=[
-            Choice("distributor", "Distributor", options=options, placeholder=hint, is_open=True),
+            Choice("distributor", "Distributor", options={name: name for name in names}),
             Segments("mode", "Mode", options=MODES, value="test"),
             Text("name", "What it is for", longest=100, placeholder="Checkout of the shop"),
         ],
@@ -111,8 +110,11 @@ def draw() -> None:
     made = st.session_state.pop(MADE, None)
     if made is None:
         st.session_state[SEED] = ids.new_token()
-    with st.expander("Issue a key", icon=":material/add:"):
-        issuing([seller.name for seller in sellers], st.session_state[SEED]).form(key="issue")
+    if sellers:
+        with st.expander("Issue a key", icon=":material/add:"):
+            issuing([seller.name for seller in sellers], st.session_state[SEED]).form(key="issue")
+    else:
+        page_links.link_to("admin/partners.py", "Add the distributor that the first key is for", "add_business")
     if made:
         show(*made)
     names = {str(seller.id): seller.name for seller in sellers}
@@ -130,7 +132,7 @@ def draw() -> None:
     elif wanted.is_filtered:
         st.info("No key matches. Remove a filter.", icon=":material/filter_alt_off:")
     else:
-        st.info("There is no key yet. Issue the first one above.", icon=":material/key:")
+        st.info("There is no key yet.", icon=":material/key:")
 
 
 _PREFIX = "key."

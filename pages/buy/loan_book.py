@@ -9,6 +9,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core import money
+from core.errors import NotAllowed
 from core.services.people.staff import Person
 from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Expected
@@ -33,7 +34,17 @@ _OUTCOMES: Final = {
     "uninsured": "Not covered",
     "missing": "Not in the file",
 }
-_OF_EXITS: Final = {"valid": "To be ended", "rejected": "Not ended"}
+# Of other kinds than additions: a row of a snapshot that cannot be compared may be of a loan that is covered.
+_OUTCOMES_OF: Final[Mapping[str, Mapping[str, str]]] = {
+    "exits": {"valid": "To be ended", "rejected": "Not ended"},
+    "snapshot": {"rejected": "Not compared"},
+}
+# Above the codes of rows, and where there is none.
+_CODES_OF: Final = {
+    "additions": ("Why rows stay without cover", "Every row can be carried out"),
+    "exits": ("Why rows stay as they are", "Every row can be carried out"),
+    "snapshot": ("Why rows were not compared", "Every row was compared"),
+}
 _CODES: Final = {
     "MISSING_REQUIRED": "something that is needed is missing",
     "MALFORMED_VALUE": "a value cannot be read",
@@ -83,8 +94,18 @@ TABLE: Table[LoanBookRowRecord] = Table(
         "cells": columns.text("The row", _cells, 420, usual=False),
     },
 )
-_OF_EXIT: Final = columns.state("Outcome", lambda row: (_OUTCOMES | _OF_EXITS)[row["outcome"]])
-_EXITS_TABLE: Final = replace(TABLE, columns={**TABLE.columns, "outcome": _OF_EXIT})
+
+
+def build_table(kind: str) -> Table[LoanBookRowRecord]:
+    """Return the table of the rows of a kind of book, whose outcomes have words of their own."""
+    labels = list_outcomes(kind)
+    outcome = columns.state("Outcome", lambda row: labels[row["outcome"]])
+    return replace(TABLE, columns={**TABLE.columns, "outcome": outcome})
+
+
+def list_outcomes(kind: str) -> dict[str, str]:
+    """Return every outcome of a row with its words in a kind of book."""
+    return {**_OUTCOMES, **_OUTCOMES_OF.get(kind, {})}
 
 
 def _minor(amount: str | None) -> int | None:
@@ -208,14 +229,25 @@ def confirm(view: LoanBookView, person: Person) -> None:
     if not book.preview["valid"]:
         st.warning("No row can be carried out: send the report to the lender.", icon=":material/block:")
         return
-    is_own = book.uploader_id == person.id
+    refusal = find_refusal(view, person)
     build = build_confirmation(view)
     icon, label = ":material/task_alt:", f"**{build.title}**"
-    st.button(label, type="primary", icon=icon, on_click=build.do, disabled=is_own, width="stretch")
-    if is_own:
-        st.caption("You uploaded this book: somebody else presses this button.")
+    st.button(label, type="primary", icon=icon, on_click=build.do, disabled=refusal is not None, width="stretch")
+    if refusal:
+        st.caption(f":material/lock: {words.plain(refusal)}.")
     elif book.expires_at:
         st.caption(f"It waits until {words.moment(book.expires_at)}.")
+
+
+def find_refusal(view: LoanBookView, person: Person) -> str | None:
+    """Return why this person does not press the button; None for one who may."""
+    if view.book.uploader_id == person.id:
+        return "You uploaded this book: somebody else presses this button"
+    try:
+        books.require_limit(view.book, person)
+    except NotAllowed as refusal:
+        return str(refusal)
+    return None
 
 
 def tiles(view: LoanBookView) -> None:
@@ -261,8 +293,8 @@ def details(view: LoanBookView) -> None:
     preview = view.book.preview
     with st.grid(4, min_column_width=240, gap="small"):
         with st.container(border=True, height="stretch"):
-            left = "Why rows stay as they are" if view.book.kind == "exits" else "Why rows stay without cover"
-            st.markdown(f"**{left}**" if preview["codes"] else "**Every row can be carried out**")
+            why, none = _CODES_OF[view.book.kind]
+            st.markdown(f"**{why if preview['codes'] else none}**")
             for code, number in preview["codes"].items():
                 facts.line(words.title(_CODES[code]), words.count(number))
             if preview["warnings"]:
@@ -321,7 +353,7 @@ def rows(view: LoanBookView) -> None:
     """Draw the rows by outcome, with the report."""
     with reading(frame.scope()) as session:
         counted = {name: records.list_rows(session, view.id, TABLE.paging(1), name).total_count for name in _OUTCOMES}
-    table, labels = (_EXITS_TABLE, _OUTCOMES | _OF_EXITS) if view.book.kind == "exits" else (TABLE, _OUTCOMES)
+    table, labels = build_table(view.book.kind), list_outcomes(view.book.kind)
     outcomes = {name: f"{label}: {words.count(counted[name])}" for name, label in labels.items() if counted[name]}
     if not outcomes:
         return

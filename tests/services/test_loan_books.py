@@ -1,5 +1,7 @@
 """Loan books: a lender's file is read, previewed, confirmed by another person and sold, once (contract B1 to B6)."""
 
+import csv
+import io
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -523,6 +525,52 @@ def test_the_report_has_the_lenders_columns_and_runs_no_formula(store: Store, pa
     )
     assert ",'@SUM(A1),x,covered," in second
     assert ",NOT COVERED,,,MALFORMED_VALUE,loan_tenure_months must be 3 to 120 months,,3" in third
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+def test_the_amounts_of_a_report_add_up_to_the_book(store: Store, partner: Partner, *, is_done: bool) -> None:
+    lender = Lender(store, partner)
+    rows = [loan(1), loan(1), loan(2, email="no address"), loan(3, loan_amount="200000"), loan(4, loan_amount="900000")]
+    book = lender.read(as_csv(rows), free_cover_limit="800000")
+    book = lender.carry_out(book) if is_done else book
+    with store.reading(partner.scope()) as session:
+        text = b"".join(records.csv_chunks(session, book)).decode()
+        page = records.list_rows(session, book.id, records.Paging(1, 10))
+    amounts = [row["premium"] for row in csv.DictReader(io.StringIO(text))]
+    assert amounts == ["575.00", "", "", "1150.00", ""] == [row["amount"] or "" for row in page.items]
+    assert sum(Decimal(each or 0) for each in amounts) == Decimal(book.preview["premium"])
+
+
+def test_the_amounts_of_exits_add_up_and_a_loan_twice_in_a_snapshot_is_not_called_uncovered(
+    store: Store, partner: Partner
+) -> None:
+    lender = Lender(store, partner)
+    lender.carry_out(lender.read(as_csv([loan(1), loan(2)])))
+    ends = [["LN-000001", "2026-11-20", "settled_early"], ["LN-000002", "2026-11-20", "paid off"]]
+    exits = lender.read(exits_csv(ends), "exits.csv", kind="exits")
+    snapshot = lender.read(b"Loan Number\nLN-000001\nLN-000001\n", "live.csv", kind="snapshot")
+    with store.reading(partner.scope()) as session:
+        listed = records.list_rows(session, exits.id, records.Paging(1, 10)).items
+        text = b"".join(records.csv_chunks(session, snapshot)).decode()
+    assert [row["amount"] for row in listed] == [exits.preview["premium"], None]
+    assert [line.split(",")[1] for line in text.splitlines()[1:3]] == ["covered", "not compared"]
+
+
+def test_a_file_that_comes_again_is_told_which_book_has_it(store: Store, partner: Partner) -> None:
+    lender, content = Lender(store, partner), as_csv([loan(1, loan_start_date="10/11/2026")])
+    book = lender.read(content, "november.csv")
+    day = clock.format_day(clock.today())
+    with pytest.raises(StateForbids) as refusal:
+        lender.upload(content, "other name.csv", date_format="DD/MM/YYYY")
+    assert str(refusal.value) == (
+        f"This very file was uploaded already, as november.csv on {day}; give that book up to have the file read in"
+        " another way"
+    )
+    assert refusal.value.detail == {"loan_book_id": str(book.id)}
+    done = as_csv([loan(2)])
+    lender.carry_out(lender.read(done, "done.csv"))
+    with pytest.raises(StateForbids, match=f"as done.csv on {day}$"):
+        lender.upload(done)
 
 
 def test_a_book_without_an_attestation_or_of_another_product_is_refused(store: Store, partner: Partner) -> None:

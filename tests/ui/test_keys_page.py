@@ -38,11 +38,23 @@ def test_a_key_is_shown_once_and_kept_nowhere(screen: Screen, store: Store, part
     assert len(lists(at)[0]) == 3
 
 
-def test_an_incomplete_order_issues_nothing(screen: Screen, store: Store) -> None:
+def test_an_incomplete_order_issues_nothing(screen: Screen, partner: Partner) -> None:
     at = issue(screen("admin", path=LIST), None, "")
     assert texts(at).count("Fill this in") == 2
     assert not at.code
+
+
+def test_part_of_a_name_makes_no_distributor(screen: Screen, partner: Partner) -> None:
+    at = screen("admin", path=LIST)
+    assert at.selectbox[0].options == ["Swift Lenders"]
+    assert not at.selectbox[0].proto.accept_new_options
+
+
+def test_without_a_distributor_the_first_is_added_before_its_key(screen: Screen, store: Store) -> None:
+    at = screen("admin", path=LIST)
     assert "There is no key yet" in texts(at)
+    assert "Add the distributor that the first key is for" in [link.proto.label for link in at.get("page_link")]
+    assert "Issue the key" not in labels(at)
 
 
 def test_keys_are_narrowed_by_the_address(screen: Screen, partner: Partner) -> None:

@@ -50,6 +50,20 @@ def test_somebody_else_covers_the_loans_with_one_button(screen: Screen, lender: 
     assert "**2** loan books" in texts(listed)
 
 
+def test_a_snapshot_says_what_was_compared_and_each_outcome_once(screen: Screen, lender: Lender) -> None:
+    head = person(lender.store, "supervisor", "supervisor")
+    twice = lender.read(b"Loan Number\nLN-1\nLN-1\n", "twice.csv", kind="snapshot")
+    at = screen(signed_in=head, path="buy/loan_book.py", id=str(twice.id))
+    assert "Why rows were not compared" in texts(at)
+    (outcomes,) = (each.options for each in at.button_group if each.label == "Outcome")
+    assert [each if isinstance(each, str) else each.content for each in outcomes] == [
+        "Not compared: 1",
+        "Not covered: 1",
+    ]
+    once = lender.read(b"Loan Number\nLN-1\n", "once.csv", kind="snapshot")
+    assert "Every row was compared" in texts(screen(signed_in=head, path="buy/loan_book.py", id=str(once.id)))
+
+
 def test_a_book_that_was_given_up_is_not_shown_as_one_that_failed(screen: Screen, lender: Lender) -> None:
     assert set(COLOURS) == set(LoanBookState)
     head = person(lender.store, "supervisor", "supervisor")
@@ -93,3 +107,13 @@ def test_the_form_asks_for_the_lender_first_and_names_a_missing_file_beside_its_
     at.button(key="loan_book").click().run()
     assert "The file is being read" in texts(at)
     assert at.text_input(key="loan_book.attested_by").value == "Ngozi Okafor", "the next file has the same attester"
+
+
+def test_whoever_has_no_limit_for_a_book_reads_so_beside_the_button(screen: Screen, lender: Lender) -> None:
+    book = lender.read(as_csv([loan(1, loan_start_date=str(clock.today()))]))
+    operations, head = (person(lender.store, role, role) for role in ("operations", "supervisor"))
+    told = "₦575.00 takes a supervisor, or somebody with a limit that covers it: you have none."
+    for by, is_refused in ((operations, True), (head, False)):
+        at = screen(signed_in=by, path="buy/loan_book.py", id=str(book.id))
+        assert [each.disabled for each in at.button if "Cover 1 loan" in each.label] == [is_refused]
+        assert (told in texts(at)) is is_refused

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core.covers import request
 from core.covers.request import Request
-from core.errors import NotFound, StateForbids
+from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import distributors, keys
 from core.services.lists.paging import Page, Paging
@@ -114,17 +114,20 @@ def get_key(session: ScopedSession, key_id: UUID) -> KeyRow:
 
 
 def issue_key(session: ScopedSession, inputs: dict[str, Any], *, seed: str, by: Person) -> str:
-    """Issue a key and return it in clear, for the only time; a new distributor name creates the distributor.
+    """Issue a key of a distributor that there is, and return it in clear, for the only time.
 
     The same `seed` with the same input gives the same key. InvalidInput names invalid fields, StateForbids an inactive
-    distributor.
+    distributor. A name that is misspelt makes no distributor: one is added by an act of its own.
     """
     require_admin(by)
+    wanted: NewKey = request.validate(NewKey, inputs)
+    if distributors.find_by_name(session, wanted.distributor) is None:
+        raise InvalidInput.for_field("distributor", "must be one of Distributors and insurers: add it there first")
     return issue_unasked(session, inputs, seed=seed, actor=by.actor).key
 
 
 def issue_unasked(session: ScopedSession, fields: dict[str, Any], *, actor: str, seed: str | None = None) -> Issued:
-    """As `issue`, for an operator on the server, who needs no role."""
+    """As `issue_key`, for an operator on the server, who needs no role; a new name makes the distributor."""
     wanted: NewKey = request.validate(NewKey, fields)
     distributor_id, is_new = _get_or_create_distributor(session, wanted.distributor, actor)
     key = keys.issue_key(

@@ -121,11 +121,10 @@ class Naira(Field):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Field):
-    """A pick list of values and their labels; another one can be typed where it is open."""
+    """A pick list of values and their labels."""
 
     options: Mapping[str, str] = field(kw_only=True)
     placeholder: str = field(default="Choose", kw_only=True)
-    is_open: bool = field(default=False, kw_only=True)
 
     def draw(self, key: str) -> None:
         """Draw the widget with this key."""
@@ -136,7 +135,6 @@ class Choice(Field):
             key=key,
             format_func=lambda value: self.options.get(value, value),
             placeholder=self.placeholder,
-            accept_new_options=self.is_open,
             on_change=self.mode,
         )
 

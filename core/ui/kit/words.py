@@ -36,7 +36,16 @@ _BY_COLOUR = {
         *("Not ready", "Off", "Failed"),
     ),
     "orange": (
-        *("Referred", "Not in the file", "Proposed", "Prepared", "Part refunded", "Closing", "Reopening"),
+        *(
+            "Referred",
+            "Not in the file",
+            "Not compared",
+            "Proposed",
+            "Prepared",
+            "Part refunded",
+            "Closing",
+            "Reopening",
+        ),
         *("Write-off asked", "Issued", "Ends soon", "Checking", "Trying again", "Not connected", "Failing"),
         *("Not verified", "Held", "Open", "No password", "Test"),
     ),

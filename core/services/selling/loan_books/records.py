@@ -264,7 +264,7 @@ def build_row_example() -> LoanBookRowRecord:
         "also": ["CONTACT_MISSING"],
         "reason": "the loan is over already",
         "loan_account_number": "LN-2026-004711",
-        "amount": "575.00",
+        "amount": None,
         "policy_id": None,
         "policy_number": None,
         "cells": ["LN-2026-004711", "Ngozi", "Okafor"],
@@ -334,6 +334,14 @@ def _load_policies(session: ScopedSession, ids: list[UUID]) -> dict[UUID, Any]:
     return {row.id: row for row in session.execute(query)} if ids else {}
 
 
+_CARRIED_OUT: Final = {RowOutcome.VALID, RowOutcome.COVERED, RowOutcome.ENDED}
+
+
+def _amount_of(row: LoanBookRow) -> str | None:
+    """Return what a row comes to; None where nothing is covered or ended by it, as all rows add up to their book."""
+    return None if row.premium_minor is None or row.outcome not in _CARRIED_OUT else money.to_wire(row.premium_minor)
+
+
 def _build_row(row: LoanBookRow, policies: Mapping[UUID, Any]) -> LoanBookRowRecord:
     policy = policies.get(row.policy_id) if row.policy_id else None
     return {
@@ -343,7 +351,7 @@ def _build_row(row: LoanBookRow, policies: Mapping[UUID, Any]) -> LoanBookRowRec
         "also": list(row.also),
         "reason": row.reason,
         "loan_account_number": row.account,
-        "amount": None if row.premium_minor is None else money.to_wire(row.premium_minor),
+        "amount": _amount_of(row),
         "policy_id": str(row.policy_id) if row.policy_id else None,
         "policy_number": policy.policy_number if policy else None,
         "cells": list(row.cells),
@@ -390,6 +398,11 @@ _WORDS: Final = {
     RowOutcome.INSURED: "covered",
     RowOutcome.UNINSURED: "NOT COVERED",
 }
+_WORDS_OF: Final[Mapping[str, Mapping[RowOutcome, str]]] = {
+    row_values.EXITS: {RowOutcome.VALID: "not ended yet", RowOutcome.REJECTED: "not ended"},
+    # Its loan may be covered all the same.
+    row_values.SNAPSHOT: {RowOutcome.REJECTED: "not compared"},
+}
 _BATCH: Final = 1_000
 
 
@@ -404,22 +417,18 @@ def csv_chunks(session: ScopedSession, book: LoanBook) -> Iterator[bytes]:
         .order_by(col(LoanBookRow.line))
         .execution_options(yield_per=_BATCH)
     )
-    is_exit = book.kind == row_values.EXITS
+    words = {**_WORDS, **_WORDS_OF.get(book.kind, {})}
     for rows in session.execute(query).partitions(_BATCH):
-        yield b"".join(_row(row.LoanBookRow, row.policy_number, width, is_exit=is_exit) for row in rows)
+        yield b"".join(_row(row.LoanBookRow, row.policy_number, width, words) for row in rows)
         session.expunge_all()
     if book.kind == row_values.SNAPSHOT:
         yield from _missing(session, book, width)
 
 
-def _row(row: LoanBookRow, number: str | None, width: int, *, is_exit: bool) -> bytes:
+def _row(row: LoanBookRow, number: str | None, width: int, words: Mapping[RowOutcome, str]) -> bytes:
     cells = [*row.cells, *[""] * width][:width]
-    words = _WORDS[RowOutcome(row.outcome)]
-    if is_exit and row.outcome in {RowOutcome.VALID, RowOutcome.REJECTED}:
-        words = "not ended" if row.outcome == RowOutcome.REJECTED else "not ended yet"
-    amount = "" if row.premium_minor is None else money.to_wire(row.premium_minor)
-    told = (words, number or "", amount, row.code or "", row.reason or "", " ".join(row.also), str(row.line))
-    return _line([*cells, *told])
+    told = (words[RowOutcome(row.outcome)], number, _amount_of(row), row.code, row.reason, " ".join(row.also))
+    return _line([*cells, *(each or "" for each in told), str(row.line)])
 
 
 def _missing(session: ScopedSession, book: LoanBook, width: int) -> Iterator[bytes]:
