@@ -86,7 +86,7 @@ def draw_holder(policy: PolicyDetail) -> None:
     with facts.card("**Policyholder**", gap="xsmall"):
         facts.grid({"Name": policy.sale.customer, "Phone": words.phone(policy.sale.phone) or "–"})
         # An e-mail has the width to itself, so that it is not broken in its middle.
-        facts.grid({"E-mail": policy.sale.email}, columns=1)
+        facts.grid({"E-mail": words.email(policy.sale.email)}, columns=1)
         facts.grid(values)
         with st.container(horizontal=True, gap="xsmall"):
             page_links.link_to(
