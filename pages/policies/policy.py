@@ -86,7 +86,7 @@ def draw_holder(policy: PolicyDetail) -> None:
     }
     with facts.card("**Policyholder**", gap="xsmall"):
         # A name and an e-mail have the width to themselves, so that they are not broken in their middle.
-        facts.grid({"Name": policy.sale.customer, "E-mail": policy.sale.email}, columns=1)
+        facts.grid({"Name": policy.sale.customer, "E-mail": words.email(policy.sale.email)}, columns=1)
         facts.grid(values)
         with st.container(horizontal=True, gap="xsmall"):
             page_links.link_to(
