@@ -5,7 +5,7 @@ Lists, statements, the journal and reconciliations read the rows here, and nowhe
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -43,6 +43,7 @@ class BankRow(NamedTuple):
     amount_minor: int
     value_on: date
     reference: str
+    noted_at: datetime
 
 
 def join_bank(query: AnySelect) -> AnySelect:
@@ -59,7 +60,7 @@ def join_bank(query: AnySelect) -> AnySelect:
 def list_rows(
     session: ScopedSession, *conditions: Any, since: date | None = None, before: date | None = None
 ) -> Sequence[BankRow]:
-    """List the payments and returns since a day and before another that meet some conditions on `Payment`.
+    """List the payments and returns since a day and before another that meet some conditions on `Payment` or `PAID`.
 
     They come by day, and of one day a payment before its return.
     """
@@ -76,7 +77,7 @@ def list_rows(
     return [
         BankRow(
             *(order.id, parties.party_of(order), order.direction),
-            *(entry, row.amount_minor, row.value_on, reference),
+            *(entry, row.amount_minor, row.value_on, reference, row.created_at),
         )
         for row, order, entry, reference in session.execute(query)
     ]
