@@ -8,11 +8,12 @@ import typer
 from rich.console import Console
 
 from core import money
+from core.commands import terminal
 from core.commands.months import Month, parse_month
 from core.errors import StateForbids
 from core.services.finance.bordereaux import bordereaux
 from core.services.people import staff
-from core.store.access import Scope, reading, transact
+from core.store.access import Scope, reading
 
 app = typer.Typer(help="Premium and claims bordereaux of insurers: what is due, and issuing it.", no_args_is_help=True)
 out, err = Console(), Console(stderr=True)
@@ -43,7 +44,8 @@ def issue(
         due = bordereaux.list_due(session, wanted)
     for provider_id, name, kind in due:
         try:
-            transact(_LIVE, partial(bordereaux.issue, provider_id=provider_id, kind=kind, month=wanted, by=person))
+            work = partial(bordereaux.issue, provider_id=provider_id, kind=kind, month=wanted, by=person)
+            terminal.act(work, "bordereau", "bordereau issued", officer=person, insurer=name)
         except StateForbids as refusal:
             refused += 1
             err.print(f"{name}: {refusal}", highlight=False)

@@ -1,14 +1,12 @@
 """`coverdesk claims ...`: claim commands, using the same services as the screens."""
 
-import getpass
-import os
-import socket
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from core import ids
+from core.commands.terminal import describe_terminal
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff
@@ -54,7 +52,7 @@ def move_claim(
     inputs["estimate_document"] = estimate_document
     payment = {name: text for name, text in (("method", method), ("value_on", value_on)) if text}
 
-    terminal = _describe_terminal()
+    terminal = describe_terminal()
 
     def work(session: ScopedSession) -> ClaimChange:
         person = staff.get_by_email(session, by)
@@ -63,13 +61,3 @@ def move_claim(
 
     change = transact(Scope.system(), work)
     out.print(f"{claim_id} is {change.claim['claim_status']} now, at version {change.version}", highlight=False)
-
-
-def _describe_terminal() -> str:
-    """Return who runs the command, "command line, ada at desk-1", as the audit log names it."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):
-        # A container's user may have no name.
-        user = f"user {os.getuid()}"
-    return f"command line, {user} at {socket.gethostname()}"[:120]

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from core.commands import terminal
 from core.commands.months import Month, parse_month
 from core.desk import closing
 from core.services.finance import journal
 from core.services.people import staff
-from core.store.access import Scope, reading, transact
+from core.store.access import Scope, reading
 
 app = typer.Typer(help="Closing a month: its check list, beginning it, and the journal.", no_args_is_help=True)
 out = Console()
@@ -39,7 +40,8 @@ def begin(
     wanted = parse_month(month)
     with reading(Scope.system()) as session:
         person = staff.get_by_email(session, by)
-    transact(_LIVE, partial(closing.begin, month=wanted, by=person))
+    work = partial(closing.begin, month=wanted, by=person)
+    terminal.act(work, "month", "month closing begun", officer=person, month=f"{wanted:%Y-%m}")
     out.print(f"{wanted:%B %Y} is being closed: a second person closes it.", highlight=False)
 
 

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from core import money
+from core.commands import terminal
 from core.commands.months import Month, parse_month
 from core.errors import InvalidInput, StateForbids
 from core.services.finance import tax
@@ -15,7 +16,7 @@ from core.services.finance.payments import payouts
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.people import staff
-from core.store.access import Scope, reading, transact
+from core.store.access import Scope, reading
 
 app = typer.Typer(
     help="Statements, payouts and taxes of distributors and insurers: what is due, and preparing it.",
@@ -56,7 +57,13 @@ def prepare(
     for party, name in due:
         try:
             work = partial(statements.prepare, party=party, month=wanted, by=person)
-            transact(_LIVE, partial(work, without_withholding=without_withholding_tax))
+            terminal.act(
+                partial(work, without_withholding=without_withholding_tax),
+                "statement",
+                "statement prepared",
+                officer=person,
+                party=name,
+            )
             out.print(f"{name}: prepared", highlight=False)
         except StateForbids as refusal:
             refused += 1
@@ -73,7 +80,8 @@ def payout(by: Annotated[str, typer.Option(help="E-mail of the person of finance
         person = staff.get_by_email(session, by)
     with reading(_LIVE) as session:
         found = {balance.party: None for balance in payouts.list_payable(session)}
-    batch_id = transact(_LIVE, partial(payouts.prepare, chosen=found, by=person))
+    work = partial(payouts.prepare, chosen=found, by=person)
+    batch_id = terminal.act(work, "payout", "payout prepared", officer=person)
     with reading(_LIVE) as session:
         row = payouts.get_batch(session, batch_id)
     total = money.format_naira(row.net_minor)

@@ -354,7 +354,8 @@ def about(of: Endpoint, distributor: str) -> None:
             if of.disabled_at:
                 facts.line("Disabled since", words.moment(of.disabled_at))
             facts.line("Held for it", words.count(of.held))
-            if of.old_secret_until:
+            # The classic form has one signature, of the newest secret.
+            if of.format == "standard" and of.old_secret_until and of.old_secret_until > clock.now():
                 facts.line("The old secret signs until", words.moment(of.old_secret_until))
 
 
@@ -371,6 +372,8 @@ def deliveries(of: Endpoint) -> None:
     st.markdown(DELIVERIES.count_text(page.total_count))
     if page.items:
         tables.draw(DELIVERIES, page.items, number=number, total=page.total_count)
+    elif state:
+        st.info(f"No delivery is in the state {DELIVERY_STATES[state]}.", icon=":material/filter_alt_off:")
     else:
         st.info("Nothing was delivered to it yet.", icon=":material/outbox:")
 

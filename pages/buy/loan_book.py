@@ -9,6 +9,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core import money
+from core.errors import NotAllowed
 from core.services.people.staff import Person
 from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Expected
@@ -228,14 +229,25 @@ def confirm(view: LoanBookView, person: Person) -> None:
     if not book.preview["valid"]:
         st.warning("No row can be carried out: send the report to the lender.", icon=":material/block:")
         return
-    is_own = book.uploader_id == person.id
+    refusal = find_refusal(view, person)
     build = build_confirmation(view)
     icon, label = ":material/task_alt:", f"**{build.title}**"
-    st.button(label, type="primary", icon=icon, on_click=build.do, disabled=is_own, width="stretch")
-    if is_own:
-        st.caption("You uploaded this book: somebody else presses this button.")
+    st.button(label, type="primary", icon=icon, on_click=build.do, disabled=refusal is not None, width="stretch")
+    if refusal:
+        st.caption(f":material/lock: {words.plain(refusal)}.")
     elif book.expires_at:
         st.caption(f"It waits until {words.moment(book.expires_at)}.")
+
+
+def find_refusal(view: LoanBookView, person: Person) -> str | None:
+    """Return why this person does not press the button; None for one who may."""
+    if view.book.uploader_id == person.id:
+        return "You uploaded this book: somebody else presses this button"
+    try:
+        books.require_limit(view.book, person)
+    except NotAllowed as refusal:
+        return str(refusal)
+    return None
 
 
 def tiles(view: LoanBookView) -> None:

@@ -1,15 +1,19 @@
 """Shared by the screens of the privacy desk: reading and changing over every record, and their tables."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
+import streamlit as st
+
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
+from core.services.compliance import requests
 from core.services.compliance.complaints import ComplaintRow
 from core.services.compliance.erasures import ErasureRow
 from core.services.compliance.filings import FilingRow
+from core.services.compliance.request_forms import KINDS
 from core.services.compliance.requests import RequestRow
 from core.services.compliance.retention import CLASSES
 from core.store.access import Scope, ScopedSession, reading
@@ -40,6 +44,16 @@ def record(get: Callable[[ScopedSession, UUID], Result], noun: str) -> Result:
     return page_links.load_record(noun, get, scope=_EVERYTHING)
 
 
+def warn_of_open(customers: Sequence[str], *, but: UUID | None) -> None:
+    """Name the open requests that an erasure of these records would leave without a person to answer."""
+    for row in read(lambda session: requests.list_other_open(session, customers, but=but)):
+        st.warning(
+            f"{row.number} ({KINDS[row.kind].lower()}) of the same records is open: answer it first. The erasure takes"
+            " name, e-mail and words out of it too.",
+            icon=":material/contact_mail:",
+        )
+
+
 def draw_history(subject: str) -> None:
     """Draw the entries of the audit log about a record."""
     entries = read(lambda session: audit.list_history(session, subject))
@@ -52,8 +66,8 @@ STATES = {
     "received": "Waiting",
     "acknowledged": "Acknowledged",
     "answered": "Answered",
-    "refused": "Declined",
-    "withdrawn": "Off",
+    "refused": "Refused",
+    "withdrawn": "Withdrawn",
     "open": "Proposed",
     "erased": "Erased",
     "due": "Planned",

@@ -146,6 +146,8 @@ def buttons(row: BreachRow, person: Person) -> None:
             telling(row).button("People told", icon="campaign")
         if row.risk and row.decided_by != person.id:
             closing(row).button("Close", icon="task_alt")
+    if row.risk and row.decided_by == person.id:
+        st.caption(":material/lock: You judged the risk: somebody else closes it.")
 
 
 def deadlines(row: BreachRow) -> None:
@@ -166,7 +168,7 @@ def draw_breach() -> None:
     row = record(breaches.get_breach, "breach")
     frame.page_header(
         f"{words.plain(row.title)} {words.badge(row.state)}",
-        f"{row.number}: whoever judges the risk cannot close it.",
+        row.number if row.closed_at else f"{row.number}: whoever judges the risk cannot close it.",
         tab=f"{row.number} · Breach",
     )
     actions.run()

@@ -24,6 +24,7 @@ from pages.compliance._shared import (
     late_badge,
     read,
     record,
+    warn_of_open,
 )
 
 REQUESTS: Table[RequestRow] = tables.sortable(
@@ -207,10 +208,10 @@ def draw_days(row: RequestRow) -> None:
     """Draw the days of a request and its outcome."""
     with facts.card("**Days**"):
         facts.line("Received", words.moment(row.received_at))
-        acknowledged = (
-            words.moment(row.acknowledged_at) if row.acknowledged_at else f"by {words.day(row.acknowledge_by)}"
-        )
-        facts.line("Acknowledged", acknowledged)
+        if row.acknowledged_at:
+            facts.line("Acknowledged", words.moment(row.acknowledged_at))
+        elif row.is_open:
+            facts.line("Acknowledge by", words.day(row.acknowledge_by))
         facts.line("Answer by", words.day(row.last_day))
         if row.extension_reason:
             facts.line("Extended because", row.extension_reason)
@@ -239,10 +240,17 @@ def draw_records(row: RequestRow) -> None:
 
 def _is_ticked(row: RequestRow, record: FoundRecord) -> bool:
     with st.container(border=True, horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        mode = "" if record.is_live else f" {words.badge('Test')}"
-        name = f"{words.plain(record.name)}, {words.plain(record.email)} at {words.plain(record.distributor)}{mode}"
-        ticked = st.checkbox(name, value=record.is_chosen, key=f"record.{record.id}", disabled=not row.is_open)
-        holding(record.id, record.name).button("Hold", key=f"hold.{record.id}")
+        with st.container(gap=None, width="stretch"):
+            mode = "" if record.is_live else f" {words.badge('Test')}"
+            held = f" {words.badge('On hold', 'red')}" if record.holds else ""
+            name = f"{words.plain(record.name)}{mode}{held}"
+            ticked = st.checkbox(name, value=record.is_chosen, key=f"record.{record.id}", disabled=not row.is_open)
+            # Below the name: on a phone one line has no room for who has the record.
+            st.caption(f"{words.plain(record.email)} at {words.plain(record.distributor)}")
+            for reason in record.holds:
+                st.caption(f":material/gavel: {words.plain(reason)}. Somebody else lifts the hold under Retention.")
+        if not (record.holds or record.is_erased):
+            holding(record.id, record.name).button("Hold", key=f"hold.{record.id}")
     return ticked
 
 
@@ -300,6 +308,8 @@ def draw_request() -> None:
     actions.run()
     found = read(lambda session: erasures.list_of_request(session, row.id))
     draw_buttons(row, is_prepared=any(each.state == "open" for each in found))
+    if row.kind == "erasure" and row.is_open:
+        warn_of_open(row.customers, but=row.id)
     with st.grid(2, min_column_width=320, gap="small"):
         draw_person(row)
         draw_days(row)

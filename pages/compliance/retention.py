@@ -14,7 +14,7 @@ from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from pages.compliance._shared import ERASURES, ROLE, STATES, action, draw_history, read, record
+from pages.compliance._shared import ERASURES, ROLE, STATES, action, draw_history, read, record, warn_of_open
 
 PREVIEWS: Table[Preview] = Table(
     name="retention",
@@ -86,7 +86,9 @@ def draw() -> None:
                 f"**{words.plain(hold.customer)}**: {words.plain(hold.reason)} · {words.plain(hold.setter)},"
                 f" {words.moment(hold.set_at)}"
             )
-            if hold.set_by != person.id:
+            if hold.set_by == person.id:
+                st.caption(":material/lock: You set it: somebody else lifts it.", width="content")
+            else:
                 lifting(hold).button("Lift", icon="lock_open", key=f"lift.{hold.id}")
 
 
@@ -171,6 +173,7 @@ def draw_erasure() -> None:
     )
     actions.run()
     if row.state == "open":
+        warn_of_open(row.customers, but=row.request_id)
         buttons(row, person)
     with st.container(border=True):
         facts.grid(

@@ -125,6 +125,8 @@ def buttons(row: FilingRow, person: Person) -> None:
         preparing_return(row.kind, row.period_ends_on).button("Prepared", icon="draw", type="primary")
     elif row.state == "prepared" and row.prepared_by != person.id:
         checking_return(row.id).button("Checked", icon="fact_check", type="primary")
+    elif row.state == "prepared":
+        st.caption(":material/lock: You prepared it: somebody else checks it.")
     elif row.state == "checked":
         sending_return(row, row.id).button("Sent", icon="outgoing_mail", type="primary")
 

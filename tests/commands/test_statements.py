@@ -1,5 +1,7 @@
 """`coverdesk statements`: prepares what is due, as a person of finance; approving stays on the screen."""
 
+import getpass
+import socket
 from datetime import date, timedelta
 
 import pytest
@@ -8,11 +10,12 @@ from typer.testing import CliRunner, Result
 
 from core import cli, clock, money
 from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.audit import log as audit
 from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.store.access import Store
+from core.store.access import Scope, Store
 from core.store.schema.tables import Statement
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
@@ -71,3 +74,17 @@ def test_a_payout_is_prepared_and_the_taxes_printed(finance: Finance, partner: P
 def test_only_finance_prepares_and_a_month_is_a_month(finance: Finance) -> None:
     assert isinstance(run("prepare", "--month", "2026-08", "--by", "oye@f.example").exception, NotAllowed)
     assert isinstance(run("prepare", "--month", "August", "--by", "funmi@f.example").exception, InvalidInput)
+
+
+def test_the_log_says_that_the_command_line_did_it_in_somebodys_name(finance: Finance) -> None:
+    """Whoever may run it could prepare what they approve themselves afterwards, as themselves."""
+    run("prepare", "--month", "2026-08", "--by", "funmi@f.example")
+    run("payout", "--by", "oye@f.example")
+    with finance.store.reading(Scope.system()) as session:
+        made = audit.list_history(session, f"statement {session.execute(sa.select(Statement.id)).scalars().first()}")
+        refused = audit.list_history(session, "payout")
+    by_command = next(entry for entry in made if entry.action == "statement prepared by command")
+    (payout,) = [entry for entry in refused if entry.action == "payout prepared by command refused"]
+    for entry, officer in ((by_command, "funmi@f.example"), (payout, "oye@f.example")):
+        assert entry.actor == f"command line, {getpass.getuser()} at {socket.gethostname()}"
+        assert (entry.after or {})["officer"] == officer

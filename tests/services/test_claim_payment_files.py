@@ -88,7 +88,8 @@ def nothing_is_kept(office: Office, *claim_ids: UUID) -> None:
 
 @pytest.mark.both_databases
 def test_a_file_pays_every_claim_in_it_and_says_so_in_the_log(office: Office) -> None:
-    claims = [handed(office), handed(office, payee=True), handed(office)]
+    with clock.freeze(NOON - timedelta(days=1)):
+        claims = [handed(office), handed(office, payee=True), handed(office)]
     first, second, left = claims
     rows = ((named(first), OWED, "F-1", "2026-11-19", ""), (str(second), "70000", "F-2", "20/11/2026", "0123456789"))
     content = made_of(*rows, heading="Claim;Amount;Reference;Day;Account")

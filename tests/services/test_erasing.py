@@ -23,7 +23,7 @@ from core.services.audit import log as audit
 from core.services.audit.idempotency import WireResponse
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
-from core.services.compliance import erasures, own_records, remembering, requests, retention
+from core.services.compliance import erasures, remembering, requests, retention
 from core.services.events import feed
 from core.services.events.feed import FeedFilter
 from core.services.finance import adjustments, movements
@@ -482,7 +482,7 @@ def test_only_compliance_erases_and_never_what_it_prepared_itself(privacy: Priva
 def test_nothing_is_erased_that_runs_is_held_or_must_be_kept(privacy: PrivacyDesk, store: Store) -> None:
     with clock.freeze(datetime(2026, 12, 1, 9, tzinfo=UTC)):
         asked = privacy.ask()
-        with pytest.raises(StateForbids, match=r"policies in force.*1 open claims"):
+        with pytest.raises(StateForbids, match=r"policies in force.*; 1 open claim$"):
             privacy.prepare(asked, early=True)
     with clock.freeze(datetime(2028, 12, 1, 9, tzinfo=UTC)):
         privacy.settle()
@@ -490,14 +490,14 @@ def test_nothing_is_erased_that_runs_is_held_or_must_be_kept(privacy: PrivacyDes
             privacy.prepare(asked)
         held = privacy.read(requests.get_request, asked).customers[0]
         hold = privacy.do(retention.set_hold, UUID(held), reason="A dispute at court about it", by="cora")
-        with pytest.raises(StateForbids, match="1 legal holds"):
+        with pytest.raises(StateForbids, match=r"1 legal hold$"):
             privacy.prepare(asked, early=True)
         with pytest.raises(NotAllowed, match="somebody else lifts it"):
             privacy.do(retention.lift_hold, hold, by="cora")
         privacy.do(retention.lift_hold, hold, by="root")
         erasure = privacy.prepare(asked, early=True)
         again = privacy.do(retention.set_hold, UUID(held), reason="It came back to court", by="cora")
-        with pytest.raises(StateForbids, match="1 legal holds"):
+        with pytest.raises(StateForbids, match=r"1 legal hold$"):
             privacy.do(erasures.carry_out, erasure, by="dayo")
         privacy.do(retention.lift_hold, again, by="dayo")
         privacy.do(erasures.carry_out, erasure, by="dayo")
@@ -522,7 +522,7 @@ def test_a_refund_that_is_still_to_be_paid_stands_against_an_erasure(
         (note,) = session.execute(sa.select(col(CreditNote.id))).scalars()
         back = {"returned_on": "2026-12-03", "reason": "The account is closed"}
         deciding.return_payment(session, note, back, by=privacy.people["femi"])
-    with pytest.raises(StateForbids, match="This cannot be erased: 1 refunds that are not paid yet"):
+    with pytest.raises(StateForbids, match="This cannot be erased: 1 refund that is not paid yet"):
         privacy.do(erasures.carry_out, erasure, by="dayo")
     assert privacy.read(retention.preview, "person").count == due - 1
     with store.writing(LIVE) as session:
@@ -548,18 +548,6 @@ def test_append_only_tables_open_for_texts_while_erasing_and_never_for_figures(
             _while_erasing(store, statement)
     with store.reading(SYSTEM) as session:
         assert not session.connection().exec_driver_sql("SELECT 1 FROM erasure_window").all()
-
-
-@pytest.mark.parametrize("database", ["sqlite"])
-def test_a_table_that_only_grows_opens_its_texts_to_an_erasure_or_names_no_person(store: Store) -> None:
-    with store.engine.connect() as connection:
-        rows = connection.exec_driver_sql("SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'").all()
-    kept = {table for table, sql in rows if "BEFORE UPDATE" in sql}
-    opened = {table for table, sql in rows if "erasure_window" in sql}
-    assert kept - opened == own_records.CLOSED, (
-        "a new table that only grows: open its texts as migrations do, or list it"
-    )
-    assert opened.isdisjoint(own_records.CLOSED)
 
 
 def test_a_redacted_entry_that_is_changed_once_more_breaks_the_chain(

@@ -196,6 +196,18 @@ def test_what_lenders_send_is_read(case: str) -> None:
     assert row.facts == expected
 
 
+def test_days_in_another_order_than_was_said_refuse_the_file_and_are_not_guessed() -> None:
+    slashed = PLAIN.replace(b"2026-11-10", b"10/11/2026")
+    with pytest.raises(InvalidInput) as refused:
+        read("a.csv", slashed)
+    (fault,) = refused.value.faults
+    assert "loan_start_date is 10/11/2026, not YYYY-MM-DD" in fault.message
+    assert "DD/MM/YYYY where the day comes first" in fault.message
+    # One that is odd among others is a fault of its row.
+    *_, odd = read("a.csv", PLAIN + slashed.splitlines()[-1].replace(b"LN-000001", b"LN-000002") + b"\r\n")
+    assert odd.values.malformed == {"loan_start_date": "must be a date as YYYY-MM-DD"}
+
+
 def test_a_full_name_of_one_word_is_said_of_its_own_column() -> None:
     heading = (*HEADING[:1], "full_name", *HEADING[3:])
     rows = [

@@ -64,7 +64,8 @@ def test_a_page_judges_the_role_again_by_itself(monkeypatch: pytest.MonkeyPatch)
     assert not refused.markdown
     assert AppTest.from_function(fragment, args=("claims",)).run().markdown
     monkeypatch.setattr(frame, "current", lambda: None)
-    assert "sign-in has ended" in AppTest.from_function(fragment).run().warning[0].value
+    said = AppTest.from_function(fragment).run().warning[0].value
+    assert said.startswith("Your sign-in has ended. Copy what you have typed")
 
 
 def test_live_is_the_mode_until_test_is_asked_for(screen: Screen) -> None:

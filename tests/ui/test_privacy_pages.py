@@ -87,7 +87,7 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     check_waits(at, "once it is noted how the identity")
     fill(press(at, "Identity checked"), method="Identity document seen")
     fill(press(at, "Prepare the erasure"), reason="The person asked for it")
-    assert "policies in force" in texts(at), "a cover that runs is not erased"
+    assert "1 policy in force" in texts(at), "a cover that runs is not erased"
     cancel(store, sale.policy_id)
     at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(asked.id))
     press(at, "Prepare the erasure")
@@ -103,6 +103,57 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     at = open_page(screen, "compliance/requests.py#request", people["dayo"], id=str(asked.id))
     assert "Answered" in texts(at)
     assert "seyi" not in (texts(at) + " ".join(box.label for box in at.checkbox)).lower()
+
+
+def ask(store: Store, by: Person, kind: str) -> requests.RequestRow:
+    """Register a request of a person who proved who they are, and return it."""
+    said = {"kind": kind, "name": "Seyi Quist", "email": "seyi@people.example", "details": "What I ask for"}
+    with store.writing(SYSTEM) as session:
+        asked = requests.register(session, said, by=by)
+    with store.writing(SYSTEM) as session:
+        requests.note_identity(session, asked, method="Identity document seen", version=1, by=by)
+    with store.reading(SYSTEM) as session:
+        return requests.get_request(session, asked)
+
+
+def test_before_an_erasure_the_other_open_requests_of_the_person_are_named(
+    store: Store, partner: Partner, people: dict[str, Person], screen: Screen
+) -> None:
+    sale = sell(store, partner, CREDIT_LIFE, is_live=True, email="seyi@people.example", first_name="Seyi")
+    cancel(store, sale.policy_id)
+    copy, erasure = (ask(store, people["cora"], kind) for kind in ("copy", "erasure"))
+    told = f"{copy.number} (copy) of the same records is open: answer it first"
+    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(erasure.id))
+    assert told in texts(at)
+    press(at, "Prepare the erasure")
+    at.checkbox(key=f"{actions.FIELD}early").check()
+    fill(at, reason="The person asked for it")
+    page = open_page(screen, "compliance/retention.py#erasure", people["dayo"], id=str(get_erasure(store).id))
+    assert told in texts(page)
+    with store.writing(SYSTEM) as session:
+        requests.answer(session, copy.id, outcome="The pack was handed out", version=2, by=people["cora"])
+    page = open_page(screen, "compliance/retention.py#erasure", people["dayo"], id=str(get_erasure(store).id))
+    assert "of the same records is open" not in texts(page)
+    fill(press(page, "Carry it out"))
+    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(erasure.id))
+    assert "Acknowledge by" not in texts(at), "what is closed waits for no acknowledgement"
+    assert "Hold" not in labels(at), "nobody is in an erased record"
+
+
+def test_a_record_on_hold_says_so_where_its_erasure_is_asked_for(
+    store: Store, partner: Partner, people: dict[str, Person], screen: Screen
+) -> None:
+    sell(store, partner, CREDIT_LIFE, is_live=True, email="seyi@people.example", first_name="Seyi")
+    asked = ask(store, people["cora"], "erasure")
+    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(asked.id))
+    fill(press(at, "Hold"), reason="A dispute is at court")
+    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(asked.id))
+    assert ["On hold" in box.label for box in at.checkbox] == [True]
+    assert "A dispute is at court. Somebody else lifts the hold under Retention." in texts(at)
+    assert "Hold" not in labels(at)
+    mine, other = (open_page(screen, "compliance/retention.py", people[name]) for name in ("cora", "dayo"))
+    assert ("Lift" in labels(mine), "You set it: somebody else lifts it." in texts(mine)) == (False, True)
+    assert ("Lift" in labels(other), "You set it" in texts(other)) == (True, False)
 
 
 def test_a_breach_is_judged_by_one_and_closed_by_another(

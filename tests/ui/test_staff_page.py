@@ -86,6 +86,7 @@ def test_somebody_new_gets_a_link_that_is_shown_once_to_who_confirms(
     at = open_page(screen, monkeypatch, admin, LIST)
     press(at, "Add")
     assert "Must be an e-mail address" in texts(at) or "Fill this in" in texts(at)
+    assert "Must be chosen: at least one" in texts(at)
     at.text_input(key="add.email").set_value("new@x.example")
     at.text_input(key="add.name").set_value("New")
     at.button_group(key="add.roles").set_value(["claims"])

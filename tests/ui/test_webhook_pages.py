@@ -95,3 +95,26 @@ def test_an_endpoint_keeps_a_pattern_of_its_own_when_it_is_changed(hooks: Hooks,
         confirm(at)
     changed = hooks.endpoint(made)
     assert (changed.format, changed.description, changed.events) == ("classic", "Back office", ["claim.off*"])
+
+
+def test_an_older_secret_signs_in_the_standard_form_alone_and_until_it_ends(hooks: Hooks, screen: Screen) -> None:
+    line = "The old secret signs until"
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+    confirm(press(page_of(screen, made), "Rotate the secret"))
+    assert line in texts(page_of(screen, made))
+    with clock.freeze(clock.now() + timedelta(hours=25)):
+        assert line not in texts(page_of(screen, made))
+    at = press(page_of(screen, made), "Change")
+    box(at, "format").set_value("classic")
+    confirm(at)
+    assert line not in texts(page_of(screen, made))
+
+
+def test_no_delivery_of_a_state_is_not_no_delivery(hooks: Hooks, screen: Screen) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        press(page_of(screen, made), "Ping")
+    at = open_page(screen, "admin/webhooks.py#webhook", id=str(made.endpoint.id), state="dead")
+    assert "No delivery is in the state Given up." in texts(at)
+    assert "Nothing was delivered" not in texts(at)

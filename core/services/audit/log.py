@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, seal, telemetry
-from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
+from core.errors import CoverdeskError, InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.store.access import Query, ScopedSession
 from core.store.audit_chain import CHAINS, chain_of, link
 from core.store.schema import tables
@@ -128,6 +128,17 @@ def keep_refusal(*, actor: str, action: str, subject: str, **facts: Any) -> Iter
             after = {"refused": str(error), **facts}
             error.kept = partial(write, actor=actor, action=f"{action} refused", subject=subject, after=after)
         raise
+
+
+@contextmanager
+def keep_command_refusal(*, terminal: str, action: str, subject: str, officer: str, **facts: Any) -> Iterator[None]:
+    """Keep a refusal as that of `terminal`, the machine's user and host, and not of the officer whom it named (K11)."""
+    with keep_refusal(actor=terminal, action=action, subject=subject, officer=officer, **facts):
+        try:
+            yield
+        except CoverdeskError as error:
+            error.kept = None
+            raise
 
 
 def count_entries(session: ScopedSession) -> int:

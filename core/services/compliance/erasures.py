@@ -33,13 +33,15 @@ from core.services.compliance import figures, retention
 from core.services.compliance.own_records import (
     PersonRows,
     erase_rows,
+    escape,
+    find_changes,
     find_shared_numbers,
     in_chunks,
     list_numbers,
-    list_searched_columns,
     load_in,
     run,
     run_in,
+    search,
 )
 from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, PersonalValues, list_texts, phone_spellings
 from core.services.files.links import parse_stored_code
@@ -48,12 +50,14 @@ from core.services.finance.bordereaux import bordereaux, columns
 from core.services.finance.proofs import seal_redacted
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
+from core.services.people.transfers import ERASED_KEY
 from core.services.policies import policies as endorsements
 from core.store.access import ScopedSession
 from core.store.expressions import matches
 from core.store.operations import blob_storage
 from core.store.rows import build_row
 from core.store.schema import tables
+from core.store.schema.columns import table_of
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import (
     Adjustment,
@@ -75,6 +79,7 @@ from core.store.schema.tables import (
     SaleDraft,
     Statement,
     StatementLine,
+    Transfer,
     UploadedFile,
 )
 
@@ -99,7 +104,7 @@ def redact_log(session: ScopedSession, subjects: Sequence[str], values: Personal
 def _mentions(texts: Sequence[str]) -> list[Any]:
     sides = [sa.func.coalesce(sa.cast(col(side), sa.String), "") for side in (AuditEntry.before, AuditEntry.after)]
     return [
-        sa.or_(*(matches(side, sa.literal(f"%{_escape(text)}%")) for side in sides for text in some))
+        sa.or_(*(matches(side, sa.literal(f"%{escape(text)}%")) for side in sides for text in some))
         for some in in_chunks(sorted(set(texts)))
     ]
 
@@ -118,10 +123,12 @@ def _redact(session: ScopedSession, entry: Any, values: PersonalValues, erasure_
     return True
 
 
-def seal_statements(session: ScopedSession, movements: Collection[UUID], erasure_id: UUID) -> int:
-    """Seal anew the statements that printed these movements; their lines have lost the name by now."""
+def seal_statements(
+    session: ScopedSession, movements: Collection[UUID], changed: Collection[UUID], erasure_id: UUID
+) -> int:
+    """Seal anew the statements that printed these movements, whose lines have lost the name by now, and `changed`."""
     query = sa.select(col(StatementLine.statement_id)).distinct()
-    ids = set(load_in(session, query, col(StatementLine.movement_id), movements))
+    ids = {*load_in(session, query, col(StatementLine.movement_id), movements), *changed}
     for id_ in sorted(ids):
         row: Statement = session.execute(sa.select(Statement).where(col(Statement.id) == id_)).scalar_one()
         digest = bordereau_proofs.digest_of(session, row)
@@ -146,6 +153,37 @@ def redact_bordereaux(session: ScopedSession, subjects: Sequence[UUID], erasure_
     return len(ids)
 
 
+def _list_sound_closings(session: ScopedSession, values: PersonalValues) -> set[UUID]:
+    """Return the closings whose journal prints a reference that names the person, and is what it was until now."""
+    transfers = [key[0] for key in find_changes(session, table_of(Transfer), values)]
+    return {
+        step_id
+        for step_id, printed, digest in _list_journals(session, transfers)
+        if digest == printed
+        or bordereau_proofs.is_redacted(session, bordereau_proofs.JOURNAL_KIND, step_id, printed, digest)
+    }
+
+
+def _list_journals(session: ScopedSession, transfers: Sequence[UUID]) -> Iterator[tuple[UUID, str, str]]:
+    for some in in_chunks(transfers):
+        yield from bordereau_proofs.list_journals(session, some)
+
+
+def _follow_references(
+    session: ScopedSession, transfers: Sequence[UUID], sound: Collection[UUID], erasure_id: UUID
+) -> None:
+    """Give transfers whose reference was changed a key of their own, and seal the closed months that printed it.
+
+    A journal that was not `sound` before stays a fault: a seal would make it good.
+    """
+    for id_ in transfers:
+        key = f"{ERASED_KEY}{id_.hex}"
+        run(session, sa.update(Transfer).where(col(Transfer.id) == id_).values(reference_key=key))
+    for step_id, printed, digest in _list_journals(session, transfers):
+        if step_id in sound:
+            _keep(session, bordereau_proofs.JOURNAL_KIND, step_id, seal_redacted(step_id, printed, digest), erasure_id)
+
+
 def _keep(session: ScopedSession, kind: str, record_id: UUID, seal: str, erasure_id: UUID) -> None:
     row = Redaction(kind=kind, record_id=record_id, erasure_id=erasure_id, seal=seal)
     if not session.insert_if_absent(row):
@@ -157,14 +195,6 @@ _GONE: Final = (
 )
 # Read in a way of their own: bytes, what is sealed, and the log, whose entries are sealed again.
 _APART: Final = frozenset({"audit_entry", "kept_answer", "sale_draft", "event", "statement_line", "bordereau_line"})
-# The business's own records: a customer may be a colleague, or bear the name of a company.
-_BUSINESS: Final = frozenset(
-    {
-        *("staff", "staff_session", "provider", "distributor", "agreement", "loan_book", "bank_account"),
-        *("commission_share", "api_key", "webhook_endpoint", "mail_text"),
-    }
-)
-
 # Endorsed fields by which a person is known anywhere, and those that are words of their own records alone.
 _RECOGNISED: Final = frozenset({"email", "phone", "phone_number", *REGISTRATION.names})
 _NAMES: Final = frozenset({"first_name", "last_name", "address"})
@@ -184,17 +214,20 @@ def erase_people(session: ScopedSession, customer_ids: Sequence[UUID], erasure_i
     people, erased = _find_rows(session, customer_ids), Erased()
     values = _without_shared(session, people, _collect_values(people))
     new = [row.id for row in people.customers if not row.email.endswith(f"@{ERASED_DOMAIN}")]
-    erased.files = _find_files(session, people)
+    erased.files, sound = _find_files(session, people), _list_sound_closings(session, values)
     session.insert(ErasureWindow(id=1))
     erased.rows.update(erase_rows(session, people))
     erased.rows["uploaded_file"] = run_in(session, sa.delete(UploadedFile), col(UploadedFile.code), erased.files)
     erased.rows["mail"] = _erase_mail(session, people)
-    for table in _searched_tables():
-        erased.rows[table.name] += _search(session, table, values)
+    changed = {table.name: search(session, table, values) for table in _searched_tables()}
+    erased.rows.update({name: len(keys) for name, keys in changed.items()})
     erased.rows["kept_answer"] += _erase_answers(session, people, values)
     erased.rows["sale_draft"] += _delete_drafts(session, values)
     erased.rows["audit_entry"] += redact_log(session, people.subjects(erased.files), values, erasure_id)
-    erased.rows["statement"] += seal_statements(session, people.movements, erasure_id)
+    erased.rows["statement"] += seal_statements(
+        session, people.movements, [key[0] for key in changed["statement_payment"]], erasure_id
+    )
+    _follow_references(session, [key[0] for key in changed["transfer"]], sound, erasure_id)
     reported = [*people.movements, *(claim.id for claim in people.claims)]
     erased.rows["bordereau"] += redact_bordereaux(session, reported, erasure_id)
     session.execute(sa.delete(ErasureWindow).execution_options(synchronize_session=False))
@@ -314,30 +347,7 @@ def _erase_mail(session: ScopedSession, people: PersonRows) -> int:
 
 def _searched_tables() -> list[sa.Table]:
     every = tables.metadata().sorted_tables
-    return [table for table in every if table.name not in _APART | _BUSINESS and not table.info.get(VIEW)]
-
-
-def _search(session: ScopedSession, table: sa.Table, values: PersonalValues) -> int:
-    """Take the person's values out of every text of a table; the number of changed rows."""
-    texts = list_searched_columns(table)
-    if not texts or not values.distinct:
-        return 0
-    keys = list(table.primary_key)
-    patterns = [sa.literal(f"%{_escape(pattern)}%") for pattern in values.patterns()]
-    anywhere = sa.or_(*(matches(sa.cast(c, sa.String), pattern) for c in texts for pattern in patterns))
-    number = 0
-    for row in session.connection().execute(sa.select(*keys, *texts).where(anywhere)).all():
-        values_ = dict(zip([*keys, *texts], row, strict=True))
-        changed = {c.name: new for c in texts if (new := values.take_out_of(values_[c])) != values_[c]}
-        if changed:
-            where = [key == values_[key] for key in keys]
-            session.connection().execute(sa.update(table).where(*where).values(changed))
-            number += 1
-    return number
-
-
-def _escape(pattern: str) -> str:
-    return pattern.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return [table for table in every if table.name not in _APART and not table.info.get(VIEW)]
 
 
 def _erase_answers(session: ScopedSession, people: PersonRows, values: PersonalValues) -> int:

@@ -15,8 +15,9 @@ from core.covers import fields, registry
 from core.covers.request import Request
 from core.covers.request_parts import normalise_registration
 from core.services.claims.intake.submitted import META_COLUMNS
-from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, keep_figures
+from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, PersonalValues, keep_figures
 from core.store.access import ScopedSession
+from core.store.expressions import matches
 from core.store.schema.tables import (
     Adjustment,
     AdjustmentProposal,
@@ -86,36 +87,135 @@ IDENTITY: Final[Mapping[str, frozenset[str]]] = {
     "complaint": frozenset({"name", "contact"}),
 }
 
-# Only grow, and their texts name nobody who is sold to: words of the business, of what it sells, and of its staff.
-CLOSED: Final = frozenset(
-    {
-        *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
-        *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
-        *("tax_rate", "reconciliation", "difference", "month_step", "statement_step", "role_grant", "commission_share"),
-        *("claim_payment_file", "approval", "approval_lapse", "credit_note", "loan_book", "party_payment"),
-        "staff_detail",
-    }
-)
-# Of these the note can be written anew, and may say of whom somebody asked.
-NOTED: Final = frozenset({"bordereau", "difference", "payment", "statement"})
+# Of these tables of the business these columns alone are searched, which somebody types or a file has. The others are
+# its figures, its codes, and words about itself, its partners and what it sells; triggers keep most of them.
+TYPED: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(
+        (
+            *("agreement", "api_key", "approval", "bank_account", "commission_share", "compliance_figure"),
+            *("credit_note", "distributor", "mail_text", "payment_settlement", "product", "product_category"),
+            *("product_version", "provider", "purchase", "renewal", "role_grant", "staff", "staff_detail"),
+            *("staff_session", "tax_rate"),
+        ),
+        frozenset(),
+    ),
+    "approval_lapse": frozenset({"reason"}),
+    "bordereau": frozenset({"note"}),
+    "claim_payment_file": frozenset({"file_name"}),
+    "difference": frozenset({"note", "policy_number"}),
+    "erasure": frozenset({"reason", "refusal"}),
+    "loan_book": frozenset({"file_name", "heading", "refusal", "unknown"}),
+    "month_step": frozenset({"note"}),
+    "party_payment": frozenset({"reason"}),
+    "payment": frozenset({"note", "received_reference"}),
+    "payout_batch": frozenset({"note"}),
+    "rate_proposal": frozenset({"reason"}),
+    "reconciliation": frozenset({"columns", "file_name"}),
+    "statement": frozenset({"note"}),
+    "statement_payment": frozenset({"reference"}),
+    "statement_step": frozenset({"note"}),
+    "webhook_endpoint": frozenset({"description", "last_error"}),
+}
+# Data that only grows and in which nobody typed a word: claims by their ids, steps of arithmetic, codes.
+COMPUTED: Final[Mapping[str, frozenset[str]]] = {
+    "claim_override": frozenset({"duplicates"}),
+    "refund": frozenset({"explained"}),
+    "loan_book_row": frozenset({"also"}),
+}
 # Policy numbers, states, hashes and who of the staff did it stay; a person's number may occur in a hash by chance.
 _CODE: Final = re.compile(
-    r"(^|_)(number|key|hash|sha256|code|seal|sealed|mark|fingerprint|kind|state|status|id|actor|changed_by|sent_by)$"
+    r"(^|_)(number|key|hash|sha256|code|seal|sealed|mark|fingerprint|kind|state|status|id|actor|changed_by|sent_by"
+    r"|role|method|format)$"
 )
+# A check of the store that a column holds one of a few words.
+_ONE_OF: Final = re.compile(r"\b(\w+) IN \(")
 
 
 def list_searched_columns(table: sa.Table) -> list[sa.Column[Any]]:
     """Return the columns in which an erasure looks for a person's values: data, and texts that are no codes."""
-    identity = IDENTITY.get(table.name, frozenset())
-    return [column for column in table.c if _is_text(column) and not (column.primary_key or column.name in identity)]
+    texts = [column for column in table.c if is_text(column) and not column.primary_key]
+    if table.name in TYPED:
+        return [column for column in texts if column.name in TYPED[table.name]]
+    left = {*IDENTITY.get(table.name, ()), *COMPUTED.get(table.name, ()), *_list_words(table)}
+    return [
+        column for column in texts if column.name not in left and (_is_data(column) or not _CODE.search(column.name))
+    ]
 
 
-def _is_text(column: sa.Column[Any]) -> bool:
-    kind = column.type.impl if isinstance(column.type, sa.TypeDecorator) else column.type
-    if isinstance(kind, sa.String):
-        is_note = column.name == "note" and column.table.name in NOTED
-        return is_note or not (column.table.name in CLOSED or _CODE.search(column.name))
-    return isinstance(kind, sa.JSON)
+def is_text(column: sa.Column[Any]) -> bool:
+    """Return True for a column of text or of plain data."""
+    return isinstance(_type_of(column), sa.String | sa.JSON)
+
+
+def _is_data(column: sa.Column[Any]) -> bool:
+    return isinstance(_type_of(column), sa.JSON)
+
+
+def _type_of(column: sa.Column[Any]) -> Any:
+    return column.type.impl if isinstance(column.type, sa.TypeDecorator) else column.type
+
+
+def _list_words(table: sa.Table) -> set[str]:
+    """Return the columns that hold one of a few words."""
+    checks = (each for each in table.constraints if isinstance(each, sa.CheckConstraint))
+    words = {name for check in checks for name in _ONE_OF.findall(str(check.sqltext))}
+    return words | {column.name for column in table.c if _is_short(column)}
+
+
+def _is_short(column: sa.Column[Any]) -> bool:
+    """Return True where neither a person's value nor what stands for one has room."""
+    longest = getattr(_type_of(column), "length", None)
+    return longest is not None and longest < len(ERASED)
+
+
+def search(session: ScopedSession, table: sa.Table, values: PersonalValues) -> list[tuple[Any, ...]]:
+    """Take the person's values out of every text of a table; the keys of the changed rows."""
+    changes = find_changes(session, table, values)
+    for key, left in changes.items():
+        where = [column == part for column, part in zip(table.primary_key, key, strict=True)]
+        session.connection().execute(sa.update(table).where(*where).values(left))
+    return list(changes)
+
+
+def find_changes(
+    session: ScopedSession, table: sa.Table, values: PersonalValues
+) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Return what is left of the texts of a table that hold a value of the person, by the key of the row."""
+    texts, keys = list_searched_columns(table), list(table.primary_key)
+    if not texts or not values.distinct:
+        return {}
+    patterns = [sa.literal(f"%{escape(pattern)}%") for pattern in values.patterns()]
+    anywhere = sa.or_(*(matches(sa.cast(c, sa.String), pattern) for c in texts for pattern in patterns))
+    changes: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in session.connection().execute(sa.select(*keys, *texts).where(anywhere)).all():
+        key, held = tuple(row[: len(keys)]), zip(texts, row[len(keys) :], strict=True)
+        taken = ((column, text, values.take_out_of(text)) for column, text in held)
+        if left := {column.name: _fit(column, key, new) for column, text, new in taken if new != text}:
+            changes[key] = left
+    return changes
+
+
+def _fit(column: sa.Column[Any], key: tuple[Any, ...], text: Any) -> Any:
+    """Return what is left of a text as its column takes it: no longer than that, and no two alike that may not be."""
+    if _is_data(column):
+        return text
+    mark = f" {str(key[0])[-8:]}" if column.name in _list_unique(column.table) else ""
+    longest = _type_of(column).length
+    return text[: longest - len(mark) if longest else None] + mark
+
+
+def _list_unique(table: Any) -> set[str]:
+    return {
+        name
+        for each in table.constraints
+        if isinstance(each, sa.UniqueConstraint)
+        for name in each.columns.keys()  # noqa: SIM118 a collection of columns is not its names
+    }
+
+
+def escape(pattern: str) -> str:
+    """Return a text as it stands for itself in a pattern of the database."""
+    return pattern.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Requests of people about their data: registered, identified, answered within days that are counted (contract D1)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final
@@ -15,12 +15,13 @@ from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import figures
 from core.services.compliance.own_records import subject_key
+from core.services.compliance.personal_values import ERASED_DOMAIN
 from core.services.compliance.request_forms import Extension, Identity, NewRequest, Outcome, Refusal
 from core.services.customers import merging
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.rows import build_row
-from core.store.schema.tables import Customer, DataRequest, Distributor
+from core.store.schema.tables import Customer, DataRequest, Distributor, LegalHold
 
 OPEN: Final = ("received", "acknowledged")
 _MOST_FOUND: Final = 100
@@ -70,7 +71,10 @@ class RequestRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FoundRecord:
-    """A customer's record that may be the person's; `is_chosen` when the request names it."""
+    """A customer's record that may be the person's; `is_chosen` when the request names it.
+
+    `holds` are the reasons of the legal holds that stand; `is_erased` when nobody is in it any more.
+    """
 
     id: UUID
     name: str
@@ -79,6 +83,8 @@ class FoundRecord:
     distributor: str
     is_live: bool
     is_chosen: bool
+    holds: Sequence[str]
+    is_erased: bool
 
 
 def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) -> UUID:
@@ -134,6 +140,7 @@ def find_records(session: ScopedSession, row: RequestRow) -> list[FoundRecord]:
         .order_by(col(Distributor.business_name), col(Customer.created_at))
         .limit(_MOST_FOUND)
     )
+    holds = _load_holds(session, everyone)
     return [
         FoundRecord(
             id=found.id,
@@ -143,8 +150,34 @@ def find_records(session: ScopedSession, row: RequestRow) -> list[FoundRecord]:
             distributor=distributor,
             is_live=found.is_live,
             is_chosen=found.id in chosen,
+            holds=holds.get(found.id, ()),
+            is_erased=found.email.endswith(f"@{ERASED_DOMAIN}"),
         )
         for found, distributor in session.execute(query)
+    ]
+
+
+def _load_holds(session: ScopedSession, customers: Collection[UUID]) -> dict[UUID, list[str]]:
+    query = (
+        sa.select(col(LegalHold.customer_id), col(LegalHold.reason))
+        .where(col(LegalHold.customer_id).in_(customers), col(LegalHold.lifted_at).is_(None))
+        .order_by(col(LegalHold.set_at))
+    )
+    holds: dict[UUID, list[str]] = {}
+    for row in session.execute(query):
+        holds.setdefault(row.customer_id, []).append(row.reason)
+    return holds
+
+
+def list_other_open(session: ScopedSession, customers: Sequence[str], *, but: UUID | None) -> list[RequestRow]:
+    """List the open requests that name one of these records, without the one that is meant.
+
+    An erasure takes name and address out of them too, so that nobody could answer them afterwards.
+    """
+    return [
+        row
+        for row in list_requests(session)
+        if row.is_open and row.id != but and not set(row.customers).isdisjoint(customers)
     ]
 
 

@@ -181,6 +181,15 @@ def with_same_email(session: ScopedSession, customers: Sequence[UUID]) -> list[U
     return list(session.execute(sa.select(col(Customer.id)).where(col(Customer.email_key).in_(keys))).scalars())
 
 
+# One and several of each thing that stands against an erasure, in the order in which they are counted.
+_OBSTACLES: Final = (
+    ("policy in force or awaiting its insurer", "policies in force or awaiting their insurer"),
+    ("open claim", "open claims"),
+    ("legal hold", "legal holds"),
+    ("refund that is not paid yet", "refunds that are not paid yet"),
+)
+
+
 def find_obstacles(session: ScopedSession, customers: Sequence[UUID]) -> Obstacles:
     """Return what stands against erasing these people."""
     mine = sa.or_(col(Policy.customer_id).in_(customers), col(Policy.buyer_id).in_(customers))
@@ -192,11 +201,7 @@ def find_obstacles(session: ScopedSession, customers: Sequence[UUID]) -> Obstacl
     counts = [session.count_rows(entity, *which) for entity, *which in against]
     # Money that is still to be paid needs the name and the account that it was promised to.
     counts.append(len(givers.list_unpaid_customers(session, col(Refund.customer_id).in_(customers))))
-    words = (
-        *("{} policies in force or awaiting their insurer", "{} open claims", "{} legal holds"),
-        "{} refunds that are not paid yet",
-    )
-    reasons = [word.format(count) for word, count in zip(words, counts, strict=True) if count]
+    reasons = [f"{count:,} {words[count > 1]}" for words, count in zip(_OBSTACLES, counts, strict=True) if count]
     if not customers:
         reasons = ["no record of a person is named"]
     return Obstacles(reasons, _keep_until(session, customers, mine))

@@ -34,6 +34,7 @@ from core.store.schema.tables import MonthStep, Movement, Staff
 class Step:
     """One step of a month with the person who made it."""
 
+    id: UUID
     month: date
     position: int
     state: MonthState

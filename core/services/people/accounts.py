@@ -40,8 +40,7 @@ def add_person(session: ScopedSession, staff_id: UUID, inputs: dict[str, Any], *
     validated: NewStaffInput = request.validate(NewStaffInput, inputs)
     row = Staff(id=staff_id, email=validated.email, name=validated.name, made_by=by.id, roles=[])
     limit = staff.limit_of(row, validated)
-    # A limit lets operations confirm loan books up to it.
-    waits = role_grants.moves_money(validated.roles) or limit is not None
+    waits = role_grants.is_guarded(validated.roles, limit)
     if not waits:
         staff.apply_input(row, validated)
     if session.insert_if_absent(row):
@@ -121,7 +120,7 @@ def enable_person(session: ScopedSession, staff_id: UUID, *, by: Person) -> None
     row = _get_for_update(session, staff_id)
     if row.disabled_at is None:
         return
-    if role_grants.moves_money(row.roles):
+    if role_grants.is_guarded(row.roles, row.claim_limit_minor):
         with role_grants.keep_refusal(row.id, "staff enabling", by=by):
             role_grants.propose(session, row, "enable", by=by)
         return
@@ -195,7 +194,7 @@ def create_password_link(session: ScopedSession, staff_id: UUID, *, by: Person) 
         waits = role_grants.get_open(session, row.id)
         if waits is not None and waits.act == "account":
             return None
-        is_guarded = row.id != by.id and role_grants.moves_money(row.roles)
+        is_guarded = row.id != by.id and role_grants.is_guarded(row.roles, row.claim_limit_minor)
         if is_guarded and role_grants.propose(session, row, "link", by=by):
             return None
     return _issue_link(session, row, by=by)
@@ -211,7 +210,7 @@ def _issue_link(session: ScopedSession, row: Staff, *, by: Person) -> str:
     row.link_until, row.link_by = clock.now() + LIFETIME, by.id
     session.flush()
     until = clock.to_wire(row.link_until)
-    audit.note(session, "staff", row.id, "password link made", actor=by.actor, until=until)
+    audit.note(session, "staff", row.id, role_grants.LINK_MADE, actor=by.actor, until=until)
     return _build_url("password", sign_in.issue_ticket("password", f"{row.id} {until}", lifetime=LIFETIME))
 
 

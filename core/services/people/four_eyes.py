@@ -1,6 +1,7 @@
 """Two people: what one person proposes or prepares is decided by another (contract A1, F9, K4)."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from sqlmodel import SQLModel, col
 from core import clock
 from core.errors import NotAllowed, StateForbids
 from core.services.people import staff
+from core.services.people.credentials import RESTS_FOR
 from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
@@ -74,6 +76,20 @@ def refuse_same(first: UUID | None, by: Person, why: str) -> None:
         raise NotAllowed(why)
 
 
+def refuse_made_resting(session: ScopedSession, maker_id: UUID | None, made_at: datetime | None) -> None:
+    """StateForbids for what was made in the name of somebody whose password another person had just reset (A2).
+
+    Whoever reset it may be both: it is confirmed once its maker may approve again, who can have taken it back by then.
+    """
+    maker: Staff | None = session.get(Staff, maker_id) if maker_id else None
+    until = maker.approves_from if maker else None
+    if maker and until and made_at and until > clock.now() and made_at >= until - RESTS_FOR:
+        raise StateForbids(
+            f"It was made by {maker.name}, whose password somebody else had just reset: it is confirmed from"
+            f" {clock.format_lagos(until)} on"
+        )
+
+
 Row = TypeVar("Row", bound=SQLModel)
 
 
@@ -105,6 +121,7 @@ class Proposals(Generic[Row]):
         StateForbids where who proposed it could not propose it today: one person alone would stand behind it.
         """
         require_second(self._get_maker(row), by, self._why)
+        refuse_made_resting(session, self._get_maker(row), getattr(row, f"{self.verb}_at"))
         maker = session.get_one(Staff, self._get_maker(row))
         if maker.disabled_at is not None or not {"admin", self.role} & set(maker.roles):
             lost = f"does not have the role {self.role} any more" if maker.disabled_at is None else "is disabled"

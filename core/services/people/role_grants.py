@@ -26,6 +26,7 @@ from core.store.schema.tables import AuditEntry, RoleGrant, Staff
 MONEY_ROLES: Final = frozenset({"claims", "finance", "supervisor", "compliance", "admin"})
 PROPOSALS: Final = Proposals(RoleGrant, "change of an account")
 ALONE: Final = "by_one_admin_alone"
+LINK_MADE: Final = "password link made"
 _ADMIN: Final = "admin"
 # The entries of the log by which an account comes to be as it is.
 _BY_HAND: Final = (
@@ -68,6 +69,21 @@ class OpenGrant:
 def moves_money(roles: Collection[str]) -> bool:
     """True for roles with which somebody decides on money, or approves what others prepare."""
     return not MONEY_ROLES.isdisjoint(roles)
+
+
+def is_guarded(roles: Collection[str], limit_minor: int | None) -> bool:
+    """True for an account of which two admins make what opens it: it moves money, or confirms loan books to a limit."""
+    return moves_money(roles) or limit_minor is not None
+
+
+def has_opened(session: ScopedSession, actor: str, *, by: str) -> bool:
+    """True where `by` ever made a password link of another actor's account, and may act as that one since."""
+    if actor == by:
+        return False
+    found = session.execute(sa.select(col(Staff.id)).where(sa.literal("staff ") + col(Staff.email) == actor)).scalar()
+    made = (col(AuditEntry.action) == LINK_MADE, col(AuditEntry.actor) == by)
+    of_account = col(AuditEntry.subject) == audit.subject_of("staff", found) if found else sa.false()
+    return session.count_rows(AuditEntry, of_account, *made) > 0
 
 
 def keep_refusal(staff_id: UUID, action: str, *, by: Person) -> AbstractContextManager[None]:

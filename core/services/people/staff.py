@@ -65,7 +65,9 @@ class Person:
 
 
 def _check_roles(roles: list[str]) -> list[str]:
-    if not roles or set(roles) - set(ROLES):
+    if not roles:
+        raise fault("must be chosen: at least one")
+    if set(roles) - set(ROLES):
         raise fault(f"must be one or more of {', '.join(ROLES)}")
     return sorted(set(roles))
 
@@ -187,9 +189,13 @@ def limit_of(row: Staff, inputs: StaffInput) -> int | None:
     """Return the limit in kobo that an input gives a person; None is no limit."""
     if inputs.claim_limit is not None:
         return money.to_minor(inputs.claim_limit)
-    had_none = "claims" in (row.roles or ()) and row.claim_limit_minor is None
-    is_officer = "claims" in inputs.roles and _UNLIMITED.isdisjoint(inputs.roles)
-    return 0 if is_officer and not had_none else None
+    had_none = _is_officer(row.roles or ()) and row.claim_limit_minor is None
+    return 0 if _is_officer(inputs.roles) and not had_none else None
+
+
+def _is_officer(roles: Sequence[str]) -> bool:
+    """True for roles under a limit: a supervisor is above every one, and has none to keep as an officer."""
+    return "claims" in roles and _UNLIMITED.isdisjoint(roles)
 
 
 def set_roles(row: Staff, roles: Sequence[str]) -> None:

@@ -25,6 +25,8 @@ from core.store.schema.tables import ClaimPayment, CreditNotePayment, PartyPayme
 LONGEST_REFERENCE: Final = 60
 TAKEN: Final = "was used for another payment already: give the reference of this one"
 ACCOUNT: Final = "account_number"
+# Begins the key of a transfer whose reference named somebody who was erased; no reference that is typed has the sign.
+ERASED_KEY: Final = "erased:"
 PaidRow = TypeVar("PaidRow", ClaimPayment, CreditNotePayment, PartyPayment)
 _SIGNS: Final = "-/._#"
 _ALLOWED: Final = "only letters A to Z, digits, blanks and - / . _ #"

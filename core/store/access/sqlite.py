@@ -158,6 +158,8 @@ def _prepare(connection: Any, _record: Any, *, cache_kib: int) -> None:
         f"journal_mode={'WAL' if wal_is_safe() else 'DELETE'}",
         "synchronous=FULL",
         "foreign_keys=ON",
+        # Without it INSERT OR REPLACE removes a row past the triggers that keep it.
+        "recursive_triggers=ON",
         f"busy_timeout={int(WAIT_SECONDS * 1000)}",
         f"cache_size=-{cache_kib}",
         "temp_store=MEMORY",

@@ -84,7 +84,11 @@ def require(*roles: str) -> Person:
     """
     person = current()
     if person is None:
-        st.warning("Your sign-in has ended. Reload the page to sign in again.", icon=":material/lock_clock:")
+        # What was typed goes with the session, as another person may be here by now.
+        st.warning(
+            "Your sign-in has ended. Copy what you have typed and want to keep, then reload the page to sign in again.",
+            icon=":material/lock_clock:",
+        )
         st.stop()
     if roles and not person.has_role(*roles):
         needed = " or ".join(roles)

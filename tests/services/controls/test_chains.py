@@ -19,6 +19,7 @@ from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts
 from core.services.finance.statements import statements
+from core.services.people import accounts
 from core.services.policies import changes
 from core.services.selling import endorsing
 from core.store.access import Scope, Store
@@ -55,9 +56,9 @@ def sold(finance: Finance, partner: Partner, *, at: Any = NOW - timedelta(days=3
         return sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True, **asked).policy_id
 
 
-def cancel(finance: Finance, policy_id: UUID, *, version: int = 1) -> UUID:
+def cancel(finance: Finance, policy_id: UUID, *, version: int = 1, actor: str = "tests") -> UUID:
     """End a policy and return the id of its credit note."""
-    given = {"reason": "Sold the car", "by_insurer": True, "actor": "tests", "expected_version": version}
+    given = {"reason": "Sold the car", "by_insurer": True, "actor": actor, "expected_version": version}
     finance.do(changes.cancel, policy_id, **given)
     with finance.reading() as session:
         notes = sa.select(col(CreditNote.id)).join(Refund, col(Refund.id) == col(CreditNote.refund_id))
@@ -169,6 +170,23 @@ def test_a_limit_is_not_split_over_several_corrections_of_a_policy_or_a_distribu
     assert "come to ₦25.00" in found
 
 
+def test_what_is_proposed_in_the_name_of_somebody_whose_password_was_just_reset_waits(
+    finance: Finance, partner: Partner
+) -> None:
+    """Whoever reset it would propose as that one, and confirm as themselves."""
+    row = movement(finance, sold(finance, partner), "purchase")
+    before = finance.do(adjustments.propose, row.id, typed(distributor=100), by="wale")
+    with clock.freeze(NOW + timedelta(hours=1)):
+        wale = finance.rest("wale", clock.now() + timedelta(hours=24))
+        since = finance.do(adjustments.propose, row.id, typed(distributor=600), by=wale)
+        with pytest.raises(StateForbids, match="made by Wale, whose password somebody else had just reset"):
+            finance.do(adjustments.confirm, since, by="femi")
+        assert refused_acts(finance, f"movement {row.id}") == ["adjustment confirmation refused"]
+        finance.do(adjustments.confirm, before, by="femi")
+    with clock.freeze(NOW + timedelta(hours=26)):
+        finance.do(adjustments.confirm, since, by="femi")
+
+
 @pytest.mark.both_databases
 def test_another_payee_than_the_customer_takes_two_who_approve(finance: Finance, partner: Partner) -> None:
     note = cancel(finance, sold(finance, partner))
@@ -209,6 +227,18 @@ def test_the_account_of_another_customer_takes_two_who_approve(
     (found,) = [each for each in finance.faults(OTHER_PAYEE) if "another customer's" in each]
     total = money.format_naira(finance.read(credit_note_reading.get_note, fourth).total_minor)
     assert f"{total}, was approved by Femi alone for" in found
+
+
+def test_who_made_the_link_of_who_ended_a_policy_does_not_approve_its_refund_alone(
+    finance: Finance, partner: Partner
+) -> None:
+    """An admin opens the link of somebody of operations, ends a policy as that one, and would approve as admin."""
+    note = cancel(finance, sold(finance, partner), actor=finance.people["oye"].actor)
+    finance.do(accounts.create_password_link, finance.people["oye"].id, by="root")
+    assert finance.do(deciding.approve, note, ACCOUNT, by="root") == "Awaits second person"
+    assert finance.do(deciding.approve, note, {}, by="femi") == "Approved"
+    other = cancel(finance, sold(finance, partner, registration_number="ABC-123XY"), actor=finance.people["oye"].actor)
+    assert finance.do(deciding.approve, other, OTHER, by="second") == "Approved"
 
 
 @pytest.mark.both_databases

@@ -8,8 +8,9 @@ from uuid import UUID
 import pytest
 from typer.testing import CliRunner, Result
 
-from core import cli, clock
-from core.errors import NotAllowed
+from core import cli, clock, ids, seal
+from core.errors import InvalidInput, NotAllowed
+from core.services.audit import log as audit
 from core.services.claims.intake import lodging
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import corrections as claim_corrections
@@ -22,7 +23,7 @@ from core.services.files.files import ReceivedFile
 from core.store.access import Scope
 from core.store.schema.tables import Claim, Staff
 from tests import papers
-from tests.services.claim_desk import NOON
+from tests.services.claim_desk import NOON, Desk
 from tests.services.claim_office import DESK, Office
 
 pytestmark = pytest.mark.frozen_at(NOON)
@@ -38,6 +39,8 @@ KIN = {
 }
 PAYEE = {"name": "Bisi Okafor", "bank_name": "A Bank", "account_number": "0123456780", "reason": "By telephone"}
 PAPERS = ("front_image", "back_image", "repair_receipt")
+# Credit life on the reducing basis, which is another product.
+OTHER = "01900000-0000-7000-8000-000000080103"
 RESTS = "Somebody else has reset your password"
 OWN = "It has your own e-mail, phone or account"
 
@@ -50,9 +53,9 @@ def reference(claim_id: UUID) -> str:
     return f"C-{claim_id.hex[-8:].upper()}"
 
 
-def damaged(office: Office, **told: str) -> UUID:
+def damaged(office: Office, *, actor: str = "tests", **told: str) -> UUID:
     """A claim for a damaged device, which names no account: the claimant is paid by name."""
-    claim_id = office.lodge(**KNOWN)
+    claim_id = office.lodge(actor=actor, **KNOWN)
     own = {name: f"https://x.example/{claim_id.hex}/{name}" for name in PAPERS}
     meta = {"cost_of_repair": "60000.00", "incident_type": "Cracked screen", **own, **told}
     office.put(claim_id, credit_life_claim_meta=None, gadget_claim_meta=meta, claim_type="Gadget")
@@ -130,6 +133,22 @@ def test_an_officer_does_not_raise_what_is_owed_by_lodging_anew(office: Office, 
         with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: Nothing was declined before"):
             office.move(second, "Approved", by="ada", amount="100000")
         office.move(second, "Approved", by="sade", amount="100000")
+
+
+def test_the_first_claim_is_not_closed_for_a_third_so_that_a_second_one_takes_its_place(office: Office) -> None:
+    """The one that it is linked to is of another kind, and waits; so does an old one that was paid long ago."""
+    office.lodge(incident_type="Permanent disability", incident_date="2026-09-20", at=NOON - timedelta(days=50))
+    first = office.lodge_again(pending_repayment_amount="50000", **KNOWN)
+    with clock.freeze(LATER):
+        third = office.lodge_again(incident_type="Temporary disability", at=LATER, **KNOWN)
+        second = office.lodge_again(pending_repayment_amount="100000", at=LATER, **KNOWN)
+        close_as_second(office, first, third)
+        with pytest.raises(NotAllowed, match="Nothing was declined before"):
+            office.move(second, "Approved", by="ada", amount="100000")
+        # As one that was declined as a duplicate of nobody knows which.
+        office.put(first, second_of=None)
+        with pytest.raises(NotAllowed, match="Nothing was declined before"):
+            office.move(second, "Approved", by="ada", amount="100000")
 
 
 def test_an_officer_does_not_move_the_loss_into_the_cover_by_lodging_anew(office: Office) -> None:
@@ -232,6 +251,17 @@ def test_who_set_a_claimant_who_is_paid_neither_approves_nor_pays(office: Office
     office.move(claim_id, "Paid", by="ada", **paid)
 
 
+def test_who_lodged_a_claim_for_another_claimant_who_is_paid_does_not_approve_it(office: Office) -> None:
+    """An officer makes a claim up for a friend, whom it pays by name, and would approve it."""
+    bola = office.people["bola"].actor
+    own, another = damaged(office, actor=bola), damaged(office, actor=bola)
+    office.put(another, claim_owner="Representative", claim_owner_first_name="A", claim_owner_last_name="Friend")
+    with pytest.raises(NotAllowed, match="an approver other than who set the claimant, who is paid"):
+        office.move(another, "Approved", by="bola", amount="60000")
+    office.move(another, "Approved", by="sade", amount="60000")
+    office.move(own, "Approved", by="bola", amount="60000")
+
+
 def test_who_set_the_claimant_of_a_claim_that_names_its_payee_may_approve_it(office: Office) -> None:
     claim_id = damaged(office, account_name="Ngozi Okafor")
     set_claimant(office, claim_id, by="bola")
@@ -272,3 +302,65 @@ def test_who_noted_that_a_payment_came_back_does_not_pay_again(office: Office) -
     with pytest.raises(NotAllowed, match="a payer who has not noted that its payment came back"):
         office.move(claim_id, "Paid", by="root", payment_reference="TWO")
     office.move(claim_id, "Paid", by="ada", payment_reference="TWO")
+
+
+def test_who_issued_the_key_by_which_a_claim_named_its_account_does_not_approve_it(office: Office) -> None:
+    """An admin sends a claim in the name of a distributor, with an account of a friend, and would approve it."""
+    key = f"key {ids.new()}"
+    claim_id = office.lodge(actor=key, **KNOWN)
+    with office.store.writing(Scope.system()) as session:
+        audit.write(session, actor=office.people["root"].actor, action="key issued", subject=key)
+    office.move(office.lodge(actor=key, **KNOWN), "Approved", by="root", amount="75000")
+    office.put(claim_id, sealed=seal.seal({"account_number": "0123456789"}))
+    with pytest.raises(NotAllowed, match="an approver other than who issued the key by which it named who is paid"):
+        office.move(claim_id, "Approved", by="root", amount="75000")
+    office.move(claim_id, "Approved", by="sade", amount="75000")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({}, {}),
+        ({}, {"loan_account_number": "LN-1"}),
+        ({"phone_number": "08035550101"}, {"email": "n.okafor@x.example", "phone_number": "08035550101"}),
+        (
+            {"loan_account_number": "LN-1"},
+            {"loan_account_number": "ln - 1", "loan_amount": "99000", "product_id": OTHER},
+        ),
+    ],
+    ids=["without an account", "with one account", "with another e-mail", "of another product"],
+)
+def test_a_loan_that_was_insured_twice_is_owed_once(
+    office: Office, first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    claims = []
+    for sold, kind in ((first, "Loss of job"), (second, "Permanent disability")):
+        office.desk = Desk(office.store, office.partner, **sold)
+        claims.append(office.lodge_again(incident_type=kind, **KNOWN))
+    for claim_id, other in (claims, claims[::-1]):
+        with office.store.reading(DESK) as session:
+            (found,) = claim_review.get_review(session, claim_id, person=office.people["sade"]).duplicates
+        assert (found.id, found.fails) == (other, True)
+        assert "the same loan on another policy" in found.matches
+    with pytest.raises(NotAllowed, match=r"a check is failed: .*No other claim for this loss"):
+        office.move(claims[1], "Approved", by="bola", amount="75000")
+
+
+def test_a_second_loan_with_an_account_of_its_own_is_another_debt(office: Office) -> None:
+    office.desk = Desk(office.store, office.partner, loan_account_number="LN-1")
+    office.lodge_again(**KNOWN)
+    office.desk = Desk(office.store, office.partner, loan_account_number="LN-2")
+    second = office.lodge_again(**KNOWN)
+    with office.store.reading(DESK) as session:
+        assert claim_review.get_review(session, second, person=office.people["sade"]).duplicates == []
+
+
+def test_a_payment_has_no_day_before_the_claim_was_approved(office: Office) -> None:
+    """Money that left before anybody approved it is not noted afterwards as if somebody had."""
+    claim_id = office.lodge(**KNOWN)
+    with clock.freeze(NOON + timedelta(days=2)):
+        office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+        paid: dict[str, Any] = {"payment_reference": "ONE", "payment": {"value_on": "2026-11-21"}}
+        with pytest.raises(InvalidInput, match="value_on must not be before it was approved"):
+            office.move(claim_id, "Paid", by="ada", **paid)
+        office.move(claim_id, "Paid", by="ada", **paid | {"payment": {"value_on": "2026-11-22"}})

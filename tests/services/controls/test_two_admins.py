@@ -220,3 +220,25 @@ def test_the_check_names_an_account_that_was_changed_past_the_desk(admins: Admin
         "puppet@x.example is claims with ₦1,000,000,000.00, and by the log claims with 50000.00:"
         " it was changed past the desk"
     )
+
+
+def test_an_account_of_operations_that_confirms_loan_books_is_opened_by_two_admins(admins: Admins) -> None:
+    """A limit alone lets it confirm them: an admin with its password would upload a book and confirm it."""
+    key = admins.add(roles=["operations"])
+    assert admins.confirm(key) is not None
+    assert admins.do(accounts.create_password_link, key, by="ada") is None
+    assert admins.waiting(key).act == "link"
+    admins.do(accounts.disable_person, key, by="ada")
+    admins.do(accounts.enable_person, key, by="ada")
+    assert (admins.waiting(key).act, admins.row(key).state) == ("enable", "Disabled")
+
+
+def test_a_supervisor_who_becomes_an_officer_has_no_authority_until_a_limit_is_set(admins: Admins) -> None:
+    """The supervisor was above every limit, kept none, and decided on any amount as an officer."""
+    key = admins.add(roles=["claims", "supervisor"], claim_limit=None)
+    admins.confirm(key)
+    assert admins.row(key).claim_limit_minor is None
+    admins.change(key, roles=["claims"])
+    assert "up to ₦0.00" in admins.waiting(key).text
+    admins.confirm(key)
+    assert (admins.row(key).roles, admins.row(key).claim_limit_minor) == (("claims",), 0)

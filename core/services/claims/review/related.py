@@ -15,7 +15,7 @@ from core.services.claims.intake import submitted
 from core.services.files import likeness
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Approval, Claim, ClaimPayment, FileMark, UploadedFile
+from core.store.schema.tables import Approval, Claim, ClaimPayment, FileMark, Policy, UploadedFile
 
 POLICY: Final = "same policy"
 CUSTOMER: Final = "same customer"
@@ -90,6 +90,7 @@ def _line(claim: Claim, ties: tuple[str, ...] = ()) -> ClaimLine:
 
 
 SAME_INCIDENT: Final = "the same kind of incident on this policy"
+SAME_LOAN: Final = "the same loan on another policy"
 SAME_DOCUMENT: Final = "the same document"
 SAME_PICTURE: Final = "a picture that looks the same"
 OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
@@ -100,7 +101,7 @@ VELOCITY_PERIOD: Final = timedelta(days=90)
 NEAR_PERIOD: Final = timedelta(days=14)
 VELOCITY_LIMIT: Final = 3
 # Matches that say that it is the same loss; the others only call for a look.
-_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_DOCUMENT, SAME_PICTURE})
+_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_LOAN, SAME_DOCUMENT, SAME_PICTURE})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,10 +137,11 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """The claims that were sent a document, or a picture that looks the same."""
+    """The claims that were sent a document, or a picture that looks the same, and the policies of the same loan."""
 
     documents: set[UUID]
     pictures: set[UUID]
+    policies: set[UUID]
 
 
 def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
@@ -154,6 +156,7 @@ def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
 
 def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> list[Duplicate]:
     matches = [col(Claim.policy_id) == claim.policy_id, col(Claim.id).in_(sharing.documents | sharing.pictures)]
+    matches.append(col(Claim.policy_id).in_(sharing.policies))
     if claim.account_key is not None:
         matches.append(col(Claim.account_key) == claim.account_key)
     if claim.claim_owner_phone_number:
@@ -233,34 +236,37 @@ def list_declined(session: ScopedSession, claim: Claim) -> list[str]:
         sa.or_(col(Claim.policy_id) == claim.policy_id, *build_same_person(claim)),
         *build_others(claim),
         col(Claim.claim_status) == ClaimStatus.DECLINED,
-        sa.or_(col(Claim.decline_reason) != TWICE, _build_replaced(claim)),
     )
     latest = query.order_by(col(Claim.updated_at).desc(), col(Claim.id)).limit(MAX_RELATED)
     with session.across_distributors():
-        found = session.execute(latest).scalars()
-        return [f"{submitted.format_reference(each.id)}: {each.decline_reason}" for each in found]
+        found = [
+            each
+            for each in session.execute(latest).scalars()
+            if each.decline_reason != TWICE or _was_replaced(session, claim, each)
+        ]
+    return [f"{submitted.format_reference(each.id)}: {each.decline_reason}" for each in found]
 
 
-def _build_replaced(claim: Claim) -> sa.ColumnElement[bool]:
-    """Return the condition of an earlier claim of the policy that was closed as lodged twice for this later one.
+def _was_replaced(session: ScopedSession, claim: Claim, other: Claim) -> bool:
+    """True for an earlier claim of the policy that was closed as lodged twice in favour of a later one.
 
-    Where nobody said which one is the other, it is for this one unless a still earlier claim is worked or was paid.
+    Where nobody said of which, it was unless a still earlier claim of the same kind, or near it, is worked or was paid.
     """
-    first = sa.orm.aliased(Claim)
-    has_first = sa.exists().where(
-        col(first.policy_id) == claim.policy_id,
-        col(first.id) != col(Claim.id),
-        col(first.created_at) <= col(Claim.created_at),
-        col(first.claim_status) != ClaimStatus.DECLINED,
-        col(first.deleted_at).is_(None),
+    if other.policy_id != claim.policy_id or other.created_at >= claim.created_at:
+        return False
+    if other.second_of is not None:
+        return session.get_one(Claim, other.second_of).created_at > other.created_at
+    query = sa.select(Claim).where(
+        col(Claim.policy_id) == other.policy_id,
+        col(Claim.id) != other.id,
+        col(Claim.created_at) <= other.created_at,
+        col(Claim.claim_status) != ClaimStatus.DECLINED,
+        col(Claim.deleted_at).is_(None),
     )
-    return sa.and_(
-        col(Claim.policy_id) == claim.policy_id,
-        col(Claim.created_at) < claim.created_at,
-        sa.or_(
-            col(Claim.second_of) == claim.id,
-            sa.and_(col(Claim.second_of).is_(None), sa.not_(has_first.correlate(Claim))),
-        ),
+    kind = submitted.get_meta(other).get("incident_type")
+    earlier = session.execute(query).scalars()
+    return not any(
+        submitted.get_meta(first).get("incident_type") == kind or are_near(first, other) for first in earlier
     )
 
 
@@ -303,6 +309,7 @@ def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
     )
     found = {
         SAME_INCIDENT: is_same_incident,
+        SAME_LOAN: other.policy_id in sharing.policies,
         OTHER_INCIDENT: is_same_policy and not is_same_incident and are_near(claim, other),
         SAME_DOCUMENT: other.id in sharing.documents or (is_same_policy and has_same_paper),
         SAME_PICTURE: other.id in sharing.pictures,
@@ -328,4 +335,29 @@ def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
     )
     texts, pictures = likeness.find_claims_alike(session, [row.code for row in own])
     documents = {*session.execute(others.distinct()).scalars(), *texts}
-    return Sharing(documents=documents - {claim.id}, pictures=pictures - {claim.id})
+    return Sharing(
+        documents=documents - {claim.id},
+        pictures=pictures - {claim.id},
+        policies=_find_policies_of_loan(session, claim),
+    )
+
+
+def _find_policies_of_loan(session: ScopedSession, claim: Claim) -> set[UUID]:
+    """Return the other policies of the borrower, by record or phone, for the same loan: a debt is owed once (S12).
+
+    It is the same by its account, or by amount and start unless both name another account.
+    """
+    policy = session.get_one(Policy, claim.policy_id)
+    if claim.credit_life_claim_meta is None or policy.twin_key is None:
+        return set()
+    is_twin, risk = col(Policy.twin_key) == policy.twin_key, col(Policy.risk_hash)
+    is_same = sa.or_(sa.and_(is_twin, risk.is_(None)), risk == policy.risk_hash) if policy.risk_hash else is_twin
+    borrowers = [col(Policy.customer_id) == policy.customer_id]
+    if policy.phone:
+        borrowers.append(
+            sa.and_(col(Policy.phone) == policy.phone, col(Policy.distributor_id) == policy.distributor_id)
+        )
+    query = sa.select(col(Policy.id)).where(
+        sa.or_(*borrowers), is_same, col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id
+    )
+    return set(session.execute(query).scalars())

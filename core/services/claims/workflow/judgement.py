@@ -12,6 +12,7 @@ from sqlmodel import col
 
 from core import money
 from core.covers import tariff
+from core.covers.claims.line import OWNER
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.review import coverage_checks, officers
@@ -51,6 +52,7 @@ APPROVED: Final = ClaimStatus.APPROVED
 OFFERED: Final = ClaimStatus.OFFER_SENT
 PAYEE_SET: Final = "Payee set"
 CLAIMANT_SET: Final = "Claimant set"
+KEY_ISSUED: Final = "Key issued"
 HANDED_OVER: Final = "Handed to finance"
 DECLINED: Final = ClaimStatus.DECLINED
 PAID: Final = ClaimStatus.PAID
@@ -77,6 +79,8 @@ _CHANGES: Final = frozenset(
 )
 # Who set a figure or the account of a claim, or noted that its payment came back, does not pay it.
 _SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, PAYEE_SET, CLAIMANT_SET, RETURNED)
+# Who named the payee of now does not approve it.
+_NAMES_PAYEE: Final = (PAYEE_SET, CLAIMANT_SET, KEY_ISSUED)
 _PARTS: Final[Mapping[str, str]] = {
     LODGED: "lodged it",
     ESTIMATED: "set its estimate",
@@ -85,6 +89,7 @@ _PARTS: Final[Mapping[str, str]] = {
     PAYEE_SET: "set its payee",
     CLAIMANT_SET: "set the claimant, who is paid",
     RETURNED: "noted that its payment came back",
+    KEY_ISSUED: "issued the key by which it named who is paid",
     APPROVED: "approved it before",
 }
 
@@ -146,9 +151,31 @@ def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
             continue
         name = row.name or ("the distributor" if entry.actor.startswith("key ") else entry.actor)
         yield Link(act=_AUDITED[entry.action], actor=entry.actor, by=name, at=entry.created_at)
-        if entry.action == _BY_LODGING and row.name and claim_payments.find_submitted_number(claim):
-            # Whoever typed the claim at the desk typed the account that it names.
-            yield Link(act=PAYEE_SET, actor=entry.actor, by=name, at=entry.created_at)
+        named = _find_named(claim) if entry.action == _BY_LODGING else None
+        if named:
+            # Whoever typed the claim at the desk typed who is paid; who issued a key can send one by it.
+            if row.name:
+                yield Link(act=named, actor=entry.actor, by=name, at=entry.created_at)
+            yield from _list_issuers(session, entry)
+
+
+def _find_named(claim: Claim) -> str | None:
+    """Return what a claim names of who is paid as it is lodged: an account, or a claimant other than the customer."""
+    if claim_payments.find_submitted_number(claim):
+        return PAYEE_SET
+    is_another = claim.claim_owner != OWNER and claim_payments.is_claimant_paid(claim)
+    return CLAIMANT_SET if is_another else None
+
+
+def _list_issuers(session: ScopedSession, lodged: AuditEntry) -> Iterator[Link]:
+    """Yield who of the staff issued the key by which a claim was lodged."""
+    query = (
+        sa.select(col(AuditEntry.actor), col(Staff.name))
+        .join(Staff, sa.literal("staff ") + col(Staff.email) == col(AuditEntry.actor))
+        .where(col(AuditEntry.subject) == lodged.actor, col(AuditEntry.action) == "key issued")
+    )
+    for row in session.execute(query) if lodged.actor.startswith("key ") else ():
+        yield Link(act=KEY_ISSUED, actor=row.actor, by=row.name, at=lodged.created_at)
 
 
 def list_changers(session: ScopedSession, claim: Claim) -> set[str]:
@@ -165,7 +192,7 @@ def list_changers(session: ScopedSession, claim: Claim) -> set[str]:
 
 def list_shown_links(links: Sequence[Link]) -> list[Link]:
     """Return the latest of each act, in the order in which they were done: what a payer sees before paying."""
-    latest = {link.act: link for link in links if link.act not in (DECLINED, PAID)}
+    latest = {link.act: link for link in links if link.act not in (DECLINED, PAID, KEY_ISSUED)}
     return sorted(latest.values(), key=lambda each: each.at)
 
 
@@ -183,10 +210,10 @@ def describe_payer(links: Iterable[Link], person: Person) -> str | None:
 
 def describe_approver(links: Sequence[Link], person: Person) -> str | None:
     """Say what forbids this person to approve: they set the payee of now, or ever declined or paid the claim."""
-    set_last = next((link for link in reversed(links) if link.act in (PAYEE_SET, CLAIMANT_SET)), None)
+    set_last = next((link for link in reversed(links) if link.act in _NAMES_PAYEE), None)
     if set_last is not None and set_last.actor == person.actor:
-        if set_last.act == CLAIMANT_SET:
-            return f"an approver other than who {_PARTS[CLAIMANT_SET]}"
+        if set_last.act != PAYEE_SET:
+            return f"an approver other than who {_PARTS[set_last.act]}"
         is_lodger = any(link.act == LODGED and link.at == set_last.at for link in links)
         return f"an approver other than who {'lodged it and typed its account' if is_lodger else 'set the payee'}"
     done = {link.act for link in links if link.actor == person.actor}

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core import clock, money, reference
 from core.covers import request
-from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import records
@@ -254,18 +254,13 @@ def move_by_command(
     subject = audit.subject_of("claim", claim_id)
     status = reference.find_option(submitted.CLAIM_STATUSES, to)
     facts = {"to": status or to[:30], "officer": person.email}
-    with audit.keep_refusal(actor=terminal, action=BY_COMMAND, subject=subject, **facts):
+    with audit.keep_command_refusal(terminal=terminal, action=BY_COMMAND, subject=subject, **facts):
         if status in NOT_BY_COMMAND and not settings().demo:
             raise NotAllowed(
                 f"The command line makes no claim {status}: an officer does, signed in, on the claim's page"
             )
         acting = person if settings().demo else _as_officer(person)
-        try:
-            change = move_claim(session, claim_id, to=to, person=acting, **inputs)
-        except CoverdeskError as error:
-            # The entry of the refusal names the terminal: the officer may know nothing of it.
-            error.kept = None
-            raise
+        change = move_claim(session, claim_id, to=to, person=acting, **inputs)
     audit.write(session, actor=terminal, action=BY_COMMAND, subject=subject, after=facts)
     return change
 

@@ -250,8 +250,21 @@ def _refuse_early(session: ScopedSession, claim: Claim, details: PaymentInput) -
         [
             (details.value_on >= lodged_on, "value_on", "must not be before the claim was lodged"),
             (details.value_on >= set_on, "value_on", words),
+            (details.value_on >= _find_approved_on(session, claim), "value_on", "must not be before it was approved"),
         ]
     )
+
+
+def _find_approved_on(session: ScopedSession, claim: Claim) -> date:
+    """Return the day of the first approval since the claim was declined last, if it was; the lodging without one."""
+    declined = sa.select(sa.func.max(col(ClaimEvent.created_at))).where(
+        col(ClaimEvent.claim_id) == claim.id, col(ClaimEvent.status) == ClaimStatus.DECLINED
+    )
+    declined_at = session.execute(declined).scalar_one() or claim.created_at
+    first = sa.select(sa.func.min(col(Approval.approved_at))).where(
+        col(Approval.subject_id) == claim.id, col(Approval.approved_at) >= declined_at
+    )
+    return clock.to_lagos_day(session.execute(first).scalar_one() or claim.created_at)
 
 
 def get_balance(claim: Claim, limits: Limits) -> int:

@@ -20,7 +20,7 @@ from core.services.finance import parties
 from core.services.finance.credit_notes import givers
 from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.payments.transitions import BankAnswer, ReturnInput
-from core.services.people import approvals, four_eyes, staff, transfers
+from core.services.people import approvals, four_eyes, role_grants, staff, transfers
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import Parties, refuse_own, refuse_same
 from core.services.people.staff import Person
@@ -95,8 +95,8 @@ def approve(
     """Approve a credit note for its payee and account, and return its state.
 
     It awaits a second person above a limit, with what one person alone approved for the customer before, for another
-    payee than the customer, for an account that was named for another customer, and where the holder has another name
-    than at the sale.
+    payee than the customer, for an account that was named for another customer, where the holder has another name than
+    at the sale, and where this person made the password link of who ended the policy.
 
     An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
     without an account. NotAllowed for who ended the policy or uploaded the book that did, who approved it first, who
@@ -122,7 +122,8 @@ def approve(
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
     alone = row.total_minor + sum_alone(session, row, until=now)
     facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or "", "alone": money.to_wire(alone)}
-    if row.state == _STATE.COMPUTED and (_is_to_another(session, row, payee) or alone > limit_of(by)):
+    takes_two = _is_to_another(session, row, payee) or role_grants.has_opened(session, row.made_by, by=by.actor)
+    if row.state == _STATE.COMPUTED and (takes_two or alone > limit_of(by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
         _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", facts=facts, **first)
         return _STATE.SECOND_PERSON

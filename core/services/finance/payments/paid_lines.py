@@ -83,6 +83,16 @@ def list_rows(
     ]
 
 
+def list_days(session: ScopedSession, transfer_ids: Sequence[UUID]) -> Sequence[date]:
+    """List the days of the rows that have the reference of some transfers."""
+    query = (
+        sa.select(col(PAID.value_on))
+        .outerjoin(_OF, col(_OF.id) == col(PAID.reverses))
+        .where(sa.func.coalesce(col(_OF.transfer_id), col(PAID.transfer_id)).in_(transfer_ids))
+    )
+    return session.execute(query.distinct()).scalars().all()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PaidLine:
     """One payment as a statement prints it; the amount in kobo lowers what we owe the party."""

@@ -24,7 +24,7 @@ from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import csv_field
 from core.services.people import approvals, transfers
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import refuse_same, require_second
+from core.services.people.four_eyes import refuse_made_resting, refuse_same, require_second
 from core.services.people.staff import Person, join_names
 from core.states.finance import BatchState, PaymentState
 from core.store.access import AnySelect, ScopedSession
@@ -134,6 +134,7 @@ def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
 
 def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
     require_second(batch.prepared_by, by, transitions.OWN_MESSAGE)
+    refuse_made_resting(session, batch.prepared_by, batch.prepared_at)
     for payment in _payments(session, batch.id):
         transitions.refuse_own_payment(session, payment, by)
         refuse_same(session.get_one(BankAccount, payment.bank_account_id).proposed_by, by, _OWN_ACCOUNT)

@@ -31,11 +31,15 @@ from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
 from core.store.access import ScopedSession
 from core.store.schema import sales as schema
-from core.store.schema.tables import Agreement, LoanBook, LoanBookFile, LoanBookRow, Policy, Purchase
+from core.store.schema.tables import Agreement, LoanBook, LoanBookFile, LoanBookRow, Policy, Purchase, Staff
 
 MAX_BYTES: Final = 25 * 1024 * 1024
 KINDS, DATE_ORDERS = schema.KINDS, schema.DATE_ORDERS
 EXPIRES_AFTER: Final = timedelta(days=7)
+# What operations confirm of a lender counts together for so long.
+COUNTS_FOR: Final = timedelta(days=30)
+# A lender's key ends loans that ended within so long; the desk looks at those of before.
+EXITS_WITHIN: Final = timedelta(days=60)
 # How long the report of a done book says who was left without cover.
 ROWS_KEPT_FOR: Final = timedelta(days=180)
 SUBJECT: Final = "loan_book"
@@ -236,7 +240,7 @@ def confirm_by_person(session: ScopedSession, book_id: UUID, *, accept: str, exp
     """Confirm a book on the desk; NotAllowed for who uploaded it, or where its premium is above the person's limit."""
     with _refusals(book_id, by.actor):
         book = get(session, book_id, for_update=True)
-        _require_authority(book, by)
+        _require_authority(session, book, by)
         _confirm(session, book, accept, expected, actor=by.actor, staff_id=by.id)
 
 
@@ -245,16 +249,45 @@ def _refusals(book_id: UUID, actor: str) -> AbstractContextManager[None]:
     return audit.keep_refusal(actor=actor, action="loan book confirmation", subject=audit.subject_of(SUBJECT, book_id))
 
 
-def _require_authority(book: LoanBook, by: Person) -> None:
+def _require_authority(session: ScopedSession, book: LoanBook, by: Person) -> None:
     if not by.has_role("operations", "supervisor"):
         raise NotAllowed("Operations or a supervisor confirms a loan book")
     require_second(book.uploader_id, by, "You uploaded this loan book: somebody else confirms it")
+    if not by.has_role("supervisor"):
+        require_limit(book, by, before=_sum_confirmed(session, book))
+
+
+def require_limit(book: LoanBook, by: Person, *, before: int = 0) -> None:
+    """NotAllowed where a book, with the kobo confirmed `before`, is above a limit; a supervisor needs none."""
     minor, limit = money.to_minor(Decimal(book.preview.get("premium", "0"))), by.claim_limit_minor
-    if not by.has_role("supervisor") and (limit is None or minor > limit):
-        told = "you have none" if limit is None else f"yours is {money.format_naira(limit)}"
-        raise NotAllowed(
-            f"{money.format_naira(minor)} takes a supervisor, or somebody with a limit that covers it: {told}"
-        )
+    if by.has_role("supervisor") or (limit is not None and minor + before <= limit):
+        return
+    told = "you have none" if limit is None else f"yours is {money.format_naira(limit)}"
+    days = COUNTS_FOR.days
+    added = f" with the {money.format_naira(before)} confirmed for this lender within {days} days" if before else ""
+    raise NotAllowed(
+        f"{money.format_naira(minor)}{added} takes a supervisor, or somebody with a limit that covers it: {told}"
+    )
+
+
+def _sum_confirmed(session: ScopedSession, book: LoanBook) -> int:
+    """Return what operations confirmed of other books of the lender lately, in kobo: a limit is not split over books.
+
+    Whoever confirms another one at this instant waits here.
+    """
+    session.next_in_transaction("loan books confirmed under a limit")
+    rows = session.execute(sa.select(Staff)).scalars()
+    unlimited = [row.id for row in rows if not {"supervisor", "admin"}.isdisjoint(row.roles)]
+    earlier = sa.select(col(LoanBook.preview)).where(
+        col(LoanBook.distributor_id) == book.distributor_id,
+        col(LoanBook.is_live) == book.is_live,
+        col(LoanBook.kind) == book.kind,
+        col(LoanBook.id) != book.id,
+        col(LoanBook.confirmed_at) > clock.now() - COUNTS_FOR,
+        col(LoanBook.confirmer_id).is_not(None),
+        col(LoanBook.confirmer_id).not_in(unlimited),
+    )
+    return sum(money.to_minor(Decimal(each.get("premium", "0"))) for each in session.execute(earlier).scalars())
 
 
 def confirm_by_key(session: ScopedSession, book_id: UUID, *, accept: str, expected: Expected, actor: str) -> None:
@@ -268,6 +301,8 @@ def confirm_by_key(session: ScopedSession, book_id: UUID, *, accept: str, expect
             raise NotAllowed("The desk uploaded this loan book, and confirms it")
         if book.is_live and book.kind == row_values.ADDITIONS:
             _require_allowance(session, book)
+        if book.is_live and book.kind == row_values.EXITS:
+            _refuse_late_exits(session, book)
         _confirm(session, book, accept, expected, actor=actor, staff_id=None)
 
 
@@ -292,6 +327,19 @@ def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
         raise NotAllowed(
             f"With this book the premium of {today:%B %Y} is {money.format_naira(total)}, of which your agreement lets"
             f" you confirm {money.format_naira(allowed)}: the desk confirms it"
+        )
+
+
+def _refuse_late_exits(session: ScopedSession, book: LoanBook) -> None:
+    """NotAllowed for loans that ended long ago: a lender would be covered for months whose premium goes back to it."""
+    earliest = sa.select(sa.func.min(col(LoanBookRow.facts)["exit_date"].as_string())).where(
+        col(LoanBookRow.book_id) == book.id, col(LoanBookRow.outcome) == RowOutcome.VALID
+    )
+    day, bound = session.execute(earliest).scalar(), clock.add_days(clock.today(), -EXITS_WITHIN.days)
+    if day is not None and date.fromisoformat(day) < bound:
+        raise NotAllowed(
+            f"A loan of this book ended on {clock.format_day(date.fromisoformat(day))}, more than"
+            f" {EXITS_WITHIN.days} days ago: the desk confirms it"
         )
 
 

@@ -1,0 +1,42 @@
+"""Acts that the command line does in somebody's name: the log says which user of which machine it was (K11)."""
+
+import getpass
+import os
+import socket
+from collections.abc import Callable
+from typing import Any, TypeVar
+from uuid import UUID
+
+from core.services.audit import log as audit
+from core.services.people.staff import Person
+from core.store.access import Scope, ScopedSession, transact
+
+Made = TypeVar("Made")
+
+
+def describe_terminal() -> str:
+    """Return who runs the command, "command line, ada at desk-1", as the audit log names it."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        # A container's user may have no name.
+        user = f"user {os.getuid()}"
+    return f"command line, {user} at {socket.gethostname()}"[:120]
+
+
+def act(work: Callable[[ScopedSession], Made], kind: str, action: str, *, officer: Person, **facts: Any) -> Made:
+    """Do one act on live records in a transaction of its own, and return what it makes, perhaps the id of a `kind`.
+
+    Refused or not, it stands in the log as the terminal's beside the entry of the officer whom it names.
+    """
+    terminal, action = describe_terminal(), f"{action} by command"
+
+    def run(session: ScopedSession) -> Made:
+        named: dict[str, Any] = {"officer": officer.email, **facts}
+        with audit.keep_command_refusal(terminal=terminal, action=action, subject=kind, **named):
+            made = work(session)
+        subject = audit.subject_of(kind, made) if isinstance(made, UUID) else kind
+        audit.write(session, actor=terminal, action=action, subject=subject, after=named)
+        return made
+
+    return transact(Scope.staff(is_live=True), run)

@@ -1,0 +1,47 @@
+"""Chains over loan books: a limit in parts, and loans that are said to have ended long ago (contract B3, B5)."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from core import clock, money
+from core.errors import NotAllowed
+from core.store.access import Store
+from tests.conftest import Partner
+from tests.covers import shipped
+from tests.services.loan_books import Lender, as_csv, exits_csv, loan, person
+
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
+
+def test_a_limit_is_not_split_over_several_books_of_a_lender(store: Store, partner: Partner, stranger: Partner) -> None:
+    lender, head = Lender(store, partner), person(store, "supervisor", "head")
+    one, two = (person(store, "operations", name, claim_limit="600") for name in ("one", "two"))
+    lender.carry_out(lender.read(as_csv([loan(1)]), by=head), one)
+    second = lender.read(as_csv([loan(2)]), by=head)
+    premium = money.format_naira(money.to_minor(Decimal(second.preview["premium"])))
+    for by in (one, two):
+        with pytest.raises(
+            NotAllowed, match=f"{premium} with the ₦.* confirmed for this lender within 30 days takes a"
+        ):
+            lender.confirm(second, by)
+    Lender(store, stranger).carry_out(Lender(store, stranger).read(as_csv([loan(1)]), by=head), one)
+    lender.carry_out(second, person(store, "supervisor", "other"))
+    with clock.freeze(clock.now() + timedelta(days=31)):
+        lender.confirm(lender.read(as_csv([loan(3)]), by=head), two)
+
+
+def test_a_lenders_key_ends_no_loans_of_long_ago(store: Store, partner: Partner) -> None:
+    """Covered for months without a loss, a lender would say that the loans had ended at their beginning."""
+    lender, by = Lender(store, partner, is_live=True), person(store, "admin", "ada")
+    started = {"loan_start_date": "2026-05-20", "loan_amount": "100000"}
+    lender.carry_out(lender.read(as_csv([loan(number, **started) for number in range(2)])), by)
+    late, soon = (
+        lender.read(exits_csv([(account, day, "refinanced")]), "exits.csv", kind="exits")
+        for account, day in (("LN-000000", "2026-08-21"), ("LN-000001", "2026-11-01"))
+    )
+    with pytest.raises(NotAllowed, match="ended on 21 Aug 2026, more than 60 days ago: the desk confirms it"):
+        lender.confirm(late)
+    lender.confirm(late, by)
+    lender.confirm(soon)
