@@ -306,7 +306,7 @@ def test_no_new_name_and_no_terms_of_before_change_a_month_that_was_closed(close
 def test_what_is_noted_late_of_a_month_that_was_closed_is_in_the_journal_of_the_next(
     finance: Finance, partner: Partner, party: Party
 ) -> None:
-    """What a party paid in is noted with any day of the past."""
+    """A receipt is noted with any day of the past."""
     october, november = date(2026, 10, 1), date(2026, 11, 1)
     with clock.freeze(NOW - timedelta(days=60)):
         finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
