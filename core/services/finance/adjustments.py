@@ -26,7 +26,7 @@ from core.services.finance import movements, parties
 from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.parties import Party
 from core.services.people import transfers
-from core.services.people.four_eyes import Proposals, refuse_own
+from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.expressions import sum_of
@@ -140,8 +140,8 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
     proposal = _open(session, proposal_id, by)
     corrected, parts = movements.get_record(session, proposal.corrects_id), build_row(Split, proposal)
     with _keep_refusal(by, "adjustment confirmation", corrected.id, parts):
-        PROPOSALS.require_second(session, proposal, by)
         _refuse_own_money(session, corrected, by)
+        PROPOSALS.require_second(session, proposal, by)
         _refuse_unbounded(session, corrected, parts)
         _refuse_above_limit(session, corrected, parts, by)
     PROPOSALS.decide(session, proposal.id, "confirmed", by=by)
@@ -333,7 +333,7 @@ def _sum_sizes(session: ScopedSession, *conditions: Any) -> int:
 def _refuse_own_money(session: ScopedSession, corrected: Movement, by: Person) -> None:
     """NotAllowed for whoever has an e-mail, phone or account of the distributor or the insurer (contract K12)."""
     for party in (Party("distributor", corrected.distributor_id), Party("provider", corrected.provider_id)):
-        refuse_own(parties.load_people(session, party), by)
+        parties.refuse_own_party(session, party, by)
 
 
 def _keep_refusal(by: Person, action: str, movement_id: UUID, parts: Split) -> AbstractContextManager[None]:

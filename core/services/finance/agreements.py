@@ -89,7 +89,7 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
     a distributor would hold the premium from a day on of whose month we paid a refund, and where it would hold that of
     a month that has begun no more.
     """
-    _refuse_own_party(session, party, by)
+    _require_other(session, party, by, "agreement")
     terms: Any = request.validate(model_of(party), typed)
     if terms.ends_on and terms.ends_on < terms.starts_on:
         raise InvalidInput([FieldFault("ends_on", "must not be before starts_on")])
@@ -120,11 +120,12 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
     return row.id
 
 
-def _refuse_own_party(session: ScopedSession, party: Party, by: Person) -> None:
+def _require_other(session: ScopedSession, party: Party, by: Person, act: str) -> None:
     """NotAllowed for anybody but an admin, and for one with an e-mail, phone or account of the party (contract K12)."""
     require_admin(by)
     parties.get_name(session, party)
-    refuse_own(parties.load_people(session, party), by)
+    with audit.keep_refusal(actor=by.actor, action=act, subject=audit.subject_of(party.subject, party.id)):
+        parties.refuse_own_party(session, party, by)
 
 
 def _refuse_premium_of_before(session: ScopedSession, party: Party, starts_on: date) -> None:
@@ -322,7 +323,7 @@ def propose(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
 
     NotAllowed for anybody but an admin, and for one whose own the party or the account is.
     """
-    _refuse_own_party(session, party, by)
+    _require_other(session, party, by, "bank account proposal")
     given: BankInput = request.validate(BankInput, typed)
     refuse_own(Parties(account_keys=frozenset({seal.build_account_key(given.account_number)})), by)
     if any(account.state == "open" for account in list_accounts(session, party)):
@@ -349,8 +350,8 @@ def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
     party = parties.party_of(row)
     subject = audit.subject_of(party.subject, party.id)
     with audit.keep_refusal(actor=by.actor, action="bank account confirmation", subject=subject):
+        parties.refuse_own_party(session, party, by)
         PROPOSALS.require_second(session, row, by)
-        refuse_own(parties.load_people(session, party), by)
     _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
 
 

@@ -13,6 +13,7 @@ from core import money, seal
 from core.errors import NotFound
 from core.services.people import four_eyes, transfers
 from core.services.people.four_eyes import Parties
+from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import AuditEntry, BankAccount, Distributor, PartyPayment, Payment, Provider, Statement
 
@@ -82,6 +83,11 @@ def has_account(session: ScopedSession, key: str) -> bool:
     """Return True where an account, by its keyed hash, is or was proposed as that of a party."""
     sealed = session.execute(sa.select(col(BankAccount.sealed))).scalars()
     return any(number and seal.build_account_key(number) == key for number in map(transfers.open_account, sealed))
+
+
+def refuse_own_party(session: ScopedSession, party: Party, by: Person) -> None:
+    """NotAllowed for whoever has an e-mail, phone or bank account of a party: others work on its money (K12)."""
+    four_eyes.refuse_own(load_people(session, party), by)
 
 
 def list_own_staff(session: ScopedSession, party: Party) -> list[str]:
