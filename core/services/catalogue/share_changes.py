@@ -14,17 +14,17 @@ import sqlalchemy as sa
 from pydantic import Field
 from sqlmodel import col
 
-from core import clock, ids, money, seal
+from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import changes, rate_changes
 from core.services.catalogue.shares import Share, find_excess, find_newest, load_confirmed
-from core.services.people import approvals, transfers
+from core.services.people import approvals, four_eyes
 from core.services.people.accounts import require_admin
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import Parties, Proposals, refuse_own
+from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import BankAccount, CommissionShare, Distributor, Product, ProductVersion
@@ -73,10 +73,10 @@ def propose(session: ScopedSession, distributor_id: UUID, typed: Mapping[str, An
     """
     require_admin(by)
     changes.get_distributor_name(session, distributor_id)
-    _refuse_own(session, distributor_id, by)
     given: ShareInput = request.validate(ShareInput, typed)
     if given.product_id and session.get(Product, given.product_id) is None:
         raise InvalidInput.for_field("product_id", "must be a product of the catalogue")
+    _refuse_own(session, distributor_id, by)
     row = CommissionShare(
         id=ids.new(),
         distributor_id=distributor_id,
@@ -100,8 +100,8 @@ def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
     row = _open(session, share_id, by)
     subject = audit.subject_of("distributor", row.distributor_id)
     with audit.keep_refusal(actor=by.actor, action="commission share confirmation", subject=subject):
-        PROPOSALS.require_second(session, row, by)
         _refuse_own(session, row.distributor_id, by)
+        PROPOSALS.require_second(session, row, by)
         if faults := _find_faults(session, row):
             reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
             raise StateForbids(
@@ -112,12 +112,8 @@ def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
 
 
 def _refuse_own(session: ScopedSession, distributor_id: UUID, by: Person) -> None:
-    """NotAllowed for whoever has the e-mail or an account of the distributor (contract K12)."""
-    email = session.get_one(Distributor, distributor_id).email
-    sealed = sa.select(col(BankAccount.sealed)).where(col(BankAccount.distributor_id) == distributor_id)
-    numbers = map(transfers.open_account, session.execute(sealed).scalars())
-    keys = frozenset(seal.build_account_key(number) for number in numbers if number)
-    refuse_own(Parties(emails=frozenset({email.lower()} if email else ()), account_keys=keys), by)
+    distributor, is_theirs = session.get_one(Distributor, distributor_id), col(BankAccount.distributor_id)
+    four_eyes.refuse_own(four_eyes.load_people(session, distributor, is_theirs == distributor_id), by)
 
 
 def build_subject(row: CommissionShare) -> Subject:

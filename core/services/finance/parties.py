@@ -70,13 +70,7 @@ def get_name(session: ScopedSession, party: Party) -> str:
 def load_people(session: ScopedSession, party: Party) -> Parties:
     """Return the e-mail, phone and bank accounts of a party, also of an account that is only proposed."""
     entity: Any = session.get_one(Distributor if party.account == "distributor" else Provider, party.id)
-    sealed = session.execute(sa.select(col(BankAccount.sealed)).where(party.owns(BankAccount))).scalars()
-    numbers = map(transfers.open_account, sealed)
-    return Parties(
-        emails=frozenset(email.lower() for email in (entity.email,) if email),
-        phones=frozenset(filter(None, (getattr(entity, "phone_number", None),))),
-        account_keys=frozenset(seal.build_account_key(number) for number in numbers if number),
-    )
+    return four_eyes.load_people(session, entity, party.owns(BankAccount))
 
 
 def has_account(session: ScopedSession, key: str) -> bool:
