@@ -542,7 +542,7 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
     noted = finance.read(payouts.list_of_batch, batch)
     assert [row.state for row in noted] == ["Confirmed", "Returned"]
     assert (noted[0].bank_reference, noted[0].value_on) == ("NIP/77", date(2026, 11, 20))
-    assert noted[1].note == "Account closed (reference of the bank: NIP/78)"
+    assert (noted[1].note, noted[1].bank_reference) == ("Account closed", "NIP/78")
     again = read_answer(finance, batch, good, back)
     assert [(line.note, line.is_unclear) for line in again] == [("is noted already", False)] * 2
     assert due(finance, party) == (0 if first.party == party else first.net_minor + second.net_minor - first.net_minor)
