@@ -90,6 +90,8 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
     """
     require_admin(by)
     parties.get_name(session, party)
+    with audit.keep_refusal(actor=by.actor, action="agreement", subject=audit.subject_of(party.subject, party.id)):
+        parties.refuse_own_party(session, party, by)
     terms: Any = request.validate(model_of(party), typed)
     if terms.ends_on and terms.ends_on < terms.starts_on:
         raise InvalidInput([FieldFault("ends_on", "must not be before starts_on")])
@@ -317,6 +319,7 @@ def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
     party = parties.party_of(row)
     subject = audit.subject_of(party.subject, party.id)
     with audit.keep_refusal(actor=by.actor, action="bank account confirmation", subject=subject):
+        parties.refuse_own_party(session, party, by)
         PROPOSALS.require_second(session, row, by)
     _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
 

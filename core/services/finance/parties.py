@@ -12,6 +12,7 @@ from core import money, seal
 from core.errors import NotFound
 from core.services.people import four_eyes, transfers
 from core.services.people.four_eyes import Parties
+from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import BankAccount, Distributor, PartyPayment, Payment, Provider, Statement
 
@@ -75,6 +76,11 @@ def load_people(session: ScopedSession, party: Party) -> Parties:
         phones=frozenset(filter(None, (getattr(entity, "phone_number", None),))),
         account_keys=frozenset(seal.build_account_key(number) for number in numbers if number),
     )
+
+
+def refuse_own_party(session: ScopedSession, party: Party, by: Person) -> None:
+    """NotAllowed for whoever has an e-mail, phone or bank account of a party: others work on its money (K12)."""
+    four_eyes.refuse_own(load_people(session, party), by)
 
 
 def list_own_staff(session: ScopedSession, party: Party) -> list[str]:

@@ -12,6 +12,7 @@ from sqlmodel import col
 
 from core import money
 from core.covers import tariff
+from core.covers.claims.line import OWNER
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.review import coverage_checks, officers
@@ -86,7 +87,7 @@ _PARTS: Final[Mapping[str, str]] = {
     DEDUCTED: "set its deductions",
     PAYEE_SET: "set its payee",
     CLAIMANT_SET: "set the claimant, who is paid",
-    KEY_ISSUED: "issued the key by which its account was sent",
+    KEY_ISSUED: "issued the key by which it named who is paid",
     APPROVED: "approved it before",
 }
 
@@ -147,11 +148,20 @@ def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
             continue
         name = row.name or ("the distributor" if entry.actor.startswith("key ") else entry.actor)
         yield Link(act=_AUDITED[entry.action], actor=entry.actor, by=name, at=entry.created_at)
-        if entry.action == _BY_LODGING and claim_payments.find_submitted_number(claim):
-            # Whoever typed the claim at the desk typed the account that it names; who issued a key saw it.
+        named = _find_named(claim) if entry.action == _BY_LODGING else None
+        if named:
+            # Whoever typed the claim at the desk typed who is paid; who issued a key can send one by it.
             if row.name:
-                yield Link(act=PAYEE_SET, actor=entry.actor, by=name, at=entry.created_at)
+                yield Link(act=named, actor=entry.actor, by=name, at=entry.created_at)
             yield from _list_issuers(session, entry)
+
+
+def _find_named(claim: Claim) -> str | None:
+    """Return what a claim names of who is paid as it is lodged: an account, or a claimant other than the customer."""
+    if claim_payments.find_submitted_number(claim):
+        return PAYEE_SET
+    is_another = claim.claim_owner != OWNER and claim_payments.is_claimant_paid(claim)
+    return CLAIMANT_SET if is_another else None
 
 
 def _list_issuers(session: ScopedSession, lodged: AuditEntry) -> Iterator[Link]:
