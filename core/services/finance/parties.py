@@ -8,9 +8,9 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import money, seal
+from core import money
 from core.errors import NotFound
-from core.services.people import four_eyes, transfers
+from core.services.people import four_eyes
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
@@ -69,13 +69,7 @@ def get_name(session: ScopedSession, party: Party) -> str:
 def load_people(session: ScopedSession, party: Party) -> Parties:
     """Return the e-mail, phone and bank accounts of a party, also of an account that is only proposed."""
     entity: Any = session.get_one(Distributor if party.account == "distributor" else Provider, party.id)
-    sealed = session.execute(sa.select(col(BankAccount.sealed)).where(party.owns(BankAccount))).scalars()
-    numbers = map(transfers.open_account, sealed)
-    return Parties(
-        emails=frozenset(email.lower() for email in (entity.email,) if email),
-        phones=frozenset(filter(None, (getattr(entity, "phone_number", None),))),
-        account_keys=frozenset(seal.build_account_key(number) for number in numbers if number),
-    )
+    return four_eyes.load_people(session, entity, party.owns(BankAccount))
 
 
 def refuse_own_party(session: ScopedSession, party: Party, by: Person) -> None:

@@ -181,7 +181,11 @@ def test_nobody_corrects_the_money_or_sets_the_terms_of_a_party_of_their_own(
     for name in ("femi", "second"):
         finance.do(staff.set_own_details, finance.people[name].id, **own)
     femi, second = finance.person("femi"), finance.person("second")
+    share = {"commission": "5", "starts_on": (NOW + timedelta(days=10)).date().isoformat()}
+    shared = finance.do(share_changes.propose, partner.id, share, by="root")
     for by, verb, *given in (
+        (second, share_changes.confirm, shared),
+        (second, share_changes.propose, partner.id, share),
         (femi, adjustments.propose, row.id, typed(distributor=100)),
         (femi, adjustments.confirm, proposal),
         (second, agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01", "charges_vat": "true"}),
