@@ -26,7 +26,9 @@ _OF = orm.aliased(PartyPayment)
 ENTRY: Final[sa.ColumnElement[str]] = sa.case((col(PAID.reverses).is_(None), "paid"), else_="returned")
 # What a payment shows of the bank: before it moved anything, what was said of a receipt, or why it refused an order.
 SHOWN: Final[Mapping[str, sa.ColumnElement[Any]]] = {
-    "bank_reference": sa.func.coalesce(col(Transfer.reference), col(Payment.received_reference)),
+    "bank_reference": sa.func.coalesce(
+        col(Transfer.reference), col(Payment.received_reference), col(Payment.refused_reference)
+    ),
     "value_on": sa.func.coalesce(col(PAID.value_on), col(Payment.received_on)),
     "returned_on": sa.func.coalesce(col(BACK.value_on), col(Payment.refused_on)),
     "note": sa.func.coalesce(col(BACK.reason), col(Payment.note)),

@@ -214,9 +214,9 @@ def return_payment(
             transfers.take_back(session, paid, typed_reference, **back, at=clock.now(), by_anybody=True)
         else:
             # An order that the bank refused has moved no money: what has is the answer to another one.
-            named = f" (reference of the bank: {given.bank_reference})" if given.bank_reference else ""
-            stamps = {"refused_by": by.id, "refused_on": given.returned_on, "note": f"{given.reason}{named}"}
+            stamps = {"refused_by": by.id, "refused_on": given.returned_on, "note": given.reason}
             if given.bank_reference:
+                stamps["refused_reference"] = given.bank_reference
                 transfers.check_free(session, typed_reference, is_live=True)
         facts = {"return_reference": given.bank_reference} if given.bank_reference else {}
         facts |= {"returned_on": str(given.returned_on), **(evidence or {})}
