@@ -295,6 +295,16 @@ def test_what_a_claim_was_paid_counts_against_a_limit_also_once_it_is_opened_aga
     assert (related.amount_minor, related.claims) == (7_000_000, 1)
 
 
+def test_who_noted_that_a_payment_came_back_does_not_pay_again(office: Office) -> None:
+    """A supervisor who had no other part in it would have it paid twice alone."""
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted", "Paid")
+    office.move(claim_id, "Offer accepted", by="root", payment_reference="BACK-1", note="It came back")
+    with pytest.raises(NotAllowed, match="a payer who has not noted that its payment came back"):
+        office.move(claim_id, "Paid", by="root", payment_reference="TWO")
+    office.move(claim_id, "Paid", by="ada", payment_reference="TWO")
+
+
 def test_who_issued_the_key_by_which_a_claim_named_its_account_does_not_approve_it(office: Office) -> None:
     """An admin sends a claim in the name of a distributor, with an account of a friend, and would approve it."""
     key = f"key {ids.new()}"

@@ -56,6 +56,7 @@ KEY_ISSUED: Final = "Key issued"
 HANDED_OVER: Final = "Handed to finance"
 DECLINED: Final = ClaimStatus.DECLINED
 PAID: Final = ClaimStatus.PAID
+RETURNED: Final = "Return noted"
 _STATUSES: Final[Mapping[str, str]] = {
     ClaimStatus.ESTIMATE_SUBMITTED: ESTIMATED,
     ClaimStatus.APPROVED: APPROVED,
@@ -76,8 +77,8 @@ _AUDITED: Final[Mapping[str, str]] = {
 _CHANGES: Final = frozenset(
     {"claim corrected", "claim incident dated", "claim payee set", "claim document added", _BY_CLAIMANT}
 )
-# Who set a figure or the account of a claim does not pay it.
-_SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, PAYEE_SET, CLAIMANT_SET)
+# Who set a figure or the account of a claim, or noted that its payment came back, does not pay it.
+_SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, PAYEE_SET, CLAIMANT_SET, RETURNED)
 # Who named the payee of now does not approve it.
 _NAMES_PAYEE: Final = (PAYEE_SET, CLAIMANT_SET, KEY_ISSUED)
 _PARTS: Final[Mapping[str, str]] = {
@@ -87,6 +88,7 @@ _PARTS: Final[Mapping[str, str]] = {
     DEDUCTED: "set its deductions",
     PAYEE_SET: "set its payee",
     CLAIMANT_SET: "set the claimant, who is paid",
+    RETURNED: "noted that its payment came back",
     KEY_ISSUED: "issued the key by which it named who is paid",
     APPROVED: "approved it before",
 }
@@ -122,8 +124,9 @@ def _list_rows(session: ScopedSession, claim: Claim) -> Iterator[Link]:
         yield _build_link(HANDED_OVER, row, row.ClaimReferral.created_at)
 
     paid = sa.select(ClaimPayment, col(Staff.name), col(Staff.email)).join(Staff, col(Staff.id) == ClaimPayment.paid_by)
-    for row in session.execute(paid.where(col(ClaimPayment.claim_id) == claim.id, col(ClaimPayment.amount_minor) > 0)):
-        yield _build_link(PAID, row, row.ClaimPayment.created_at)
+    for row in session.execute(paid.where(col(ClaimPayment.claim_id) == claim.id)):
+        act = PAID if row.ClaimPayment.amount_minor > 0 else RETURNED
+        yield _build_link(act, row, row.ClaimPayment.created_at)
 
 
 def _with_staff(table: Any) -> AnySelect:
