@@ -3,9 +3,11 @@
 import glob
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 from uuid import UUID
 
 import typer
@@ -110,26 +112,62 @@ def _write(order: ExportOrder, out: str) -> Tally:
     target = Path(out).resolve()
     if target.is_dir():
         raise InvalidInput.for_field("--out", "is a folder: name a file in it")
-    try:
-        if target.exists() and not target.is_file():
-            with target.open("wb") as device:
-                return export_runs.write_file(order, device)
-        return _write_whole(order, target)
-    except OSError as error:
-        raise InvalidInput.for_field("--out", f"cannot be written: {error.strerror or error}") from error
+    with _blaming_out():
+        is_device = target.exists() and not target.is_file()
+    if is_device:
+        with _opened(target) as device:
+            return export_runs.write_file(order, device)
+    return _write_whole(order, target)
 
 
 def _write_whole(order: ExportOrder, target: Path) -> Tally:
     draft = target.with_name(f".{target.name}.{order.id}")
     # Remove the draft of a killed export: it contains personal data.
-    local_files.clear(target.parent, glob.escape(f".{target.name}.") + _ID_PATTERN)
+    with _blaming_out():
+        local_files.clear(target.parent, glob.escape(f".{target.name}.") + _ID_PATTERN)
     try:
-        with draft.open("wb") as file, local_files.locked(draft):
+        with _opened(draft) as file, ExitStack() as lock:
+            with _blaming_out():
+                lock.enter_context(local_files.locked(draft))
             tally = export_runs.write_file(order, file)
-        draft.replace(target)
+        with _blaming_out():
+            draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
     return tally
+
+
+@contextmanager
+def _blaming_out() -> Iterator[None]:
+    """Say that --out cannot be written; around what the target alone can raise, and neither the store nor its files."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidInput.for_field("--out", f"cannot be written: {error.strerror or error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """An open file of --out."""
+
+    file: BinaryIO
+
+    def write(self, chunk: bytes) -> None:
+        """Write some of it."""
+        with _blaming_out():
+            self.file.write(chunk)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[_Target]:
+    with _blaming_out():
+        file = path.open("wb")
+    try:
+        yield _Target(file)
+    finally:
+        # What is left is written now.
+        with _blaming_out():
+            file.close()
 
 
 def _build_query(kind: Listing[Any], parameters: Mapping[str, list[str]]) -> dict[str, list[str]]:

@@ -26,7 +26,7 @@ from core.services.lists.windows import Window
 from core.services.people import role_grants
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
-from core.states.finance import IN_FORCE, MONTH_TRANSITIONS, BordereauState, MonthState, StatementState
+from core.states.finance import IN_FORCE, MONTH_TRANSITIONS, SHUT, BordereauState, MonthState, StatementState
 from core.store.access import Scope, ScopedSession, reading
 from core.store.expressions import sum_of
 from core.store.schema.tables import Adjustment, MonthStep, Movement, Policy, Product, ProductVersion
@@ -166,17 +166,18 @@ def _negative(session: ScopedSession, _: Window) -> Iterator[str]:
 
 def _rates(session: ScopedSession, window: Window) -> Iterator[str]:
     query = (
-        sa.select(col(Product.name), col(ProductVersion.effective_at))
+        sa.select(col(Product.name), col(ProductVersion.effective_at), col(ProductVersion.withdrawn_at))
         .join(Product, col(Product.id) == col(ProductVersion.product_id))
         .where(
             *window.span.on(col(ProductVersion.effective_at)),
-            col(ProductVersion.withdrawn_at).is_(None),
             col(ProductVersion.share_id).is_(None),
         )
         .order_by(col(ProductVersion.effective_at))
     )
-    for name, at in session.execute(query):
-        yield f"{name}, from {clock.to_lagos_day(at)}"
+    for name, at, withdrawn_at in session.execute(query):
+        # One admin withdraws what two confirmed.
+        withdrawn = f": withdrawn on {clock.to_lagos_day(withdrawn_at)}" if withdrawn_at else ""
+        yield f"{name}, from {clock.to_lagos_day(at)}{withdrawn}"
 
 
 def _large(session: ScopedSession, window: Window) -> Iterator[str]:
@@ -239,9 +240,13 @@ def begin(session: ScopedSession, month: date, *, by: Person) -> None:
     _require(session, by)
     if month.day != 1 or not Window.of_month(month).is_over:
         raise StateForbids(f"{month:%B %Y} is not over yet")
+    _refuse_before_earlier(session, month)
+    add_step(session, month, MonthState.CLOSING, by=by)
+
+
+def _refuse_before_earlier(session: ScopedSession, month: date) -> None:
     if earlier := get_earlier(session, month):
         raise StateForbids(f"{earlier:%B %Y} comes first: months are closed one after the other")
-    add_step(session, month, MonthState.CLOSING, by=by)
 
 
 def find_next(session: ScopedSession, newest: date) -> date:
@@ -276,6 +281,8 @@ def close(session: ScopedSession, month: date, *, by: Person, note: str = "") ->
     """
     _require(session, by)
     _require_step(session, month, MonthState.CLOSED, by)
+    # One before it may have been reopened since this closing was begun.
+    _refuse_before_earlier(session, month)
     found = list_checks(session, month)
     against = [check.name for check in found if check.stands_against]
     if against:
@@ -300,7 +307,7 @@ def reopen(session: ScopedSession, month: date, *, by: Person) -> None:
     """Reopen what somebody else asked for; StateForbids while a later month is closed."""
     _require(session, by)
     later = {step.month: step.state for step in journal.list_steps(session) if step.month > month}
-    if any(state == MonthState.CLOSED for state in later.values()):
+    if any(state in SHUT for state in later.values()):
         raise StateForbids("A later month is closed: it is reopened first")
     add_step(session, month, MonthState.REOPENED, by=by)
 

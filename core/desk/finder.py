@@ -16,6 +16,7 @@ from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import Choices, Dimension, load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Paging
+from core.services.mail.mail import takes_mail
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
@@ -128,8 +129,8 @@ def _find_customers(session: ScopedSession, text: str, names: Choices) -> Iterat
     page = customer_table.list_customers(session, CustomerFilter(search=text), names, shown=_OF_CUSTOMER, paging=_FIRST)
     for row in page.items:
         policies = f"{row['policies']} {'policy' if row['policies'] == 1 else 'policies'}"
-        detail = f"{row['email']} · {row['distributor']} · {policies}"
-        yield Hit(kind="customer", id=row.id, title=row["name"], detail=detail)
+        parts = (row["email"] if takes_mail(row["email"]) else None, row["distributor"], policies)
+        yield Hit(kind="customer", id=row.id, title=row["name"], detail=" · ".join(filter(None, parts)))
 
 
 def _find_claims(session: ScopedSession, text: str, found: _Policies) -> Iterator[Hit]:

@@ -301,7 +301,7 @@ def expiring_licences() -> None:
 
 
 @st.cache_data(ttl="15s", max_entries=4, show_spinner=False)
-def looked(_of_store: str) -> tuple[datetime, system.SystemFacts, str | None]:
+def looked(of_store: str) -> tuple[datetime, system.SystemFacts, str | None]:
     """Return the time of the check, the state of the installation, and its readiness fault; cached for 15 seconds."""
     with reading(Scope.system()) as session:
         found = system.get_system_facts(session)

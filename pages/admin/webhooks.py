@@ -11,6 +11,7 @@ from core import clock
 from core.covers import request as requests
 from core.dispatch import webhooks as webhook_dispatch
 from core.errors import CoverdeskError
+from core.services.catalogue import distributors
 from core.services.events.catalogue import EVENT_TYPES, OLDER_NAMES
 from core.services.events.webhooks import desk, endpoints, log
 from core.services.events.webhooks.endpoints import Endpoint, EndpointChange, EndpointRequest, NewSecret, ReplayRequest
@@ -198,6 +199,8 @@ def draw() -> None:
         st.caption(f"States: {', '.join(STATES.values())}. A disabled endpoint's events are held.")
     elif chosen:
         st.info("It has no endpoint in this mode. Register one above.", icon=":material/webhook:")
+    elif not names:
+        page_links.link_to("admin/partners.py", "Add the distributor of the first endpoint", "add_business")
     else:
         st.info(
             "No distributor has an endpoint in this mode. Choose one to register its first, or let it do so by the"
@@ -384,12 +387,19 @@ def draw_webhook() -> None:
     endpoint = page_links.load_record("endpoint", endpoints.get_endpoint)
     with reading(frame.scope()) as session:
         distributor = desk.list_names(session)[endpoint.distributor_id]
+        is_resting = endpoint.distributor_id not in {each.id for each in distributors.list_active(session)}
     frame.page_header(
         f"{words.plain(endpoint.description or 'Endpoint')} {words.badge(STATES[endpoint.state])}",
         "Where events of this distributor are sent.",
         tab=f"{distributor} · Endpoint",
     )
     buttons(endpoint)
+    if is_resting:
+        st.warning(
+            f"{words.plain(distributor)} is switched off: its endpoints rest, and what waits is sent once it is"
+            " switched on again.",
+            icon=":material/pause_circle:",
+        )
     actions.run()
     outcome()
     about(endpoint, distributor)

@@ -37,7 +37,8 @@ ROLES: Final = ("operations", "supervisor")
 RECORD: Final = "buy/loan_book.py"
 _FORM, _MADE = "loan_book", "loan_book.made"
 _KINDS: Final = {"additions": "New loans", "exits": "Loans that ended", "snapshot": "The whole live book"}
-_DATE_ORDERS: Final = {each: each for each in books.DATE_ORDERS}
+# Each order with the same day written in it.
+_DATE_ORDERS: Final = {"YYYY-MM-DD": "2026-11-27, year first", "DD/MM/YYYY": "27/11/2026, day first"}
 _MONTHS: Final = 6
 _MOST: Final = books.MAX_BYTES // (1 << 20)
 _AHEAD: Final = (LoanBookState.VALIDATED, LoanBookState.CONFIRMED)
@@ -160,6 +161,8 @@ def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action
         around=lambda values, _: keep_attestation(values, owner),
         work=work,
         done="The file is being read",
+        # Who attests, and since when, is often the same for the next file of the lender.
+        keeps_typed=True,
         then=lambda made: st.session_state.update({_MADE: made}),
     )
 

@@ -117,7 +117,7 @@ def about(policy: ClaimablePolicy) -> None:
         values = {
             "Holder": policy.holder,
             "Phone": policy.phone or "–",
-            "E-mail": policy.email,
+            "E-mail": words.email(policy.email),
             "Insurer": policy.provider,
             "Distributor": policy.distributor,
             **dict(policy.cover),

@@ -79,14 +79,14 @@ def draw_cover(policy: PolicyDetail) -> None:
 def draw_holder(policy: PolicyDetail) -> None:
     """Draw the policyholder."""
     values = {
+        "Phone": words.phone(policy.sale.phone) or "–",
         "Place": policy.sale.place or "–",
         **({"Born": words.day(policy.date_of_birth)} if policy.date_of_birth else {}),
         "Role": "Beneficiary" if policy.is_for_beneficiary else "Principal",
     }
     with facts.card("**Policyholder**", gap="xsmall"):
-        facts.grid({"Name": policy.sale.customer, "Phone": words.phone(policy.sale.phone) or "–"})
-        # An e-mail has the width to itself, so that it is not broken in its middle.
-        facts.grid({"E-mail": policy.sale.email}, columns=1)
+        # A name and an e-mail have the width to themselves, so that they are not broken in their middle.
+        facts.grid({"Name": policy.sale.customer, "E-mail": words.email(policy.sale.email)}, columns=1)
         facts.grid(values)
         with st.container(horizontal=True, gap="xsmall"):
             page_links.link_to(

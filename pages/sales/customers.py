@@ -188,7 +188,7 @@ def draw_contact(customer: CustomerDetail) -> None:
         facts.grid(
             {
                 "Phone": words.phone(customer.phone) or "–",
-                "E-mail": customer.email,
+                "E-mail": words.email(customer.email),
                 "Address": ", ".join(customer.place) or "–",
                 "Name": " ".join(filter(None, (customer.title, customer.name))),
                 "Distributor": customer.distributor,
@@ -310,7 +310,7 @@ def _search(customer: CustomerDetail) -> None:
 
 
 def _describe_contact(record: OtherRecord) -> str:
-    return " · ".join(words.plain(each) for each in (record.email, record.phone) if each)
+    return " · ".join(words.plain(each) for each in (words.email(record.email), record.phone) if each)
 
 
 def _link(customer_id: UUID, label: str) -> None:
@@ -322,12 +322,12 @@ def _merging(customer: CustomerDetail, record: OtherRecord) -> Action:
         title="Merge these records",
         icon="merge",
         says=f"**{words.plain(record.name)}** ({_describe_contact(record)}) becomes part of"
-        f" **{words.plain(customer.name)}** ({words.plain(customer.email)}). If one of them wants no reminders, none"
-        " goes to either.",
+        f" **{words.plain(customer.name)}** ({words.plain(words.email(customer.email))}). If one of them wants no"
+        " reminders, none goes to either.",
         confirm="Merge",
         roles=merging.ROLES,
         work=lambda session, _, by: merging.merge(session, customer.id, record.id, by=by),
-        done=f"{record.name} ({record.email}) is shown here from now on.",
+        done=f"{record.name} ({words.email(record.email)}) is shown here from now on.",
     )
 
 

@@ -206,7 +206,7 @@ def _show(picked: Sequence[DueRow]) -> None:
     """Draw whom it goes to, and the same as a text message."""
     for row in picked[:5]:
         ends = f"{describe_end(row)} {words.day(row.expiration_at)}"
-        st.caption(f"{words.plain(row.customer)} · {words.plain(row.email)} · {ends}")
+        st.caption(f"{words.plain(row.customer)} · {words.plain(words.email(row.email))} · {ends}")
     if len(picked) > 5:
         st.caption(f"and {len(picked) - 5} more")
     if len(picked) == 1:

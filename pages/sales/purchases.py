@@ -116,7 +116,7 @@ def customer(sale: SaleDetail, person: Person) -> None:
             {
                 "Name": sale.customer,
                 "Phone": words.phone(sale.phone) or "–",
-                "E-mail": sale.email,
+                "E-mail": words.email(sale.email),
                 "Place": sale.place or "–",
             }
         )

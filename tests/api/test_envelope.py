@@ -7,10 +7,11 @@ import pytest
 from httpx import Response
 
 from core.api.http import posts
-from core.store.access import Store
+from core.store.access import ConstraintRefused, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.every_case import every_case
+from tests.papers import picture
 
 UNAUTHORIZED = {"responseCode": 0, "responseText": "Unauthorized", "errorData": None, "data": {}}
 PRICE = "/v1/products/credit-life-price"
@@ -183,6 +184,31 @@ def test_a_refusal_names_the_ignored_fields_too(client: Client, partner: Partner
     unknown = {**LOAN, "product_id": "01900000-0000-7000-8000-0000000000ff", "zebra": 1}
     answer = client.post(PRICE, key=partner.test_key, json=unknown)
     assert (answer.status_code, answer.headers["X-Ignored-Fields"]) == (400, "zebra")
+
+
+def test_what_the_store_refuses_and_a_file_that_is_a_text_name_them_too(
+    client: Client, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"key": partner.test_key, "data": {"file": "not a file", "zebra": "1"}}
+    answer = client.post("/v1/upload-file", files={"other": ("a.txt", b"x")}, **said)
+    assert (answer.status_code, answer.headers["X-Ignored-Fields"]) == (400, "other,zebra")
+    said["data"] = {"policy_number": "ACC/1", "zebra": "1"}
+    answer = client.post("/v1/claims/motor", files={"incident_place": ("a.txt", b"x")}, **said)
+    assert answer.json()["errorData"] == [{"field": "incident_place", "message": "must be a text, not a file"}]
+    assert (answer.status_code, answer.headers["X-Ignored-Fields"]) == (400, "zebra")
+
+    def conflict(*_: object) -> None:
+        raise ConstraintRefused("INSERT", {}, ValueError("UNIQUE"))
+
+    monkeypatch.setattr("core.services.audit.idempotency.run_once", conflict)
+    answer = client.post(
+        "/v1/upload-file", key=partner.test_key, files={"file": ("a.jpg", picture())}, data={"zebra": "1"}
+    )
+    assert (answer.status_code, answer.json()["responseText"]) == (
+        409,
+        "This conflicts with a record that already exists",
+    )
+    assert answer.headers["X-Ignored-Fields"] == "zebra"
 
 
 @every_case("name", ["benefit_coverag", "BENEFIT_COVERAGE", "Benefit_Coverage"])

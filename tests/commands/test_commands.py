@@ -16,6 +16,9 @@ import sqlalchemy as sa
 
 from core import demo
 from core.cli import COMMANDS, LazyCommand, main
+from core.commands import export
+from core.desk import export_runs
+from core.errors import InvalidInput
 from core.services.catalogue import keys
 from core.services.people import demonstration, staff
 from core.settings import ROOT
@@ -176,6 +179,23 @@ def test_an_export_goes_into_a_pipe_and_to_where_a_link_leads_and_into_no_folder
         assert refused.returncode == 1
         assert "Refused." in refused.stderr
         assert why in refused.stderr
+
+
+def test_only_what_the_target_raises_is_a_fault_of_out(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = export_runs.create_order("purchases", "csv", {"mode": ["live"]}, by="tests")
+    with pytest.raises(InvalidInput, match="--out cannot be written: No space left on device"):
+        export._write(order, "/dev/full")
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error", "a file of the store")
+
+    monkeypatch.setattr(export_runs, "stream", fail)
+    for target in (tmp_path / "x.csv", Path("/dev/null")):
+        with pytest.raises(OSError, match="a file of the store"):
+            export._write(order, str(target))
+    assert not [path.name for path in tmp_path.iterdir() if "x.csv" in path.name]
 
 
 def test_every_kind_is_exported_by_its_own_filters_and_as_a_workbook(store: Store, tmp_path: Path) -> None:

@@ -42,6 +42,12 @@ def _press(page: Page, words: str) -> Page:
     return page
 
 
+def _require_whole_list(page: Page, name: str) -> None:
+    """Every column of the list stands in sight."""
+    expect(page.get_by_role("link", name=name)).to_be_visible()
+    expect(page.locator(".scroller.wide")).to_have_count(0)
+
+
 def test_where_the_file_goes_is_seen_before_a_lender_is_chosen(visit: Visit) -> None:
     page = visit("operations", "/loan_books?mode=test")
     expect(page.get_by_text("The file: CSV or XLSX, up to 100,000 loans")).to_be_visible()
@@ -70,6 +76,7 @@ def test_one_person_uploads_a_lenders_file_and_another_covers_and_ends_its_loans
     assert ("TWO-0" in report, report.count("NOT COVERED")) == (True, 1), report
 
     page = visit("operations", OPENED)
+    _require_whole_list(page, "two people.csv")
     page.get_by_role("button", name="Loans that ended").or_(page.get_by_role("radio", name="Loans that ended")).click()
     expect(page.get_by_label("Who at the lender attests its borrowers")).to_have_count(0)
     settled(page)

@@ -51,6 +51,14 @@ def test_a_policy_is_found_by_its_plate_and_cancelled_with_its_refund(visit: Vis
     expect(heading).to_contain_text("In force")
     page.get_by_text("Policy " + str(sale.policy_id)).scroll_into_view_if_needed()
     expect(heading).to_be_in_viewport()
+    # As long as the longest names are, it takes lines of its own, and the buttons stay beside it.
+    heading.evaluate("heading => { heading.style.letterSpacing = '1.5em'; }")
+    title, button = heading.bounding_box(), page.get_by_role("button", name="Cancel policy").bounding_box()
+    assert title
+    assert button
+    assert button["x"] >= title["x"] + title["width"]
+    assert button["y"] < title["y"] + title["height"]
+    heading.evaluate("heading => { heading.style.letterSpacing = ''; }")
     certificate = page.frame_locator('iframe[title="Certificate"]').owner
     expect(certificate).to_have_attribute("src", re.compile(r"^/certificates/[a-z2-7]{26}\.pdf"))
     page.get_by_role("button", name="Cancel policy").click()

@@ -105,7 +105,7 @@ def words(office: Office, claim_id: UUID, by: str) -> dict[str, tuple[str, ...]]
 
 def test_officer_is_told_what_each_move_still_needs(office: Office) -> None:
     claim_id = office.lodge()
-    assert set(words(office, claim_id, "ada")) == set(targets("Pending"))
+    assert set(words(office, claim_id, "ada")) == {*targets("Pending")} - {"Inspection submitted"}, "of a loan"
     assert not any(words(office, claim_id, "ada").values())
     office.put(claim_id, credit_life_claim_meta={"incident_type": "Death", "accidental": "true"})
     assert words(office, claim_id, "ada")["Approved"] == (
@@ -113,6 +113,17 @@ def test_officer_is_told_what_each_move_still_needs(office: Office) -> None:
     )
     office.put(claim_id, claim_status="Repair estimate submitted")
     assert words(office, claim_id, "ada")["Offer sent"] == ("an earlier approval",)
+
+
+def test_an_inspection_is_offered_where_somebody_looks_at_the_loss(office: Office) -> None:
+    claim_id = office.lodge()
+    offered = {"Credit life": False, "Personal accident": False, "Motor": True, "Gadget": True, "Contents": True}
+    for title, is_offered in offered.items():
+        meta = {} if title == "Credit life" else {"credit_life_claim_meta": None}
+        office.put(claim_id, claim_type=title, **meta)
+        for start in ("Pending", "Viewed", "Reviewing"):
+            office.put(claim_id, claim_status=start)
+            assert ("Inspection submitted" in words(office, claim_id, "ada")) is is_offered, (title, start)
 
 
 def test_officer_is_told_who_else_has_to_move(office: Office) -> None:

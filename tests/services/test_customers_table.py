@@ -15,6 +15,7 @@ from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Page, Paging
+from core.services.sales import filter as sales_filter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy, Purchase, Renewal
 from tests.conftest import Partner
@@ -84,6 +85,30 @@ def test_e_mail_and_every_spelling_of_a_phone_number_find(sold: Store) -> None:
     assert found(sold, CustomerFilter(search="0803 123 4567")).total_count == everybody.total_count - 1
 
 
+def test_a_part_of_a_foreign_number_finds_it_however_it_was_written(sold: Store) -> None:
+    with sold.writing(LIVE) as session:
+        one, *others = session.execute(sa.select(Policy).order_by(Policy.id)).scalars()
+        customer = session.get_one(Customer, one.customer_id)
+        customer.phone_number = one.phone = "+44 (7911) 123-456"
+        for other in others:
+            other.phone = "08031234567"
+    for text in (
+        "+44 7911",
+        "+447911123456",
+        "44 7911 12",
+        "7911 123",
+        "7911123456",
+        "07911 123 456",
+        "11 123 45",
+        "+44791",
+    ):
+        assert [row.id for row in found(sold, CustomerFilter(search=text)).items] == [customer.id], text
+        with sold.reading(LIVE) as session:
+            query = sales_filter.select_policies(Policy.id, text)
+            assert set(session.execute(query).scalars()) == {one.id}, text
+    assert found(sold, CustomerFilter(search="7911 124")).items == []
+
+
 def test_the_narrow_indexes_of_the_desk_find_whom_the_filter_finds(sold: Store) -> None:
     """The API's lists and the files ask the filter itself; the answers may not differ by how they are found."""
     with sold.reading(LIVE) as session:
@@ -98,7 +123,7 @@ def test_the_narrow_indexes_of_the_desk_find_whom_the_filter_finds(sold: Store) 
             f"0{digits[-10:-7]} {digits[-7:-4]}",
         ),
         *(email, email.upper()[:6], name, name[1:4], "gozi oka", "okafor, ngozi", "ọLÁD", "zoe", "Zoë", "o'neil", "+1"),
-        *("%", "_", "100%", "12345", "@", "example.com", "no such person"),
+        *("7911 123", "07911123", "+44 79", "+1 21", "%", "_", "100%", "12345", "@", "example.com", "no such person"),
     ]
     for text in texts:
         wanted = CustomerFilter(search=text)

@@ -133,7 +133,7 @@ KEPT: Final = {
     *("credit_note_payment.reason", "difference.policy_number", "endorsement_notice.note", "erasure.reason"),
     *("erasure.refusal", "export_receipt.filters", "loan_book.file_name", "loan_book_row.account"),
     *("loan_book_row.cells", "loan_book_row.facts", "loan_book_row.reason", "month_step.note", "party_payment.reason"),
-    *("payment.received_reference", "payment_payee.bank_name", "payment_payee.name"),
+    *("payment.received_reference", "payment.refused_reference", "payment_payee.bank_name", "payment_payee.name"),
     *("payment_payee.reason", "payout_batch.note", "policy_endorsement.changes", "policy_endorsement.reason"),
     *("policy_endorsement.requested_by", "rate_proposal.reason", "reconciliation.columns", "reconciliation.file_name"),
     *("refund.reason", "statement_payment.reference", "statement_step.note", "transfer.reference"),
@@ -382,7 +382,7 @@ def _write_behind(connection: sa.Connection, column: sa.Column[Any]) -> int:
     begin = sa.func.substr(text, 1, longest - len(PHONE) - 1) if longest else text
     update = sa.update(column.table).values({column.name: begin + f" {PHONE}"})
     # Only what came in was said to come.
-    is_said = column.is_not(None) if column.name == "received_reference" else sa.true()
+    is_said = column.is_not(None) if column.name in {"received_reference", "refused_reference"} else sa.true()
     return connection.execute(update.where(is_said)).rowcount
 
 

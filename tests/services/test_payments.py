@@ -10,6 +10,7 @@ import jsonschema
 import orjson
 import pytest
 import sqlalchemy as sa
+from alembic import command
 
 from core import clock, money
 from core.desk import examples
@@ -29,6 +30,7 @@ from core.services.finance.statements import statements
 from core.services.finance.statements.files import Paper
 from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
+from core.store.schema import migrating
 from core.store.schema.tables import Payment, PaymentSettlement, PayoutBatch
 from tests.conftest import Partner
 from tests.every_case import every_case
@@ -473,6 +475,24 @@ def test_the_columns_of_a_banks_file_are_guessed_by_heading_and_by_what_is_in_th
     assert guessed == {"amount": "Sum", "narration": "Text", "status": "Code"}
 
 
+@pytest.mark.both_databases
+def test_the_reference_of_a_payment_that_was_refused_before_is_moved_out_of_its_note(
+    finance: Finance, party: Party
+) -> None:
+    (payment,) = finance.read(payouts.list_of_batch, prepared_alone(finance, party))
+    back = {"returned_on": "2026-11-20", "reason": "Account closed", "bank_reference": "NIP/78"}
+    finance.do(transitions.return_payment, payment.id, back, by="femi")
+    note, reference = (sa.column(name) for name in ("note", "refused_reference"))
+    with finance.store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0092")
+        notes = connection.execute(sa.select(note).select_from(sa.table("payment"))).scalars().all()
+        assert notes == ["Account closed (reference of the bank: NIP/78)"]
+        migrating.upgrade(connection, "head")
+        moved = connection.execute(sa.select(note, reference).select_from(sa.table("payment"))).all()
+        assert [tuple(row) for row in moved] == [("Account closed", "NIP/78")]
+    assert migrating.differences(finance.store) == []
+
+
 def test_a_row_of_another_payout_is_no_unclear_one_and_names_that_payout(finance: Finance, party: Party) -> None:
     insurer = next(each for each, _ in finance.read(parties.list_parties) if each.account == "provider")
     finance.do(agreements.add, insurer, {"number": "AG/2", "starts_on": "2026-01-01"}, by="root")
@@ -542,7 +562,7 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
     noted = finance.read(payouts.list_of_batch, batch)
     assert [row.state for row in noted] == ["Confirmed", "Returned"]
     assert (noted[0].bank_reference, noted[0].value_on) == ("NIP/77", date(2026, 11, 20))
-    assert noted[1].note == "Account closed (reference of the bank: NIP/78)"
+    assert (noted[1].note, noted[1].bank_reference) == ("Account closed", "NIP/78")
     again = read_answer(finance, batch, good, back)
     assert [(line.note, line.is_unclear) for line in again] == [("is noted already", False)] * 2
     assert due(finance, party) == (0 if first.party == party else first.net_minor + second.net_minor - first.net_minor)

@@ -5,7 +5,12 @@ import streamlit as st
 
 from core import demo
 from core.demo import background
-from core.store.access import Store
+from core.services.people import demonstration as people_demonstration
+from core.store.access import Scope, Store
+from core.ui.frame import demonstration
+from core.ui.sign_in import gate
+from pages.admin import system
+from tests.conftest import add_colleague
 from tests.portfolio import NOW
 from tests.ui.conftest import Screen, texts
 
@@ -15,6 +20,20 @@ INVENTED, NOT_YET = "are invented.", "are being written: they come within a minu
 @pytest.fixture(autouse=True)
 def forget_other_stores() -> None:
     st.cache_data.clear()
+
+
+def test_what_is_kept_of_one_store_is_not_said_of_another(store: Store) -> None:
+    """A parameter of Streamlit's cache that begins with an underscore is no part of its key."""
+    with store.reading(Scope.system()) as session:
+        assert not people_demonstration.is_demonstration(session)
+    kept = (demonstration._is_demonstration, gate._has_admin, system.looked)
+    empty = [function("sqlite:///one") for function in kept]
+    demo.write(store, purchases=20, seed=5, until=NOW)
+    with store.writing(Scope.system()) as session:
+        add_colleague(session, "Root", "admin")
+    assert [function("sqlite:///one") for function in kept] == empty, "for some seconds"
+    assert [function("sqlite:///two") for function in kept[:2]] == [True, True]
+    assert system.looked("sqlite:///two") != empty[2]
 
 
 class Writing:

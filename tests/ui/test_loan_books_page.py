@@ -3,11 +3,14 @@
 import pytest
 
 from core import clock
+from core.desk import finder
 from core.dispatch import loan_books as worker
 from core.services.selling.loan_books import books
 from core.states.loan_books import COLOURS, LoanBookState
-from core.store.access import Store
+from core.store.access import Scope, Store
+from core.store.schema.tables import Policy
 from tests.conftest import Partner, make_partner
+from tests.papers import pdf
 from tests.services.loan_books import Lender, as_csv, loan, person
 from tests.ui.conftest import Screen, sent, texts
 
@@ -101,6 +104,11 @@ def test_the_form_asks_for_the_lender_first_and_names_a_missing_file_beside_its_
     at.button(key="loan_book").click().run()
     assert "Choose the lender's file" in texts(at)
     assert at.text_input(key="loan_book.attested_by").value == "Ngozi Okafor"
+    at.file_uploader[0].upload("loans.csv", as_csv([loan(1)]))
+    at.file_uploader[1].upload("attestation.pdf", pdf(text="We know our borrowers"))
+    at.button(key="loan_book").click().run()
+    assert "The file is being read" in texts(at)
+    assert at.text_input(key="loan_book.attested_by").value == "Ngozi Okafor", "the next file has the same attester"
 
 
 def test_whoever_has_no_limit_for_a_book_reads_so_beside_the_button(screen: Screen, lender: Lender) -> None:
@@ -111,3 +119,24 @@ def test_whoever_has_no_limit_for_a_book_reads_so_beside_the_button(screen: Scre
         at = screen(signed_in=by, path="buy/loan_book.py", id=str(book.id))
         assert [each.disabled for each in at.button if "Cover 1 loan" in each.label] == [is_refused]
         assert (told in texts(at)) is is_refused
+
+
+def test_an_address_that_nobody_has_given_is_shown_as_none_and_sent_nothing(screen: Screen, lender: Lender) -> None:
+    operations, head = (person(lender.store, role, role) for role in ("operations", "supervisor"))
+    book = lender.carry_out(lender.read(as_csv([loan(1, loan_start_date=str(clock.today()), email="")])), by=head)
+    (row,) = lender.rows(book)
+    policy = screen(signed_in=operations, path="policies/policy.py", id=str(row.policy_id))
+    (send,) = (each for each in policy.button if each.label == "Send by e-mail")
+    assert (send.disabled, send.help) == (
+        True,
+        "Nobody has given an e-mail address: endorse the policy with one first.",
+    )
+    with lender.store.reading(Scope.staff(is_live=True)) as session:
+        sold = session.get_one(Policy, row.policy_id)
+        records = {"sales/customers.py#customer": sold.customer_id, "sales/purchases.py#purchase": sold.purchase_id}
+        found = finder.find_records(session, "Okafor", operations)
+    shown = [policy, *(screen(signed_in=operations, path=path, id=str(key)) for path, key in records.items())]
+    for at in shown:
+        assert not [each.value for each in at.text if ".invalid" in each.value]
+    assert not [hit for hit in found if ".invalid" in hit.detail]
+    assert [hit.detail for hit in found if hit.kind == "customer"] == ["Swift Lenders · 1 policy"]

@@ -3,9 +3,12 @@
 from datetime import timedelta
 from typing import Any
 
+import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock
+from core.store.access import Scope, Store
+from core.store.schema.tables import Distributor
 from core.ui.kit import actions
 from tests.conftest import Partner
 from tests.events import conftest as events
@@ -118,3 +121,22 @@ def test_no_delivery_of_a_state_is_not_no_delivery(hooks: Hooks, screen: Screen)
     at = open_page(screen, "admin/webhooks.py#webhook", id=str(made.endpoint.id), state="dead")
     assert "No delivery is in the state Given up." in texts(at)
     assert "Nothing was delivered" not in texts(at)
+
+
+def test_an_endpoint_of_a_distributor_that_is_switched_off_says_that_it_rests(
+    hooks: Hooks, screen: Screen, partner: Partner
+) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+    told = "Swift Lenders is switched off: its endpoints rest"
+    assert told not in texts(page_of(screen, made))
+    with hooks.store.writing(Scope.system()) as session:
+        session.execute(sa.update(Distributor).values(active=False))
+    assert told in texts(page_of(screen, made))
+
+
+def test_without_a_distributor_the_first_is_added_before_its_endpoint(store: Store, screen: Screen) -> None:
+    at = open_page(screen, "admin/webhooks.py")
+    links = [link.proto.label for link in at.get("page_link")]
+    assert "Add the distributor of the first endpoint" in links
+    assert "Choose one" not in texts(at)

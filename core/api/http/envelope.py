@@ -4,14 +4,25 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import orjson
+import structlog
 from pydantic import BaseModel, Field, create_model
 from starlette.responses import Response
 
-from core.errors import CoverdeskError, MethodNotAllowed, Overloaded, StoreUnavailable, TooManyRequests, TooSlow
+from core.errors import (
+    CoverdeskError,
+    MethodNotAllowed,
+    Overloaded,
+    StateForbids,
+    StoreUnavailable,
+    TooManyRequests,
+    TooSlow,
+)
 from core.services.audit.idempotency import WireResponse
 from core.services.lists.paging import Page
+from core.store.access import ConstraintRefused
 
 JSON = "application/json"
+log = structlog.get_logger("coverdesk.api")
 
 
 def encode_success(data: object, text: str) -> bytes:
@@ -63,6 +74,12 @@ def failure(error: CoverdeskError) -> Response:
     if error.status == 413 or isinstance(error, TooSlow):
         headers["Connection"] = "close"
     return Response(orjson.dumps(body), error.status, headers, media_type=JSON)
+
+
+def conflict(error: ConstraintRefused) -> Response:
+    """The response where the store refused a row that another one stands against."""
+    log.warning("conflict", error=type(error).__name__)
+    return failure(StateForbids("This conflicts with a record that already exists"))
 
 
 def envelope_model(name: str, data: Any) -> type[BaseModel]:

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from core import ids, telemetry
-from core.api.http.envelope import failure
+from core.api.http.envelope import conflict, failure
 from core.api.http.routing import allowed_methods
 from core.covers.request import build_faults
 from core.errors import (
@@ -27,7 +27,6 @@ from core.errors import (
     InvalidInput,
     MethodNotAllowed,
     NotFound,
-    StateForbids,
     StoreUnavailable,
     TooLarge,
     WrongMediaType,
@@ -182,8 +181,7 @@ async def _http(request: Request, error: AnyHTTPException) -> Response:
 
 
 async def _conflict(_: Request, error: ConstraintRefused) -> Response:
-    log.warning("conflict", error=type(error).__name__)
-    return failure(StateForbids("This conflicts with a record that already exists"))
+    return conflict(error)
 
 
 # The screens' framework compiles code for charts and tables, styles elements in place, makes workers and

@@ -159,9 +159,14 @@ def _printable(name: str) -> str:
 
 def validate(request: Request, model: type[requests.Request], data: Any) -> Any:
     """Validate a body; whatever the answer is, it names what the model does not have (contract E6)."""
+    name_ignored(request, model, data)
+    return requests.validate(model, data)
+
+
+def name_ignored(request: Request, model: type[requests.Request], data: Any) -> None:
+    """Let the answer name what the model does not have, of a body that is refused before it is validated."""
     if isinstance(data, dict):
         request.state.ignored.extend(model.list_ignored(data))
-    return requests.validate(model, data)
 
 
 Work = Callable[[ScopedSession], WireResponse]

@@ -21,10 +21,11 @@ from starlette.types import Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from core.api.http.auth import caller_of
-from core.api.http.envelope import failure
+from core.api.http.envelope import conflict, failure
 from core.covers.request import Request as QueryModel
 from core.covers.request import build_faults
 from core.errors import CoverdeskError, FieldFault, InvalidInput
+from core.store.access import ConstraintRefused
 
 HEADER: Final = "X-Ignored-Fields"
 _MAX_NAMES, _LONGEST_HEADER = 50, 4000
@@ -122,6 +123,8 @@ class ReadRoute(APIRoute):
             await super().handle(scope, receive, named)
         except CoverdeskError as error:
             await failure(error)(scope, receive, named)
+        except ConstraintRefused as error:
+            await conflict(error)(scope, receive, named)
 
     async def _answer(self, scope: Connection, receive: Receive, send: Send) -> None:
         request = Request(scope)

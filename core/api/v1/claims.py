@@ -152,6 +152,7 @@ def _lodged(request: Request, caller: Caller, form: Form, door: _LodgingRoute) -
     request.state.raw = form.idempotency_content(sent)
     strays = sent.keys() & door.model.model_fields.keys() - set(door.documents)
     if strays:
+        posts.name_ignored(request, door.model, form.values(sent))
         raise InvalidInput([FieldFault(name, "must be a text, not a file") for name in sorted(strays)])
     body = posts.validate(request, door.model, form.values(sent))
     with files.store_files([sent[name] for name in door.documents if name in sent]) as stored:

@@ -73,6 +73,7 @@ async def upload_file(request: Request, caller: Signed) -> Response:
 def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
     sent = form.read_files()
     if "file" not in sent:
+        posts.name_ignored(request, UploadRequest, form.values(sent))
         raise InvalidInput.for_field("file", "is required, as a file with a name")
     request.state.raw = form.idempotency_content(sent)
     posts.validate(request, UploadRequest, form.values(sent))

@@ -120,7 +120,8 @@ class ClaimLine:
     `covers` are the endpoints that sell it (prefix and route), each with the incidents that it insures; `incidents`
     are all that can be lodged, with the documents that each requires besides those in `always`. `column` is where the
     claim keeps what was submitted, `amount` the field with the amount claimed, and `stored_names` renames fields there.
-    `same_thing` compares what was submitted with what was insured.
+    `same_thing` compares what was submitted with what was insured; a loss that nobody can look at, such as an injury,
+    is not `is_inspected`.
     """
 
     route: str
@@ -133,6 +134,7 @@ class ClaimLine:
     amount: str = "amount_claimed"
     same_thing: Callable[[Mapping[str, Any], Mapping[str, Any]], Finding]
     stored_names: Mapping[str, str] = field(default_factory=dict)
+    is_inspected: bool = True
 
     @cached_property
     def documents(self) -> tuple[str, ...]:

@@ -258,6 +258,7 @@ PERSONAL_ACCIDENT: Final = ClaimLine(
     },
     incidents=_ACCIDENT_INCIDENTS,
     same_thing=_same_person,
+    is_inspected=False,
 )
 
 

@@ -21,13 +21,13 @@ from core.errors import FieldFault, InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import changes, rate_changes
 from core.services.catalogue.shares import Share, find_excess, find_newest, load_confirmed
-from core.services.people import approvals
+from core.services.people import approvals, four_eyes
 from core.services.people.accounts import require_admin
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
-from core.store.schema.tables import CommissionShare, Distributor, Product, ProductVersion
+from core.store.schema.tables import BankAccount, CommissionShare, Distributor, Product, ProductVersion
 
 PROPOSALS: Final = Proposals(CommissionShare, "share")
 KIND: Final = "commission share"
@@ -76,6 +76,7 @@ def propose(session: ScopedSession, distributor_id: UUID, typed: Mapping[str, An
     given: ShareInput = request.validate(ShareInput, typed)
     if given.product_id and session.get(Product, given.product_id) is None:
         raise InvalidInput.for_field("product_id", "must be a product of the catalogue")
+    _refuse_own(session, distributor_id, by)
     row = CommissionShare(
         id=ids.new(),
         distributor_id=distributor_id,
@@ -99,6 +100,7 @@ def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
     row = _open(session, share_id, by)
     subject = audit.subject_of("distributor", row.distributor_id)
     with audit.keep_refusal(actor=by.actor, action="commission share confirmation", subject=subject):
+        _refuse_own(session, row.distributor_id, by)
         PROPOSALS.require_second(session, row, by)
         if faults := _find_faults(session, row):
             reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
@@ -107,6 +109,11 @@ def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
             )
     _decide(session, row, "confirmed", by)
     approvals.approve(session, build_subject(row), staff_id=by.id, role="admin", limit_minor=None, at=clock.now())
+
+
+def _refuse_own(session: ScopedSession, distributor_id: UUID, by: Person) -> None:
+    distributor, is_theirs = session.get_one(Distributor, distributor_id), col(BankAccount.distributor_id)
+    four_eyes.refuse_own(four_eyes.load_people(session, distributor, is_theirs == distributor_id), by)
 
 
 def build_subject(row: CommissionShare) -> Subject:

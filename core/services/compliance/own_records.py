@@ -107,7 +107,7 @@ TYPED: Final[Mapping[str, frozenset[str]]] = {
     "loan_book": frozenset({"file_name", "heading", "refusal", "unknown"}),
     "month_step": frozenset({"note"}),
     "party_payment": frozenset({"reason"}),
-    "payment": frozenset({"note", "received_reference"}),
+    "payment": frozenset({"note", "received_reference", "refused_reference"}),
     "payout_batch": frozenset({"note"}),
     "rate_proposal": frozenset({"reason"}),
     "reconciliation": frozenset({"columns", "file_name"}),

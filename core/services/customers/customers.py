@@ -30,6 +30,9 @@ _SEARCHED_TEXT = join_lines(col(Customer.name_key), col(Customer.email_key), col
 # What may be a phone number or a part of one: five digits, or four with which a mobile number begins.
 PHONE = r"(?=(?:\D*\d){5}|0[789](?:\D*\d){2})\+?[\d\s()-]+"
 _NIGERIA = "234"
+_MOBILE = rf"(0|{_NIGERIA})[789][01]"
+# What may stand between the digits of a number (`fields.Phone`).
+_MARKS = " -().\t"
 
 
 def has_phone_part(column: Any, text: str) -> Condition:
@@ -40,8 +43,24 @@ def has_phone_part(column: Any, text: str) -> Condition:
     if begins_like_phone(text):
         return sa.or_(column.in_(list_spellings(text)), *list_beginnings(column, text))
     # An index of the column alone is walked, not the rows.
-    has_part = declaration.has_part(column, re.sub(r"\D", "", text))
-    return sa.and_(column > "", sa.or_(column.in_(list_spellings(text)), has_part))
+    return sa.and_(column > "", sa.or_(column.in_(list_spellings(text)), has_digits(column, text)))
+
+
+def has_digits(column: Any, text: str) -> Condition:
+    """Return the condition that a phone number has the digits of a text side by side, whatever marks it has.
+
+    A number is kept as it was sent ("+44 7911 123456"). The nought before a part is dialled in its own country alone.
+    """
+    digits = re.sub(r"\D", "", text).removeprefix("0")
+    # The first condition is quicker, and leaves few numbers to the second.
+    spread = sa.type_coerce(column, sa.String).like(f"%{'%'.join(digits)}%")
+    return sa.and_(spread, _without_marks(column).like(f"%{digits}%"))
+
+
+def _without_marks(column: Any) -> Any:
+    for mark in _MARKS:
+        column = sa.func.replace(column, mark, "", type_=sa.String)
+    return column
 
 
 def list_beginnings(column: Any, text: str) -> list[Condition]:
@@ -49,13 +68,17 @@ def list_beginnings(column: Any, text: str) -> list[Condition]:
     digits = re.sub(r"\D", "", text)
     national = digits.removeprefix(_NIGERIA) if digits.startswith(_NIGERIA) else digits.removeprefix("0")
     is_home = digits.startswith(("0", _NIGERIA))
-    beginnings = (f"+{_NIGERIA}{national}", _NIGERIA + national, f"0{national}") if is_home else (f"+{digits}", digits)
-    return [_begins(column, each) for each in beginnings]
+    if is_home:
+        return [_begins(column, each) for each in (f"+{_NIGERIA}{national}", _NIGERIA + national, f"0{national}")]
+    # Few numbers are of countries abroad, whose codes end after one, two or three digits; a mark may stand behind them.
+    code = digits[: 1 if digits[0] in "17" else 3 if digits.startswith(_NIGERIA[:2]) else 2]
+    abroad = sa.and_(_begins(column, f"+{code}"), _without_marks(column).like(f"+{digits}%"))
+    return [_begins(column, f"+{digits}"), abroad, _begins(column, digits)]
 
 
 def begins_like_phone(text: str) -> bool:
-    """Return True if a text has the beginning of a phone number, as written here or abroad."""
-    return text.startswith("+") or re.sub(r"\D", "", text).startswith(("0", _NIGERIA))
+    """Return True if a text has the beginning of a phone number: + and a country, or as that of a mobile here."""
+    return text.startswith("+") or re.match(_MOBILE, re.sub(r"\D", "", text)) is not None
 
 
 def _begins(column: Any, digits: str) -> Condition:
@@ -220,9 +243,12 @@ def _select_ids(text: str) -> Iterator[AnySelect]:
         yield declaration.look_up(Customer.phone_number, column.in_(list_spellings(text)))
         if begins_like_phone(text):
             yield from (declaration.look_up(Customer.phone_number, begins) for begins in list_beginnings(column, text))
-        elif digits != text:
+        else:
             # The phone is the last of the lines.
-            parts.append(sa.type_coerce(_SEARCHED_TEXT, sa.String).like(f"%\n%\n%{digits}%"))
+            spread = f"%\n%\n%{'%'.join(digits.removeprefix('0'))}%"
+            parts.append(
+                sa.and_(sa.type_coerce(_SEARCHED_TEXT, sa.String).like(spread), has_digits(column, text), column > "")
+            )
         yield _walk_texts(sa.or_(*parts))
     elif " " in text:
         yield declaration.walk(Customer.name_key, has_words(col(Customer.name_key), text))

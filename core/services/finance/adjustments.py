@@ -24,6 +24,7 @@ from core.money import Split
 from core.services.audit import log as audit
 from core.services.finance import movements, parties
 from core.services.finance.credit_notes.givers import number_of
+from core.services.finance.parties import Party
 from core.services.people import transfers
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
@@ -113,6 +114,7 @@ def propose(session: ScopedSession, movement_id: UUID, typed: Mapping[str, Any],
     given: AdjustmentInput = request.validate(AdjustmentInput, typed)
     parts = _parse_parts(given)
     with _keep_refusal(by, "adjustment proposal", corrected.id, parts):
+        _refuse_own_money(session, corrected, by)
         _refuse_unbounded(session, corrected, parts)
     proposal = AdjustmentProposal(
         id=ids.new(),
@@ -138,6 +140,7 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
     proposal = _open(session, proposal_id, by)
     corrected, parts = movements.get_record(session, proposal.corrects_id), build_row(Split, proposal)
     with _keep_refusal(by, "adjustment confirmation", corrected.id, parts):
+        _refuse_own_money(session, corrected, by)
         PROPOSALS.require_second(session, proposal, by)
         _refuse_unbounded(session, corrected, parts)
         _refuse_above_limit(session, corrected, parts, by)
@@ -325,6 +328,12 @@ def _sum_sizes(session: ScopedSession, *conditions: Any) -> int:
     """Return the largest of premium and both commissions that confirmed corrections come to, without signs, in kobo."""
     sums = [sum_of(sa.func.abs(col(getattr(Adjustment, name)))) for name in _AMOUNTS]
     return max(int(minor) for minor in session.execute(sa.select(*sums).where(*conditions)).one())
+
+
+def _refuse_own_money(session: ScopedSession, corrected: Movement, by: Person) -> None:
+    """NotAllowed for whoever has an e-mail, phone or account of the distributor or the insurer (contract K12)."""
+    for party in (Party("distributor", corrected.distributor_id), Party("provider", corrected.provider_id)):
+        parties.refuse_own_party(session, party, by)
 
 
 def _keep_refusal(by: Person, action: str, movement_id: UUID, parts: Split) -> AbstractContextManager[None]:

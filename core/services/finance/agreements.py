@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from pydantic import AfterValidator, Field
 from sqlmodel import col
 
-from core import clock, ids, money
+from core import clock, ids, money, seal
 from core.covers import fields, request
 from core.covers.fields import fault
 from core.covers.request import Request
@@ -20,7 +20,7 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.people import transfers
 from core.services.people.accounts import require_admin
-from core.services.people.four_eyes import Proposals
+from core.services.people.four_eyes import Parties, Proposals, refuse_own
 from core.services.people.staff import Person
 from core.states.finance import StatementState
 from core.store.access import AnySelect, ScopedSession
@@ -85,16 +85,18 @@ def model_of(party: Party) -> type[Request]:
 def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: Person) -> UUID:
     """Add terms that hold from their first day on, and return their id; what held before is kept.
 
-    NotAllowed for anybody but an admin, InvalidInput for every wrong field, and where a distributor would hold the
-    premium from a day on of whose month we paid a refund.
+    NotAllowed for anybody but an admin, and for one whose own the party is. InvalidInput for every wrong field, where
+    a distributor would hold the premium from a day on of whose month we paid a refund, and where it would hold that of
+    a month that has begun no more.
     """
-    require_admin(by)
-    parties.get_name(session, party)
+    _require_other(session, party, by, "agreement")
     terms: Any = request.validate(model_of(party), typed)
     if terms.ends_on and terms.ends_on < terms.starts_on:
         raise InvalidInput([FieldFault("ends_on", "must not be before starts_on")])
     before = get_in_force(session, party, terms.starts_on)
     given = terms.model_dump()
+    if before is not None and before.collects == COLLECTS[1] and given.get("collects") == COLLECTS[0]:
+        _refuse_premium_of_before(session, party, terms.starts_on)
     if given.get("collects") == COLLECTS[1] and (before is None or before.collects != COLLECTS[1]):
         _refuse_paid_refunds(session, party, terms.starts_on)
     premium = given.pop("book_premium", None)
@@ -116,6 +118,27 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
         after=_facts(row),
     )
     return row.id
+
+
+def _require_other(session: ScopedSession, party: Party, by: Person, act: str) -> None:
+    """NotAllowed for anybody but an admin, and for one with an e-mail, phone or account of the party (contract K12)."""
+    require_admin(by)
+    parties.get_name(session, party)
+    with audit.keep_refusal(actor=by.actor, action=act, subject=audit.subject_of(party.subject, party.id)):
+        parties.refuse_own_party(session, party, by)
+
+
+def _refuse_premium_of_before(session: ScopedSession, party: Party, starts_on: date) -> None:
+    """InvalidInput where a distributor would not owe the premium that it holds of a month that has begun (contract F2).
+
+    Terms that were typed today are corrected today.
+    """
+    free = clock.add_months(clock.today().replace(day=1), 1)
+    before_today = clock.lagos_midnight(clock.today())
+    held = get_in_force(session, party, starts_on, known_at=before_today)
+    if starts_on < free and held is not None and held.collects == COLLECTS[1]:
+        message = f"must be {free} or later: until then the distributor holds the premium of its sales, and owes it"
+        raise InvalidInput.for_field("starts_on", message)
 
 
 def _refuse_paid_refunds(session: ScopedSession, party: Party, starts_on: date) -> None:
@@ -147,11 +170,17 @@ def _refuse_paid_refunds(session: ScopedSession, party: Party, starts_on: date) 
         raise InvalidInput.for_field("starts_on", message)
 
 
-def get_in_force(session: ScopedSession, party: Party, on: date) -> Agreement | None:
-    """Return the terms that hold on a day: the newest that have begun by then; None before the first."""
+def get_in_force(
+    session: ScopedSession, party: Party, on: date, *, known_at: datetime | None = None
+) -> Agreement | None:
+    """Return the terms that hold on a day: the newest that have begun by then; None before the first.
+
+    With `known_at` it is by the terms that had been made before that instant.
+    """
+    known = [col(Agreement.created_at) < known_at] if known_at else []
     query = (
         sa.select(Agreement)
-        .where(party.owns(Agreement), col(Agreement.starts_on) <= on)
+        .where(party.owns(Agreement), col(Agreement.starts_on) <= on, *known)
         .order_by(*(column.desc() for column in _SINCE))
         .limit(1)
     )
@@ -209,9 +238,10 @@ def _list_calculation(row: Agreement | None) -> list[Any]:
     return [COLLECTS[0], True, False, False, None] if row is None else [getattr(row, name) for name in _CALCULATION]
 
 
-def load_in_force(session: ScopedSession, on: date) -> Mapping[Party, Agreement]:
-    """Return the terms that hold on a day, of every party that has some."""
-    query = sa.select(Agreement).where(col(Agreement.starts_on) <= on).order_by(*_SINCE)
+def load_in_force(session: ScopedSession, on: date, *, known_at: datetime | None = None) -> Mapping[Party, Agreement]:
+    """Return the terms that hold on a day, of every party that has some, by what was made until an instant or now."""
+    known = [col(Agreement.created_at) <= known_at] if known_at else []
+    query = sa.select(Agreement).where(col(Agreement.starts_on) <= on, *known).order_by(*_SINCE)
     return {parties.party_of(row): row for row in session.execute(query).scalars()}
 
 
@@ -289,10 +319,13 @@ class Account:
 
 
 def propose(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: Person) -> UUID:
-    """Propose another account and return its id; NotAllowed for anybody but an admin, StateForbids while one waits."""
-    require_admin(by)
-    parties.get_name(session, party)
+    """Propose another account and return its id; StateForbids while one waits.
+
+    NotAllowed for anybody but an admin, and for one whose own the party or the account is.
+    """
+    _require_other(session, party, by, "bank account proposal")
     given: BankInput = request.validate(BankInput, typed)
+    refuse_own(Parties(account_keys=frozenset({seal.build_account_key(given.account_number)})), by)
     if any(account.state == "open" for account in list_accounts(session, party)):
         raise StateForbids("A change of this account waits for a second person already: it has to be decided first")
     frozen = transfers.freeze_account(given.account_number)
@@ -312,11 +345,12 @@ def propose(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
 
 
 def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
-    """Confirm what another admin proposed; it is paid to after 48 hours."""
+    """Confirm what another admin proposed; it is paid to after 48 hours. Never by one whose own it is."""
     row = _open(session, account_id, by)
     party = parties.party_of(row)
     subject = audit.subject_of(party.subject, party.id)
     with audit.keep_refusal(actor=by.actor, action="bank account confirmation", subject=subject):
+        parties.refuse_own_party(session, party, by)
         PROPOSALS.require_second(session, row, by)
     _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
 

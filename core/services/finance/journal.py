@@ -14,11 +14,12 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import money, reference
+from core import clock, money, reference
 from core.errors import NotFound, StateForbids
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import paid_lines
+from core.services.finance.payments.paid_lines import BankRow
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.spreadsheets import csv_field, csv_line
 from core.services.lists.windows import Window
@@ -62,6 +63,19 @@ def state_of(session: ScopedSession, month: date) -> MonthState:
     return steps[-1].state if steps else MonthState.OPEN
 
 
+def load_closings(session: ScopedSession) -> Mapping[date, datetime]:
+    """Return when each month that is shut was closed; a reopening that was given up is no other closing."""
+    by_month: dict[date, list[Step]] = {}
+    for step in list_steps(session):
+        by_month.setdefault(step.month, []).append(step)
+    found = {}
+    for month, steps in by_month.items():
+        if steps[-1].state in SHUT:
+            sha256 = next(step.sha256 for step in reversed(steps) if step.sha256)
+            found[month] = next(step.at for step in steps if step.sha256 == sha256)
+    return found
+
+
 def refuse_shut(session: ScopedSession, month: date) -> None:
     """StateForbids for a month that is closed: its papers stay as they are, and what was wrong is adjusted."""
     if state_of(session, month) in SHUT:
@@ -93,9 +107,18 @@ class Entry(NamedTuple):
 
 
 def list_entries(session: ScopedSession, month: date) -> list[Entry]:
-    """List the journal of a month by day: movements by kind and party, payments, and the taxes of its statements."""
-    window, names = Window.of_month(month), dict(parties.list_parties(session))
-    entries = [*_movements(session, window, names), *_payments(session, window, names), *_taxes(session, window)]
+    """List the journal of a month by day: movements by kind and party, payments, and the taxes of its statements.
+
+    That of a closed month is by what was known when it was closed: the names of parties and the terms with them. What
+    was noted later of a payment of its days is in the next month that was open then.
+    """
+    window, closed = Window.of_month(month), load_closings(session)
+    names = parties.load_names_at(session, closed.get(month))
+    entries = [
+        *_movements(session, window, names, closed.get(month)),
+        *_payments(session, window, names, closed),
+        *_taxes(session, window),
+    ]
     return sorted((entry for entry in entries if entry.amount_minor), key=lambda each: (each.on, each.reference))
 
 
@@ -171,7 +194,9 @@ def hash_of(session: ScopedSession, month: date, *, sha256: str | None = None) -
     return hashlib.sha256(print_journal(session, month, sha256=sha256)).hexdigest()
 
 
-def _movements(session: ScopedSession, window: Window, names: dict[Party, str]) -> Iterator[Entry]:
+def _movements(
+    session: ScopedSession, window: Window, names: Mapping[Party, str], known_at: datetime | None
+) -> Iterator[Entry]:
     day = lagos_day(col(Movement.created_at))
     keys = (day, col(Movement.kind), col(Movement.distributor_id), col(Movement.provider_id))
     amounts = ("total_minor", "provider_share_minor", "distributor_profit_minor", "mca_profit_minor")
@@ -179,7 +204,7 @@ def _movements(session: ScopedSession, window: Window, names: dict[Party, str]) 
     query: Any = sa.select(*keys, sa.func.count(), *sums).where(
         col(Movement.is_live), *window.span.on(col(Movement.created_at))
     )
-    holders = _holders(session, window)
+    holders = _holders(session, window, known_at)
     for row in session.execute(query.group_by(*keys).order_by(*keys)):
         on, kind, seller_id, insurer_id, number, *minors = row
         premium, share, commission, income = map(int, minors)
@@ -191,21 +216,37 @@ def _movements(session: ScopedSession, window: Window, names: dict[Party, str]) 
         yield Entry(on, INCOME, "", -income, about)
 
 
-def _holders(session: ScopedSession, window: Window) -> set[UUID]:
+def _holders(session: ScopedSession, window: Window, known_at: datetime | None) -> set[UUID]:
     """The distributors that hold the premium of their sales, as the statements of the month have it."""
-    held = agreements.load_in_force(session, window.last)
+    held = agreements.load_in_force(session, window.last, known_at=known_at)
     return {
         party.id for party, terms in held.items() if party.account == "distributor" and terms.collects == "distributor"
     }
 
 
-def _payments(session: ScopedSession, window: Window, names: dict[Party, str]) -> Iterator[Entry]:
-    for row in paid_lines.list_rows(session, since=window.start, before=window.end):
+def _payments(
+    session: ScopedSession, window: Window, names: Mapping[Party, str], closed: Mapping[date, datetime]
+) -> Iterator[Entry]:
+    rows = list(paid_lines.list_rows(session, since=window.start, before=window.end))
+    if earlier := [at for month, at in closed.items() if month < window.start]:
+        is_late = col(paid_lines.PAID.created_at) > min(earlier)
+        rows += paid_lines.list_rows(session, is_late, before=window.start)
+    for row in rows:
+        if _find_month(row, closed) != window.start:
+            continue
         about = f"{row.value_on} {'payment' if row.entry == 'paid' else 'returned'} {row.reference}"
-        is_out = row.direction == "out"
+        on, is_out = max(row.value_on, window.start), row.direction == "out"
         account = INSURER if row.party.account == "provider" else DISTRIBUTOR if is_out else RECEIVABLE
-        yield Entry(row.value_on, account, names[row.party], row.amount_minor, about)
-        yield Entry(row.value_on, BANK, "", -row.amount_minor, about)
+        yield Entry(on, account, names[row.party], row.amount_minor, about)
+        yield Entry(on, BANK, "", -row.amount_minor, about)
+
+
+def _find_month(row: BankRow, closed: Mapping[date, datetime]) -> date:
+    """Return the month whose journal has a payment: that of its value date, or the next that was not closed by then."""
+    month = row.value_on.replace(day=1)
+    while month in closed and row.noted_at > closed[month]:
+        month = clock.add_months(month, 1)
+    return month
 
 
 def _taxes(session: ScopedSession, window: Window) -> Iterator[Entry]:

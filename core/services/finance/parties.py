@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Literal
 from uuid import UUID
 
@@ -12,8 +13,9 @@ from core import money, seal
 from core.errors import NotFound
 from core.services.people import four_eyes, transfers
 from core.services.people.four_eyes import Parties
+from core.services.people.staff import Person
 from core.store.access import ScopedSession
-from core.store.schema.tables import BankAccount, Distributor, PartyPayment, Payment, Provider, Statement
+from core.store.schema.tables import AuditEntry, BankAccount, Distributor, PartyPayment, Payment, Provider, Statement
 
 Account = Literal["distributor", "provider"]
 _DECIDED_BY: Final = frozenset({"approved_by", "sent_by", "refused_by"})
@@ -68,13 +70,18 @@ def get_name(session: ScopedSession, party: Party) -> str:
 def load_people(session: ScopedSession, party: Party) -> Parties:
     """Return the e-mail, phone and bank accounts of a party, also of an account that is only proposed."""
     entity: Any = session.get_one(Distributor if party.account == "distributor" else Provider, party.id)
-    sealed = session.execute(sa.select(col(BankAccount.sealed)).where(party.owns(BankAccount))).scalars()
-    numbers = map(transfers.open_account, sealed)
-    return Parties(
-        emails=frozenset(email.lower() for email in (entity.email,) if email),
-        phones=frozenset(filter(None, (getattr(entity, "phone_number", None),))),
-        account_keys=frozenset(seal.build_account_key(number) for number in numbers if number),
-    )
+    return four_eyes.load_people(session, entity, party.owns(BankAccount))
+
+
+def has_account(session: ScopedSession, key: str) -> bool:
+    """Return True where an account, by its keyed hash, is or was proposed as that of a party."""
+    sealed = session.execute(sa.select(col(BankAccount.sealed))).scalars()
+    return any(number and seal.build_account_key(number) == key for number in map(transfers.open_account, sealed))
+
+
+def refuse_own_party(session: ScopedSession, party: Party, by: Person) -> None:
+    """NotAllowed for whoever has an e-mail, phone or bank account of a party: others work on its money (K12)."""
+    four_eyes.refuse_own(load_people(session, party), by)
 
 
 def list_own_staff(session: ScopedSession, party: Party) -> list[str]:
@@ -110,6 +117,25 @@ def list_parties(session: ScopedSession) -> list[tuple[Party, str]]:
         *((Party("provider", key), name) for key, name in insurers),
     ]
     return sorted(found, key=lambda each: (each[0].account, each[1].lower()))
+
+
+# What the audit log says of another name, and where it has the one of before.
+_RENAMED: Final = {"distributor changed": "name", "insurer changed": "company_name"}
+
+
+def load_names_at(session: ScopedSession, at: datetime | None) -> dict[Party, str]:
+    """Return the name of every party as it was at an instant, by the audit log, or as it is now."""
+    names = dict(list_parties(session))
+    if at is None:
+        return names
+    query = sa.select(AuditEntry).where(col(AuditEntry.action).in_(list(_RENAMED)), col(AuditEntry.created_at) > at)
+    newest_first = query.order_by(col(AuditEntry.created_at).desc(), col(AuditEntry.position).desc())
+    for entry in session.execute(newest_first).scalars():
+        kind, _, key = entry.subject.partition(" ")
+        before = (entry.before or {}).get(_RENAMED[entry.action])
+        if before is not None:
+            names[Party("distributor" if kind == "distributor" else "provider", UUID(key))] = str(before)
+    return names
 
 
 def list_insurers(session: ScopedSession) -> list[tuple[UUID, str]]:

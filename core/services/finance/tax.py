@@ -28,6 +28,7 @@ class MonthTax:
     withheld_source: str = "No rate of withholding tax is on file for this month: none was withheld"
 
 
+_UNEARNED: Final = "Nothing was earned in this month"
 NO_TAX = MonthTax(vat_source="None on this account", withheld_source="None on this account: premium is exempt")
 
 
@@ -61,9 +62,12 @@ def load_rates(session: ScopedSession, month: date) -> MonthRates:
 
 
 def assess(rates: MonthRates, terms: Agreement | None, commission_minor: int) -> MonthTax:
-    """Return the taxes on a distributor's commission of a month, which may be negative: then there are none."""
-    if commission_minor <= 0:
-        return MonthTax(withheld_source="Nothing was earned in this month", vat_source="Nothing was earned")
+    """Return the taxes on a distributor's commission of a month, which may be negative.
+
+    Of clawbacks above what was earned nothing is withheld, and the VAT that was added to what they take back goes too.
+    """
+    if not commission_minor:
+        return MonthTax(withheld_source=_UNEARNED, vat_source="Nothing was earned")
     vat = rates.vat if terms and terms.charges_vat else None
     bp, source = _withheld(rates.withholding, terms, commission_minor)
     return MonthTax(
@@ -75,6 +79,8 @@ def assess(rates: MonthRates, terms: Agreement | None, commission_minor: int) ->
 
 
 def _withheld(rate: TaxRate | None, terms: Agreement | None, commission_minor: int) -> tuple[int, str]:
+    if commission_minor <= 0:
+        return 0, _UNEARNED
     if rate is None:
         return 0, MonthTax().withheld_source
     has_tin, is_small = bool(terms and terms.tin), bool(terms and terms.is_small)

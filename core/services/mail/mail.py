@@ -147,6 +147,11 @@ MAX_LENGTH: Final = 254
 NO_DOMAIN: Final = ".invalid"
 
 
+def takes_mail(address: str) -> bool:
+    """Return False for an address that stands where nobody has given one."""
+    return not address.lower().endswith(NO_DOMAIN)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MailJob:
     """One leased e-mail."""
@@ -191,7 +196,7 @@ def send(
     """
     if not 3 <= len(to) <= MAX_LENGTH or "@" not in to or any(each in to for each in "\r\n\0 ,;<>"):
         raise InvalidInput.for_field("to", "must be one e-mail address")
-    if to.lower().endswith(NO_DOMAIN):
+    if not takes_mail(to):
         raise InvalidInput.for_field("to", "must be an address that takes e-mail: nobody has given one")
     subject, body = get_template(session, template).render(values)
     row = Mail(id=ids.new(), recipient=to, template=template, subject=subject[:200], body=body, about=about, sent_by=by)

@@ -8,14 +8,14 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
-from core import clock
+from core import clock, seal
 from core.errors import NotAllowed, StateForbids
-from core.services.people import staff
+from core.services.people import staff, transfers
 from core.services.people.credentials import RESTS_FOR
 from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
-from core.store.schema.tables import Staff, StaffDetail
+from core.store.schema.tables import BankAccount, Staff, StaffDetail
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,17 @@ class Parties:
         spelled = {way for phone in self.phones for way in list_spellings(phone)}
         is_phone = any(not spelled.isdisjoint(list_spellings(phone)) for phone in person.phone_numbers)
         return is_phone or person.email.lower() in self.emails or not self.account_keys.isdisjoint(person.account_keys)
+
+
+def load_people(session: ScopedSession, business: Any, is_theirs: sa.ColumnElement[bool]) -> Parties:
+    """Return the e-mail and phone of a distributor or insurer, and its bank accounts by a condition, open ones too."""
+    sealed = session.execute(sa.select(col(BankAccount.sealed)).where(is_theirs)).scalars()
+    numbers = map(transfers.open_account, sealed)
+    return Parties(
+        emails=frozenset(email.lower() for email in (business.email,) if email),
+        phones=frozenset(filter(None, (getattr(business, "phone_number", None),))),
+        account_keys=frozenset(seal.build_account_key(number) for number in numbers if number),
+    )
 
 
 def refuse_own(parties: Parties, by: Person) -> None:

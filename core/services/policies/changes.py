@@ -15,18 +15,20 @@ from core.covers import registry
 from core.covers.cover import Cover
 from core.covers.refunds import Refund
 from core.covers.request import has_control_characters, refuse_unless
-from core.errors import InvalidInput, StaleVersion, StateForbids
+from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import products
 from core.services.catalogue.products import ProductForSale
 from core.services.lists.records import PolicyRecord
+from core.services.people import four_eyes
+from core.services.people.four_eyes import Parties
 from core.services.policies import certificates, policies, refunds
 from core.settings import settings
 from core.states.policies import OPEN, PolicyAction, SubmissionState
 from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.policy_numbers import Series, format_number
-from core.store.schema.tables import AuditEntry, NumberCounter, Policy, Product, Purchase, Submission
+from core.store.schema.tables import AuditEntry, Customer, NumberCounter, Policy, Product, Purchase, Submission
 
 _MAX_AHEAD = 1_000_000
 
@@ -213,10 +215,12 @@ def preview_activation(
 def decline(session: ScopedSession, policy_id: UUID, *, actor: str, reason: str, expected_version: int) -> PolicyChange:
     """End a pending policy that the insurer does not want; the whole premium and every commission go back.
 
-    StateForbids, with the claims in its detail, while a claim on the policy is open or when one was paid.
+    StateForbids, with the claims in its detail, while a claim on the policy is open or when one was paid. NotAllowed
+    for somebody on the staff whose own the policy is.
     """
     reason_text = _check_reason(reason)
     policy = _get_for_update(session, policy_id, expected_version, PolicyAction.DECLINE)
+    _refuse_own(session, policy, actor)
     _, cover = _get_sale(session, policy)
     refund = refunds.record_refund(
         session, policy, refunds.compute_declined_refunds(session, policy), reason=reason_text, actor=actor
@@ -241,10 +245,13 @@ def cancel(
 
     What goes back of a loan that ended before, on `ended_on`, is counted from there.
 
-    StateForbids, with the claims in its detail, while a claim on the policy is open.
+    StateForbids, with the claims in its detail, while a claim on the policy is open. NotAllowed `by_insurer` for
+    somebody on the staff whose own the policy is.
     """
     reason_text = _check_reason(reason)
     policy = _get_for_update(session, policy_id, expected_version, PolicyAction.CANCEL)
+    if by_insurer:
+        _refuse_own(session, policy, actor)
     _, cover = _get_sale(session, policy)
     found = refunds.compute_cancellation_refunds(session, policy, by_insurer=by_insurer, ended_on=ended_on)
     refund = refunds.record_refund(session, policy, found, reason=reason_text, actor=actor)
@@ -272,6 +279,19 @@ def decline_preview(session: ScopedSession, policy_id: UUID) -> Refund:
     policy = policies.get_row(session, policy_id)
     _require_action(session, policy, PolicyAction.DECLINE)
     return refunds.add_refunds(refunds.compute_declined_refunds(session, policy))
+
+
+def _refuse_own(session: ScopedSession, policy: Policy, actor: str) -> None:
+    """NotAllowed for staff who say that the insurer ends a policy of their own: more goes back (contract K12)."""
+    customer = session.get_one(Customer, policy.customer_id)
+    holders = Parties(
+        emails=frozenset({policy.email.lower(), customer.email.lower()}),
+        phones=frozenset(filter(None, (policy.phone, customer.phone_number))),
+    )
+    subject = audit.subject_of("policy", policy.id)
+    with audit.keep_refusal(actor=actor, action="policy ended by its insurer", subject=subject):
+        if actor in {f"staff {person.email}" for person in four_eyes.list_staff(session, holders)}:
+            raise NotAllowed("It has your own e-mail or phone: somebody else notes that the insurer ends it")
 
 
 def _get_for_update(session: ScopedSession, policy_id: UUID, expected_version: int, action: PolicyAction) -> Policy:

@@ -15,7 +15,7 @@ from sqlmodel import col
 from core import ids
 from core.covers import request_parts
 from core.errors import InvalidInput
-from core.services.customers.customers import PHONE, begins_like_phone, has_words, list_beginnings
+from core.services.customers.customers import PHONE, begins_like_phone, has_digits, has_words, list_beginnings
 from core.services.lists.columns import SOURCES
 from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, Ids, of
@@ -133,7 +133,7 @@ def _by_phone(text: str) -> Iterator[AnySelect]:
     if begins_like_phone(text):
         yield from (declaration.look_up(Policy.phone, begins) for begins in list_beginnings(column, text))
     else:
-        yield declaration.walk(Policy.phone, declaration.has_part(column, re.sub(r"\D", "", text)))
+        yield declaration.walk(Policy.phone, has_digits(column, text))
 
 
 def _is_of_customer(customers: AnySelect) -> Condition:

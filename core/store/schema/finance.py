@@ -254,6 +254,7 @@ class Payment(Party, table=True):
     approved_at: datetime | None = None
     refused_by: UUID | None = Field(default=None, foreign_key="staff.id")
     refused_on: date | None = None
+    refused_reference: str | None = Field(default=None, max_length=60)
     note: str | None = None
 
 

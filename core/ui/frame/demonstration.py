@@ -36,6 +36,6 @@ def _follow() -> None:
 
 
 @st.cache_data(ttl="1m", max_entries=4, show_spinner=False)
-def _is_demonstration(_of_store: str) -> bool:
+def _is_demonstration(of_store: str) -> bool:
     with reading(Scope.system()) as session:
         return demonstration.is_demonstration(session)

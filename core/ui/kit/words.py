@@ -5,6 +5,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from core import clock, money
+from core.services.mail.mail import takes_mail
 from core.states.claims import RULES
 from core.states.policies import STAGES
 
@@ -101,6 +102,11 @@ def count(number: int) -> str:
 def counted(number: int, one: str, many: str) -> str:
     """Return a number with its noun: "1 loan", "9,872 loans"."""
     return f"{count(number)} {one if number == 1 else many}"
+
+
+def email(address: str) -> str:
+    """Return an e-mail address; a dash for one that stands where nobody has given one."""
+    return address if takes_mail(address) else "–"
 
 
 def duration(milliseconds: int) -> str:

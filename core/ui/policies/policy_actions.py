@@ -20,6 +20,7 @@ from core.desk import sale as policy_view
 from core.desk.sale import PolicyDetail
 from core.errors import CoverdeskError, DuplicateRisk, InvalidInput, NotFound, StateForbids
 from core.outbound import mail as smtp
+from core.services.mail.mail import takes_mail
 from core.services.people.staff import Person
 from core.services.policies import certificates, policies
 from core.services.policies import changes as policy_changes
@@ -91,6 +92,13 @@ def _switch(customer_id: UUID) -> None:
 WAITS = " There is no mail server yet: it waits until an administrator names one."
 
 
+def _describe_sending(email: str) -> str:
+    """Return where the certificate goes, or why it goes nowhere."""
+    if not takes_mail(email):
+        return "Nobody has given an e-mail address: endorse the policy with one first."
+    return f"To {email}" if frame.mode() else "Test policies send no e-mail: the address may be a stranger's."
+
+
 def draw_send_certificate(policy_id: UUID, email: str, *, key: str, label: str = "Send by e-mail") -> None:
     """Draw the button; the second click of a double click sends nothing more."""
     send = Action(
@@ -104,8 +112,8 @@ def draw_send_certificate(policy_id: UUID, email: str, *, key: str, label: str =
         label,
         key=key,
         icon=":material/mail:",
-        disabled=not frame.mode(),
-        help=f"To {email}" if frame.mode() else "Test policies send no e-mail: the address may be a stranger's.",
+        disabled=not (frame.mode() and takes_mail(email)),
+        help=_describe_sending(email),
         on_click=send.do,
     )
 

@@ -242,7 +242,7 @@ def get_requested_url() -> str:
 
 
 @st.cache_data(ttl="10s", max_entries=4, show_spinner=False)
-def _has_admin(_of_store: str) -> bool:
+def _has_admin(of_store: str) -> bool:
     with reading(Scope.system()) as session:
         return staff.has_admin(session)
 

@@ -19,7 +19,7 @@ from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts
 from core.services.finance.statements import statements
-from core.services.people import accounts
+from core.services.people import accounts, staff
 from core.services.policies import changes
 from core.services.selling import endorsing
 from core.store.access import Scope, Store
@@ -168,6 +168,33 @@ def test_a_limit_is_not_split_over_several_corrections_of_a_policy_or_a_distribu
     monkeypatch.setattr(reference, "_load_finance_limits", lambda: {**limits, "admin": {**bounds, "adjustment": 2_499}})
     (found,) = [each for each in finance.faults(WITHIN) if "more than anybody confirms" in each]
     assert "come to ₦25.00" in found
+
+
+def test_nobody_corrects_the_money_or_sets_the_terms_of_a_party_of_their_own(
+    finance: Finance, partner: Partner
+) -> None:
+    """Whoever is the distributor would raise its commission, which others then state and pay."""
+    row, party = movement(finance, sold(finance, partner), "purchase"), Party("distributor", partner.id)
+    account = finance.do(agreements.propose, party, BANK, by="root")
+    proposal = finance.do(adjustments.propose, row.id, typed(distributor=100), by="wale")
+    own = {"phone_number": None, "account_number": BANK["account_number"], "actor": "tests"}
+    for name in ("femi", "second"):
+        finance.do(staff.set_own_details, finance.people[name].id, **own)
+    femi, second = finance.person("femi"), finance.person("second")
+    share = {"commission": "5", "starts_on": (NOW + timedelta(days=10)).date().isoformat()}
+    shared = finance.do(share_changes.propose, partner.id, share, by="root")
+    for by, verb, *given in (
+        (second, share_changes.confirm, shared),
+        (second, share_changes.propose, partner.id, share),
+        (femi, adjustments.propose, row.id, typed(distributor=100)),
+        (femi, adjustments.confirm, proposal),
+        (second, agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01", "charges_vat": "true"}),
+        (second, agreements.confirm, account),
+    ):
+        with pytest.raises(NotAllowed, match="your own e-mail, phone or account: somebody else works on it"):
+            finance.do(verb, *given, by=by)
+    assert "agreement refused" in refused_acts(finance, f"distributor {partner.id}")
+    finance.do(adjustments.confirm, proposal, by="funmi")
 
 
 def test_what_is_proposed_in_the_name_of_somebody_whose_password_was_just_reset_waits(

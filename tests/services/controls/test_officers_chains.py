@@ -53,9 +53,9 @@ def reference(claim_id: UUID) -> str:
     return f"C-{claim_id.hex[-8:].upper()}"
 
 
-def damaged(office: Office, **told: str) -> UUID:
+def damaged(office: Office, *, actor: str = "tests", **told: str) -> UUID:
     """A claim for a damaged device, which names no account: the claimant is paid by name."""
-    claim_id = office.lodge(**KNOWN)
+    claim_id = office.lodge(actor=actor, **KNOWN)
     own = {name: f"https://x.example/{claim_id.hex}/{name}" for name in PAPERS}
     meta = {"cost_of_repair": "60000.00", "incident_type": "Cracked screen", **own, **told}
     office.put(claim_id, credit_life_claim_meta=None, gadget_claim_meta=meta, claim_type="Gadget")
@@ -251,6 +251,17 @@ def test_who_set_a_claimant_who_is_paid_neither_approves_nor_pays(office: Office
     office.move(claim_id, "Paid", by="ada", **paid)
 
 
+def test_who_lodged_a_claim_for_another_claimant_who_is_paid_does_not_approve_it(office: Office) -> None:
+    """An officer makes a claim up for a friend, whom it pays by name, and would approve it."""
+    bola = office.people["bola"].actor
+    own, another = damaged(office, actor=bola), damaged(office, actor=bola)
+    office.put(another, claim_owner="Representative", claim_owner_first_name="A", claim_owner_last_name="Friend")
+    with pytest.raises(NotAllowed, match="an approver other than who set the claimant, who is paid"):
+        office.move(another, "Approved", by="bola", amount="60000")
+    office.move(another, "Approved", by="sade", amount="60000")
+    office.move(own, "Approved", by="bola", amount="60000")
+
+
 def test_who_set_the_claimant_of_a_claim_that_names_its_payee_may_approve_it(office: Office) -> None:
     claim_id = damaged(office, account_name="Ngozi Okafor")
     set_claimant(office, claim_id, by="bola")
@@ -273,6 +284,7 @@ def test_by_the_command_line_a_supervisor_has_the_authority_of_an_officer(office
     assert command(office, estimated, "Reviewing").exit_code == 0
 
 
+@pytest.mark.both_databases
 def test_what_a_claim_was_paid_counts_against_a_limit_also_once_it_is_opened_again(office: Office) -> None:
     first = office.lodge(**KNOWN)
     office.walk(first, "Approved", "Offer sent", "Offer accepted", "Paid", "Settled", "Reviewing")
@@ -283,6 +295,16 @@ def test_what_a_claim_was_paid_counts_against_a_limit_also_once_it_is_opened_aga
     assert (related.amount_minor, related.claims) == (7_000_000, 1)
 
 
+def test_who_noted_that_a_payment_came_back_does_not_pay_again(office: Office) -> None:
+    """A supervisor who had no other part in it would have it paid twice alone."""
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted", "Paid")
+    office.move(claim_id, "Offer accepted", by="root", payment_reference="BACK-1", note="It came back")
+    with pytest.raises(NotAllowed, match="a payer who has not noted that its payment came back"):
+        office.move(claim_id, "Paid", by="root", payment_reference="TWO")
+    office.move(claim_id, "Paid", by="ada", payment_reference="TWO")
+
+
 def test_who_issued_the_key_by_which_a_claim_named_its_account_does_not_approve_it(office: Office) -> None:
     """An admin sends a claim in the name of a distributor, with an account of a friend, and would approve it."""
     key = f"key {ids.new()}"
@@ -291,11 +313,12 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_does_not_approve_
         audit.write(session, actor=office.people["root"].actor, action="key issued", subject=key)
     office.move(office.lodge(actor=key, **KNOWN), "Approved", by="root", amount="75000")
     office.put(claim_id, sealed=seal.seal({"account_number": "0123456789"}))
-    with pytest.raises(NotAllowed, match="an approver other than who issued the key by which its account was sent"):
+    with pytest.raises(NotAllowed, match="an approver other than who issued the key by which it named who is paid"):
         office.move(claim_id, "Approved", by="root", amount="75000")
     office.move(claim_id, "Approved", by="sade", amount="75000")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("first", "second"),
     [

@@ -165,7 +165,10 @@ def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, 
         finance.do(bank_answers.note, answers(batch, text), file_name="answer.csv", by="femi")
     with clock.freeze(NOW + timedelta(days=1)):
         second = finance.do(payouts.prepare, {Party("distributor", partner.id): None}, by="wale")
-        finance.do(payouts.approve, second, by="femi")
+        with pytest.raises(NotAllowed, match="You noted that a payment of this came back"):
+            finance.do(payouts.approve, second, by="femi")
+        # Nor who proposed the account.
+        finance.do(payouts.approve, second, by="second")
         for text in (paid, back):
             with pytest.raises(StateForbids, match="its reference was used for another payment already"):
                 finance.do(bank_answers.note, answers(second, text), file_name="answer.csv", by="funmi")

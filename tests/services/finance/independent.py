@@ -225,12 +225,13 @@ def _owed(connection: sa.Connection, key: tuple[str, UUID], month: date, mine: l
 
 
 def _taxes(connection: sa.Connection, key: tuple[str, UUID], month: date, commission: int) -> tuple[int, int]:
-    if key[0] == "provider" or commission <= 0:
+    if key[0] == "provider":
         return 0, 0
     terms = _terms(connection, key[1], month)
     vat = _rate(connection, "vat", month)["resident_bp"] if terms.get("charges_vat") else 0
     rate = _rate(connection, "withholding", month)
-    if terms.get("tin") and terms.get("is_small") and commission <= (rate["small_limit_minor"] or 0):
+    is_free = terms.get("tin") and terms.get("is_small") and commission <= (rate["small_limit_minor"] or 0)
+    if commission <= 0 or is_free:
         bp = 0
     else:
         bp = rate["resident_bp"] if terms.get("is_resident", True) else rate["non_resident_bp"]

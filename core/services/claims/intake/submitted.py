@@ -118,6 +118,12 @@ def set_incident_date(claim: Claim, day: str) -> None:
         set_meta(claim, {line.stored_names.get("incident_date", "incident_date"): day})
 
 
+def is_inspected(claim: Claim) -> bool:
+    """Return True if somebody looks at what was lost or damaged: never for credit life."""
+    line = get_line(claim)
+    return line is not None and line.is_inspected
+
+
 def list_document_names(claim: Claim) -> Sequence[str]:
     """Return the names of the documents that this claim can have, in the order of the form.
 

@@ -12,6 +12,7 @@ from sqlmodel import col
 
 from core import money
 from core.covers import tariff
+from core.covers.claims.line import OWNER
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.review import coverage_checks, officers
@@ -55,6 +56,7 @@ KEY_ISSUED: Final = "Key issued"
 HANDED_OVER: Final = "Handed to finance"
 DECLINED: Final = ClaimStatus.DECLINED
 PAID: Final = ClaimStatus.PAID
+RETURNED: Final = "Return noted"
 _STATUSES: Final[Mapping[str, str]] = {
     ClaimStatus.ESTIMATE_SUBMITTED: ESTIMATED,
     ClaimStatus.APPROVED: APPROVED,
@@ -75,8 +77,8 @@ _AUDITED: Final[Mapping[str, str]] = {
 _CHANGES: Final = frozenset(
     {"claim corrected", "claim incident dated", "claim payee set", "claim document added", _BY_CLAIMANT}
 )
-# Who set a figure or the account of a claim does not pay it.
-_SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, PAYEE_SET, CLAIMANT_SET)
+# Who set a figure or the account of a claim, or noted that its payment came back, does not pay it.
+_SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, PAYEE_SET, CLAIMANT_SET, RETURNED)
 # Who named the payee of now does not approve it.
 _NAMES_PAYEE: Final = (PAYEE_SET, CLAIMANT_SET, KEY_ISSUED)
 _PARTS: Final[Mapping[str, str]] = {
@@ -86,7 +88,8 @@ _PARTS: Final[Mapping[str, str]] = {
     DEDUCTED: "set its deductions",
     PAYEE_SET: "set its payee",
     CLAIMANT_SET: "set the claimant, who is paid",
-    KEY_ISSUED: "issued the key by which its account was sent",
+    RETURNED: "noted that its payment came back",
+    KEY_ISSUED: "issued the key by which it named who is paid",
     APPROVED: "approved it before",
 }
 
@@ -121,8 +124,9 @@ def _list_rows(session: ScopedSession, claim: Claim) -> Iterator[Link]:
         yield _build_link(HANDED_OVER, row, row.ClaimReferral.created_at)
 
     paid = sa.select(ClaimPayment, col(Staff.name), col(Staff.email)).join(Staff, col(Staff.id) == ClaimPayment.paid_by)
-    for row in session.execute(paid.where(col(ClaimPayment.claim_id) == claim.id, col(ClaimPayment.amount_minor) > 0)):
-        yield _build_link(PAID, row, row.ClaimPayment.created_at)
+    for row in session.execute(paid.where(col(ClaimPayment.claim_id) == claim.id)):
+        act = PAID if row.ClaimPayment.amount_minor > 0 else RETURNED
+        yield _build_link(act, row, row.ClaimPayment.created_at)
 
 
 def _with_staff(table: Any) -> AnySelect:
@@ -147,11 +151,20 @@ def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
             continue
         name = row.name or ("the distributor" if entry.actor.startswith("key ") else entry.actor)
         yield Link(act=_AUDITED[entry.action], actor=entry.actor, by=name, at=entry.created_at)
-        if entry.action == _BY_LODGING and claim_payments.find_submitted_number(claim):
-            # Whoever typed the claim at the desk typed the account that it names; who issued a key saw it.
+        named = _find_named(claim) if entry.action == _BY_LODGING else None
+        if named:
+            # Whoever typed the claim at the desk typed who is paid; who issued a key can send one by it.
             if row.name:
-                yield Link(act=PAYEE_SET, actor=entry.actor, by=name, at=entry.created_at)
+                yield Link(act=named, actor=entry.actor, by=name, at=entry.created_at)
             yield from _list_issuers(session, entry)
+
+
+def _find_named(claim: Claim) -> str | None:
+    """Return what a claim names of who is paid as it is lodged: an account, or a claimant other than the customer."""
+    if claim_payments.find_submitted_number(claim):
+        return PAYEE_SET
+    is_another = claim.claim_owner != OWNER and claim_payments.is_claimant_paid(claim)
+    return CLAIMANT_SET if is_another else None
 
 
 def _list_issuers(session: ScopedSession, lodged: AuditEntry) -> Iterator[Link]:

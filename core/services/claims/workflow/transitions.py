@@ -42,13 +42,15 @@ from core.store.schema.tables import Claim
 def list_allowed(claim: Claim, person: Person, judgement: Judgement | None = None) -> tuple[ClaimTransition, ...]:
     """Every move from where a claim stands, each with what is missing for this person; none for who works no claims.
 
-    Without `judgement` nothing is held against what the claim can come to.
+    An inspection is offered where somebody looks at the loss. Without `judgement` nothing is held against what the
+    claim can come to.
     """
     if not person.has_role(*CLAIMS_ROLES):
         return ()
     return tuple(
         replace(move, missing=tuple(list_unmet(move.needs, move, claim, person, judgement)))
         for move in claim_states.TRANSITIONS.list_from(claim.claim_status)
+        if move.to != ClaimStatus.INSPECTION_SUBMITTED or submitted.is_inspected(claim)
     )
 
 

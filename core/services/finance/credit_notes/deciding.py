@@ -42,6 +42,7 @@ from core.store.schema.tables import (
     PaymentPayee,
     Policy,
     Refund,
+    StaffDetail,
 )
 
 ROLE: Final = "finance"
@@ -185,7 +186,7 @@ def _freeze(session: ScopedSession, row: CreditNote, payee: Payee, by: Person) -
 
 
 def _is_of_another(session: ScopedSession, row: CreditNote, payee: Payee) -> bool:
-    """Return True where the account was named before for a refund or a claim of another customer."""
+    """Return True where another customer was named with the account, or a party or somebody on the staff has it."""
     if not payee.number:
         return False
     key = seal.build_account_key(payee.number)
@@ -205,7 +206,11 @@ def _is_of_another(session: ScopedSession, row: CreditNote, payee: Payee) -> boo
             col(Claim.customer_id) != customer_id,
         )
     )
-    return any(session.execute(query.limit(1)).first() is not None for query in (refunds_to, claims_to))
+    of_staff = sa.select(col(StaffDetail.id)).where(col(StaffDetail.account_key) == key)
+    queries = (refunds_to, claims_to, of_staff)
+    return any(session.execute(query.limit(1)).first() is not None for query in queries) or parties.has_account(
+        session, key
+    )
 
 
 def is_customer(name: str, customer: str) -> bool:
@@ -358,6 +363,8 @@ def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
     _refuse_who_ended(session, row, by, "notes the payment of its refund")
     if by.id in {row.first_by, row.approved_by, *session.execute(given).scalars()}:
         raise NotAllowed("You approved it: somebody else of finance notes its payment")
+    if by.id in {payment.paid_by for payment in payments_of(session, row.id) if payment.reverses}:
+        raise NotAllowed("You noted that its payment came back: somebody else of finance notes that it is paid again")
     staff.refuse_resting(by)
 
 
@@ -389,7 +396,7 @@ def list_allowed(row: Any, by: Person) -> Sequence[str]:
     if not by.has_role(ROLE):
         return ()
     may_approve = row.made_by != by.actor and by.id not in (row.first_by, row.paid_by, row.returned_by)
-    may_pay = row.made_by != by.actor and by.id not in (row.approved_by, row.first_by)
+    may_pay = row.made_by != by.actor and by.id not in (row.approved_by, row.first_by, row.returned_by)
     first, anew = (("approve",), ("anew",)) if may_approve else ((), ())
     allowed: Mapping[CreditNoteState, Sequence[str]] = {
         _STATE.COMPUTED: first,

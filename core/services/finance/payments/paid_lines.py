@@ -5,7 +5,7 @@ Lists, statements, the journal and reconciliations read the rows here, and nowhe
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -26,7 +26,9 @@ _OF = orm.aliased(PartyPayment)
 ENTRY: Final[sa.ColumnElement[str]] = sa.case((col(PAID.reverses).is_(None), "paid"), else_="returned")
 # What a payment shows of the bank: before it moved anything, what was said of a receipt, or why it refused an order.
 SHOWN: Final[Mapping[str, sa.ColumnElement[Any]]] = {
-    "bank_reference": sa.func.coalesce(col(Transfer.reference), col(Payment.received_reference)),
+    "bank_reference": sa.func.coalesce(
+        col(Transfer.reference), col(Payment.received_reference), col(Payment.refused_reference)
+    ),
     "value_on": sa.func.coalesce(col(PAID.value_on), col(Payment.received_on)),
     "returned_on": sa.func.coalesce(col(BACK.value_on), col(Payment.refused_on)),
     "note": sa.func.coalesce(col(BACK.reason), col(Payment.note)),
@@ -43,6 +45,7 @@ class BankRow(NamedTuple):
     amount_minor: int
     value_on: date
     reference: str
+    noted_at: datetime
 
 
 def join_bank(query: AnySelect) -> AnySelect:
@@ -59,7 +62,7 @@ def join_bank(query: AnySelect) -> AnySelect:
 def list_rows(
     session: ScopedSession, *conditions: Any, since: date | None = None, before: date | None = None
 ) -> Sequence[BankRow]:
-    """List the payments and returns since a day and before another that meet some conditions on `Payment`.
+    """List the payments and returns since a day and before another that meet some conditions on `Payment` or `PAID`.
 
     They come by day, and of one day a payment before its return.
     """
@@ -76,7 +79,7 @@ def list_rows(
     return [
         BankRow(
             *(order.id, parties.party_of(order), order.direction),
-            *(entry, row.amount_minor, row.value_on, reference),
+            *(entry, row.amount_minor, row.value_on, reference, row.created_at),
         )
         for row, order, entry, reference in session.execute(query)
     ]

@@ -95,6 +95,7 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
         more = {"batch_id": batch.id, "bank_account_id": account.id}
         with transitions.keep_refusal(balance.party.subject, balance.party.id, "payout preparation", by):
             refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
+            transitions.refuse_who_returned(session, _list_due(balance), by)
             transitions.add(session, balance, minor, by=by, direction="out", **more)
     audit_batch(session, batch, "payout prepared", by=by)
     return batch.id
@@ -137,6 +138,8 @@ def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
     for payment in _payments(session, batch.id):
         transitions.refuse_own_payment(session, payment, by)
         refuse_same(session.get_one(BankAccount, payment.bank_account_id).proposed_by, by, _OWN_ACCOUNT)
+        settled = sa.select(col(PaymentSettlement.statement_id)).where(col(PaymentSettlement.payment_id) == payment.id)
+        transitions.refuse_who_returned(session, session.execute(settled).scalars(), by)
         _require_unchanged(session, payment)
 
 
@@ -247,6 +250,8 @@ def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tup
             raise StateForbids(why)
         for payment in _payments(session, batch_id):
             transitions.refuse_own_payment(session, payment, by)
+            if payment.state == PaymentState.APPROVED:
+                _require_account(session, payment, "note that the bank refused it, and prepare another")
         approvals.require_standing(session, build_subject(session, batch))
         audit_batch(session, batch, "bank file opened", by=by)
         return f"{number_of(batch)}.csv", bank_file(session, batch_id)
@@ -274,16 +279,27 @@ def _require_payee(session: ScopedSession, party: Party, by: Person) -> Balance:
 
 def _require_unchanged(session: ScopedSession, payment: Payment) -> None:
     party = parties.party_of(payment)
-    balance, account = balances.get_balance(session, party), agreements.get_usable(session, party)
+    balance = balances.get_balance(session, party)
     if balance.hindrance:
         raise StateForbids(f"{balance.name}: {balance.hindrance}. Give the batch up and prepare another")
-    if account is None or account.id != payment.bank_account_id:
-        raise StateForbids(f"{balance.name} has another bank account now: give the batch up and prepare another")
+    _require_account(session, payment, "give the batch up and prepare another")
     _refuse_unapproved(session, balance)
 
 
+def _require_account(session: ScopedSession, payment: Payment, instead: str) -> None:
+    """StateForbids where the party has another account by now than the one that a payment goes to."""
+    party = parties.party_of(payment)
+    account = agreements.get_usable(session, party)
+    if account is None or account.id != payment.bank_account_id:
+        raise StateForbids(f"{parties.get_name(session, party)} has another bank account now: {instead}")
+
+
 def _refuse_unapproved(session: ScopedSession, balance: Balance) -> None:
-    statements.refuse_unapproved(session, [due.statement_id for due in balance.dues if due.net_minor])
+    statements.refuse_unapproved(session, _list_due(balance))
+
+
+def _list_due(balance: Balance) -> list[UUID]:
+    return [due.statement_id for due in balance.dues if due.net_minor]
 
 
 def _payments(session: ScopedSession, batch_id: UUID) -> Sequence[Payment]:

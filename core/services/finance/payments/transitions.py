@@ -1,6 +1,6 @@
 """Payments from their preparation to the bank's answer; two people, and states of statements follow (contract F4)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import date
 from typing import Annotated, Any, Final
@@ -29,6 +29,9 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import PartyPayment, Payment, PaymentSettlement, Statement
 
 ROLE: Final = "finance"
+_OWN_RETURN: Final = (
+    "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
+)
 OWN_MESSAGE: Final = "You prepared this: somebody else of finance approves it"
 _OWN_ANSWER: Final = "You prepared this payment: somebody else of finance notes what the bank says of it"
 _FIELD: Final = "bank_reference"
@@ -211,9 +214,9 @@ def return_payment(
             transfers.take_back(session, paid, typed_reference, **back, at=clock.now(), by_anybody=True)
         else:
             # An order that the bank refused has moved no money: what has is the answer to another one.
-            named = f" (reference of the bank: {given.bank_reference})" if given.bank_reference else ""
-            stamps = {"refused_by": by.id, "refused_on": given.returned_on, "note": f"{given.reason}{named}"}
+            stamps = {"refused_by": by.id, "refused_on": given.returned_on, "note": given.reason}
             if given.bank_reference:
+                stamps["refused_reference"] = given.bank_reference
                 transfers.check_free(session, typed_reference, is_live=True)
         facts = {"return_reference": given.bank_reference} if given.bank_reference else {}
         facts |= {"returned_on": str(given.returned_on), **(evidence or {})}
@@ -240,6 +243,29 @@ def require_finance(by: Person) -> None:
 def refuse_own_payment(session: ScopedSession, row: Payment, by: Person) -> None:
     """NotAllowed for whoever has an e-mail, phone or account of the party that is paid or pays."""
     refuse_own(parties.load_people(session, parties.party_of(row)), by)
+
+
+def refuse_who_returned(session: ScopedSession, statement_ids: Iterable[UUID], by: Person) -> None:
+    """NotAllowed for who noted that a payout of one of these statements came back, or was refused (contract K16).
+
+    One person alone would have it paid once more.
+    """
+    back = sa.exists().where(
+        col(PartyPayment.payment_id) == col(Payment.id),
+        col(PartyPayment.reverses).is_not(None),
+        col(PartyPayment.paid_by) == by.id,
+    )
+    query = (
+        sa.select(col(Payment.id))
+        .join(PaymentSettlement, col(PaymentSettlement.payment_id) == col(Payment.id))
+        .where(
+            col(PaymentSettlement.statement_id).in_(list(statement_ids)),
+            col(Payment.direction) == "out",
+            sa.or_(col(Payment.refused_by) == by.id, back),
+        )
+    )
+    if session.execute(query.limit(1)).first() is not None:
+        raise NotAllowed(_OWN_RETURN)
 
 
 def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, by: Person) -> Payment:

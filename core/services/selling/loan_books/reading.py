@@ -28,6 +28,8 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, LoanBook, LoanBookFile, LoanBookRow, Policy
 
 CHUNK: Final = 1_000
+# So many rows with days in another order than was said are no slips: their file is refused whole.
+_SLIPS: Final = 20
 LEASE: Final = timedelta(seconds=90)
 _HEADING_ROWS: Final = 20
 _ACTOR: Final = "system"
@@ -133,7 +135,10 @@ def list_rows(name: str, content: bytes) -> Iterator[tuple[int, list[str]]]:
 def list_chunks(
     kind: str, date_order: str, rows: Iterator[tuple[int, list[str]]]
 ) -> Iterator[tuple[Heading, list[Judged]]]:
-    """Yield chunks of rows, each judged by itself; InvalidInput for a heading that lacks a column, or no rows."""
+    """Yield chunks of rows, each judged by itself.
+
+    InvalidInput for a heading that lacks a column, no rows, or days that are written otherwise than was said.
+    """
     heading: Heading | None = None
     seen: dict[str, int] = {}
     chunk: list[Judged] = []
@@ -148,6 +153,8 @@ def list_chunks(
         values = row_values.read(kind, heading, cells, date_order)
         chunk.append(judging.judge_values(line, cells, values, seen))
         if len(chunk) == CHUNK:
+            if count == CHUNK:
+                _refuse_other_order(heading, chunk, date_order)
             yield heading, chunk
             chunk = []
     if heading is None:
@@ -155,9 +162,24 @@ def list_chunks(
             "file", f"has no heading: it needs the columns {', '.join(row_values.list_missing(kind))}"
         )
     if chunk:
+        if count < CHUNK:
+            _refuse_other_order(heading, chunk, date_order)
         yield heading, chunk
     elif not count:
         raise InvalidInput.for_field("file", "has no rows below its heading")
+
+
+def _refuse_other_order(heading: Heading, chunk: Sequence[Judged], date_order: str) -> None:
+    """InvalidInput where a column of more than a few rows has days of another order than was said: none is guessed."""
+    if len(chunk) <= _SLIPS:
+        return
+    if found := row_values.find_other_order(heading, [row.cells for row in chunk], date_order):
+        name, text = found
+        raise InvalidInput.for_field(
+            "file",
+            f"writes its days otherwise than was said: {name} is {text[:20]}, not {date_order}. Upload it again with"
+            " the order in which it writes them, DD/MM/YYYY where the day comes first",
+        )
 
 
 def get_rules(session: ScopedSession, book: LoanBook) -> Rules:

@@ -181,6 +181,8 @@ _LOCAL_PART: Final = re.compile(r"[A-Za-z0-9_%+-]+(\.[A-Za-z0-9_%+-]+)*")
 _EXPONENT: Final = re.compile(r"[+-]?\d+([.,]\d+)?[eE][+-]?\d+")
 _MONEY: Final = re.compile(r"(?:₦|NGN|N)?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)", re.IGNORECASE)
 _ISO: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T]00:00(?::00(?:\.0+)?)?)?")
+_YEAR_FIRST: Final = "YYYY-MM-DD"
+_DAYS: Final = {"date_of_birth", "loan_start_date", "exit_date"}
 _DAY_FIRST: Final = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})")
 _OLDEST_YEARS: Final = 120
 _SEXES: Final = {"f": "Female", "m": "Male", "female": "Female", "male": "Male"}
@@ -250,10 +252,26 @@ def _split_name(texts: dict[str, str], found: RowValues) -> None:
         found.malformed["full_name"] = "must hold a first and a last name"
 
 
+def find_other_order(heading: Heading, rows: Sequence[Sequence[str]], date_order: str) -> tuple[str, str] | None:
+    """Return a column whose days stand in another order than was said, with one of them; None where none does.
+
+    Days with the year first are read in either order.
+    """
+    if date_order != _YEAR_FIRST:
+        return None
+    for name in _DAYS & heading.places.keys():
+        place = heading.places[name]
+        texts = [cells[place] for cells in rows if place < len(cells)]
+        other = next((text for text in texts if _DAY_FIRST.fullmatch(text)), None)
+        if other and not any(_ISO.fullmatch(text) for text in texts):
+            return name, other
+    return None
+
+
 def _day(text: str, date_order: str) -> date:
     match = _ISO.fullmatch(text)
     parts = match.groups()[:3] if match else None
-    if parts is None and date_order != "YYYY-MM-DD" and (match := _DAY_FIRST.fullmatch(text)):
+    if parts is None and date_order != _YEAR_FIRST and (match := _DAY_FIRST.fullmatch(text)):
         parts = match.groups()[::-1]
     if parts is None:
         raise Malformed(f"must be a date as {date_order}")

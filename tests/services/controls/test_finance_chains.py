@@ -1,0 +1,353 @@
+"""Chains over taxes, terms, returned payments and closed months, each act of which is allowed alone (Controls)."""
+
+from datetime import date, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, money
+from core.covers.insurers import insurer_a
+from core.desk import closing
+from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.audit import log as audit
+from core.services.catalogue import changes as catalogue_changes
+from core.services.catalogue import share_changes
+from core.services.finance import adjustments, agreements, journal
+from core.services.finance.bordereaux import bordereaux
+from core.services.finance.credit_notes import deciding
+from core.services.finance.parties import Party
+from core.services.finance.payments import payouts, transitions
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import statements
+from core.services.finance.statements.files import Paper
+from core.services.people import staff
+from core.services.policies import changes
+from core.store.access import Scope, Store
+from core.store.schema.tables import CreditNote, Distributor, Policy, Refund
+from tests.conftest import Partner
+from tests.portfolio import NOW
+from tests.prefilled import demonstration_copy
+from tests.services.finance_office import ACCOUNT, BANK, Finance, pay_out
+from tests.services.selling import sell
+
+pytestmark = pytest.mark.frozen_at(NOW)
+
+JOURNAL = "The journal of every closed month is as it was, and balances"
+OWN = "your own e-mail, phone or account: somebody else works on it"
+PAID = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
+BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
+TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001"}
+NOTE = "Looked at all of them, they are in order"
+
+
+@pytest.fixture
+def finance(store: Store) -> Finance:
+    return Finance(store)
+
+
+@pytest.fixture
+def party(partner: Partner) -> Party:
+    return Party("distributor", partner.id)
+
+
+def sold(finance: Finance, partner: Partner, *, at: Any = NOW - timedelta(days=90)) -> UUID:
+    with clock.freeze(at):
+        return sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True).policy_id
+
+
+def cancel(finance: Finance, policy_id: UUID, *, by: str = "oye", by_insurer: bool = True) -> UUID:
+    """End a policy and return the id of its credit note."""
+    given = {"reason": "Sold the car", "by_insurer": by_insurer, "actor": finance.people[by].actor}
+    finance.do(changes.cancel, policy_id, **given, expected_version=1)
+    with finance.reading() as session:
+        notes = sa.select(col(CreditNote.id)).join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        return session.execute(notes.where(col(Refund.policy_id) == policy_id)).scalar_one()
+
+
+def stated(finance: Finance, party: Party, month: int) -> Paper:
+    made = finance.do(statements.prepare, party, date(2026, month, 1), by="funmi", without_withholding=True)
+    return finance.read(statement_reading.get_statement, made).paper
+
+
+def test_vat_on_commission_goes_back_with_the_commission(finance: Finance, partner: Partner, party: Party) -> None:
+    """A distributor sells to itself until the last of a month, is paid VAT, and cancels on the first of the next."""
+    finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
+    policy = sold(finance, partner, at=NOW.replace(month=9, day=30))
+    with clock.freeze(NOW.replace(month=10, day=1)):
+        cancel(finance, policy)
+    first, second = stated(finance, party, 9), stated(finance, party, 10)
+    commission = first.earned_minor + second.clawback_minor
+    assert second.clawback_minor < 0 < first.vat_minor
+    assert abs(first.vat_minor + second.vat_minor - money.share(commission, 750)) <= 1
+    assert second.withheld_minor == 0, "what was withheld was paid to the tax office"
+    assert second.closing_minor == commission + first.vat_minor + second.vat_minor - first.withheld_minor
+    assert finance.money_faults() == []
+
+
+def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
+    finance: Finance, partner: Partner, party: Party
+) -> None:
+    sold(finance, partner)
+    batch = pay_out(finance, party)
+    (row,) = finance.read(payouts.list_of_batch, batch)
+    finance.do(transitions.confirm, row.id, PAID, by="wale")
+    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    own = "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
+    with pytest.raises(NotAllowed, match=own):
+        finance.do(payouts.prepare, {party: None}, by="wale")
+    again = finance.do(payouts.prepare, {party: None}, by="funmi")
+    with pytest.raises(NotAllowed, match=own):
+        finance.do(payouts.approve, again, by="wale")
+    finance.do(payouts.approve, again, by="femi")
+    assert finance.money_faults() == []
+
+
+def test_nor_does_who_noted_that_the_bank_refused_an_order(finance: Finance, partner: Partner, party: Party) -> None:
+    sold(finance, partner)
+    (row,) = finance.read(payouts.list_of_batch, pay_out(finance, party))
+    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    with pytest.raises(NotAllowed, match="You noted that a payment of this came back"):
+        finance.do(payouts.prepare, {party: None}, by="wale")
+
+
+def test_no_bank_file_is_served_for_an_account_that_was_replaced(
+    finance: Finance, partner: Partner, party: Party
+) -> None:
+    """Two people saw that the account was a wrong one, and the payout to it was approved before."""
+    sold(finance, partner)
+    batch = pay_out(finance, party)
+    (row,) = finance.read(payouts.list_of_batch, batch)
+    other = finance.do(agreements.propose, party, {**BANK, "account_number": "0999999999"}, by="root")
+    finance.do(agreements.confirm, other, by="second")
+    finance.do(payouts.open_bank_file, batch, by="wale")
+    with clock.freeze(NOW + agreements.RESTS + timedelta(minutes=1)):
+        with pytest.raises(StateForbids, match="has another bank account now: note that the bank refused it"):
+            finance.do(payouts.open_bank_file, batch, by="wale")
+        finance.do(transitions.return_payment, row.id, {**BACK, "returned_on": "2026-11-22"}, by="femi")
+        finance.do(payouts.prepare, {party: None}, by="funmi")
+
+
+def test_who_noted_that_a_refund_came_back_does_not_note_that_it_was_paid_again(
+    finance: Finance, partner: Partner
+) -> None:
+    note = cancel(finance, sold(finance, partner, at=NOW - timedelta(days=30)))
+    finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    finance.do(deciding.return_payment, note, BACK, by="wale")
+    with pytest.raises(NotAllowed, match="You noted that its payment came back"):
+        finance.do(deciding.pay, note, {**PAID, "bank_reference": "TRF/2"}, by="wale")
+    finance.do(deciding.pay, note, {**PAID, "bank_reference": "TRF/2"}, by="funmi")
+    assert finance.money_faults() == []
+
+
+def test_a_distributor_owes_the_premium_that_it_holds_of_every_month_that_has_begun(
+    finance: Finance, partner: Partner, party: Party
+) -> None:
+    """One admin lets it keep the premium of a month by terms from the last day of that."""
+    with clock.freeze(NOW - timedelta(days=60)):
+        finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    sold(finance, partner, at=NOW.replace(month=10, day=10))
+    for number, starts_on in enumerate(("2026-10-31", "2026-11-20", "2026-11-30"), 2):
+        # Terms of today that change nothing are no way around it.
+        same = {**TERMS, "number": f"AG/{number}a", "starts_on": starts_on, "collects": "distributor"}
+        finance.do(agreements.add, party, same, by="root")
+        with pytest.raises(InvalidInput, match=r"starts_on must be 2026-12-01 or later: until then the distributor"):
+            finance.do(agreements.add, party, {**TERMS, "number": f"AG/{number}", "starts_on": starts_on}, by="root")
+    finance.do(agreements.add, party, {**TERMS, "number": "AG/9", "starts_on": "2026-12-01"}, by="root")
+    assert stated(finance, party, 10).closing_minor < 0
+
+
+def test_terms_that_were_typed_today_are_corrected_today(finance: Finance, party: Party) -> None:
+    finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    with clock.freeze(NOW + timedelta(hours=1)):
+        finance.do(agreements.add, party, {**TERMS, "collects": "platform"}, by="root")
+    with clock.freeze(NOW + timedelta(hours=2)):
+        finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    with clock.freeze(NOW + timedelta(days=1)), pytest.raises(InvalidInput, match="starts_on must be 2026-12-01"):
+        finance.do(agreements.add, party, {**TERMS, "collects": "platform"}, by="root")
+
+
+def own_distributor(finance: Finance, partner: Partner, name: str) -> None:
+    with finance.store.writing(Scope.system()) as session:
+        session.get_one(Distributor, partner.id).email = f"{name.title()}@f.example"
+
+
+def test_nobody_corrects_what_is_owed_to_a_party_of_their_own(finance: Finance, partner: Partner) -> None:
+    policy = sold(finance, partner)
+    movement = next(row for row in finance.rows(kind="purchase") if row.policy_id == policy)
+    typed = {"premium": "0", "platform_commission": "-1", "distributor_commission": "1", "reason": "By the agreement"}
+    own_distributor(finance, partner, "femi")
+    with pytest.raises(NotAllowed, match=OWN):
+        finance.do(adjustments.propose, movement.id, typed, by="femi")
+    proposal = finance.do(adjustments.propose, movement.id, typed, by="funmi")
+    with pytest.raises(NotAllowed, match=OWN):
+        finance.do(adjustments.confirm, proposal, by="femi")
+    finance.do(adjustments.confirm, proposal, by="wale")
+
+
+def test_nobody_decides_on_the_terms_the_share_or_the_account_of_a_party_of_their_own(
+    finance: Finance, partner: Partner, party: Party
+) -> None:
+    own_distributor(finance, partner, "root")
+    share = {"commission": "5", "starts_on": "2026-11-25"}
+    account = finance.do(agreements.propose, party, BANK, by="second")
+    agreed = finance.do(share_changes.propose, partner.id, share, by="second")
+    for verb, *given in (
+        (agreements.add, party, TERMS),
+        (agreements.propose, party, BANK),
+        (agreements.confirm, account),
+        (share_changes.propose, partner.id, share),
+        (share_changes.confirm, agreed),
+    ):
+        with pytest.raises(NotAllowed, match=OWN):
+            finance.do(verb, *given, by="root")
+
+
+def test_nobody_gives_a_party_an_account_of_their_own(finance: Finance, party: Party) -> None:
+    """Only they were barred from its payouts, and others made them."""
+    own = {"phone_number": None, "account_number": BANK["account_number"], "actor": "tests"}
+    finance.do(staff.set_own_details, finance.people["root"].id, **own)
+    root = finance.person("root")
+    with pytest.raises(NotAllowed, match=OWN):
+        finance.do(agreements.propose, party, BANK, by=root)
+    account = finance.do(agreements.propose, party, BANK, by="second")
+    with pytest.raises(NotAllowed, match=OWN):
+        finance.do(agreements.confirm, account, by=root)
+
+
+def test_a_refund_to_an_account_of_the_staff_or_of_a_party_takes_two(
+    finance: Finance, partner: Partner, party: Party
+) -> None:
+    """In the customer's name, with a colleague's account, or that of a distributor in league."""
+    theirs = {"payee_bank": "First Bank", "payee_account": BANK["account_number"]}
+    with clock.freeze(NOW - timedelta(days=30)):
+        numbers = ("AAA-111AA", "BBB-222BB")
+        policies = [
+            sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True, registration_number=number).policy_id
+            for number in numbers
+        ]
+    first, second = (cancel(finance, policy) for policy in policies)
+    details = {"phone_number": None, "account_number": "0444444444", "actor": "tests"}
+    finance.do(staff.set_own_details, finance.people["wale"].id, **details)
+    of_staff = {**theirs, "payee_account": "0444444444"}
+    assert finance.do(deciding.approve, first, of_staff, by="femi") == "Awaits second person"
+    finance.do(agreements.propose, party, BANK, by="root")
+    assert finance.do(deciding.approve, second, theirs, by="femi") == "Awaits second person"
+    assert finance.do(deciding.approve, second, theirs, by="funmi") == "Approved"
+
+
+def test_nobody_says_that_the_insurer_ends_a_policy_of_their_own(finance: Finance, partner: Partner) -> None:
+    """By the customer's wish a tenth less goes back, and no approver sees that it was one."""
+    policy = sold(finance, partner, at=NOW - timedelta(days=30))
+    with finance.store.writing(Scope.system()) as session:
+        session.get_one(Policy, policy).email = "Oye@f.example"
+    with pytest.raises(NotAllowed, match="It has your own e-mail or phone: somebody else notes that the insurer ends"):
+        cancel(finance, policy, by="oye")
+    with finance.store.reading(Scope.system()) as session:
+        log = audit.list_history(session, f"policy {policy}")
+    assert log[-1].action == "policy ended by its insurer refused"
+    cancel(finance, policy, by="oye", by_insurer=False)
+
+
+def close(finance: Finance, month: date) -> None:
+    """Close a month with all its papers."""
+    for party, _ in finance.read(statements.list_due, month):
+        made = finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
+        for to in ("Approved", "Sent"):
+            finance.do(statements.move, made, to, by="femi")
+    for provider_id, _, kind in finance.read(bordereaux.list_due, month):
+        finance.do(bordereaux.issue, provider_id, kind, month, by="funmi")
+    with clock.freeze(clock.now() + timedelta(seconds=1)):
+        finance.do(closing.begin, month, by="funmi")
+        finance.do(closing.close, month, by="femi", note=NOTE)
+
+
+@pytest.fixture
+def closed(store: Store) -> tuple[Finance, date]:
+    """A sound store, whose first month was closed."""
+    demonstration_copy(store, purchases=60, seed=3, until=NOW)
+    finance = Finance(store)
+    first = finance.read(statement_reading.list_months)[-1]
+    close(finance, first)
+    return finance, first
+
+
+def get_seller(finance: Finance, month: date) -> Distributor:
+    """A distributor that sold in a month."""
+    last = clock.add_days(clock.add_months(month, 1), -1)
+    name = finance.rows(from_=str(month), to=str(last))[0].distributor
+    with finance.store.reading(Scope.system()) as session:
+        row = session.execute(sa.select(Distributor).where(col(Distributor.business_name) == name)).scalar_one()
+        session.expunge(row)
+    return row
+
+
+def test_no_new_name_and_no_terms_of_before_change_a_month_that_was_closed(closed: tuple[Finance, date]) -> None:
+    finance, first = closed
+    seller = get_seller(finance, first)
+    before = finance.read(journal.list_entries, first)
+    with clock.freeze(NOW + timedelta(days=1)):
+        renamed = {"name": "Another Name Ltd", "email": seller.email}
+        finance.do(catalogue_changes.change_distributor, seller.id, renamed, seen_at=seller.updated_at, by="root")
+        terms = {"number": "AG/9", "starts_on": str(first), "collects": "distributor"}
+        finance.do(agreements.add, Party("distributor", seller.id), terms, by="root")
+        assert finance.faults(JOURNAL) == []
+        assert finance.read(journal.list_entries, first) == before
+        # Two people who reopen it close it by what is known by then.
+        finance.do(closing.ask_reopening, first, by="funmi", note="The distributor held the premium")
+        assert finance.faults(JOURNAL) == []
+        finance.do(closing.reopen, first, by="femi")
+        assert finance.read(journal.list_entries, first) != before
+
+
+def test_what_is_noted_late_of_a_month_that_was_closed_is_in_the_journal_of_the_next(
+    finance: Finance, partner: Partner, party: Party
+) -> None:
+    """A receipt is noted with any day of the past."""
+    october, november = date(2026, 10, 1), date(2026, 11, 1)
+    with clock.freeze(NOW - timedelta(days=60)):
+        finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    sold(finance, partner, at=NOW.replace(month=10, day=10))
+    close(finance, october)
+    before = finance.read(journal.list_entries, october)
+    with clock.freeze(NOW + timedelta(hours=1)):
+        given = {"amount": "100", "bank_reference": "IN/1", "value_on": "2026-10-31"}
+        finance.do(transitions.approve_receipt, finance.do(transitions.receive, party, given, by="funmi"), by="femi")
+        assert finance.faults(JOURNAL) == []
+        assert finance.read(journal.list_entries, october) == before
+        late = [each for each in finance.read(journal.list_entries, november) if each.account == journal.BANK]
+        assert [(each.on, each.amount_minor, each.reference) for each in late] == [
+            (november, 10_000, "2026-10-31 payment IN/1")
+        ]
+        # Once the month is open again it has what is of its days.
+        finance.do(closing.ask_reopening, october, by="funmi", note="A payment of it was noted late")
+        finance.do(closing.reopen, october, by="femi")
+        assert len(finance.read(journal.list_entries, october)) == len(before) + 2
+        assert not [each for each in finance.read(journal.list_entries, november) if each.account == journal.BANK]
+
+
+def test_no_month_is_open_before_one_that_is_closed(finance: Finance, partner: Partner) -> None:
+    """The reopening of the later one is asked for and given up again, or its closing is begun before."""
+    september, october = date(2026, 9, 1), date(2026, 10, 1)
+    sold(finance, partner, at=NOW.replace(month=9, day=10))
+    close(finance, september)
+    with clock.freeze(NOW + timedelta(hours=1)):
+        finance.do(closing.begin, october, by="funmi")
+        finance.do(closing.ask_reopening, september, by="funmi", note="A payment of it was noted late")
+        finance.do(closing.reopen, september, by="femi")
+        with pytest.raises(StateForbids, match="September 2026 comes first"):
+            finance.do(closing.close, october, by="femi", note=NOTE)
+        finance.do(closing.give_up, october, by="femi")
+    for month in (september, october):
+        with clock.freeze(NOW + timedelta(hours=2)):
+            close(finance, month)
+    with clock.freeze(NOW + timedelta(hours=3)):
+        finance.do(closing.ask_reopening, october, by="funmi", note="A payment of it was noted late")
+        finance.do(closing.ask_reopening, september, by="funmi", note="A payment of it was noted late")
+        with pytest.raises(StateForbids, match="A later month is closed: it is reopened first"):
+            finance.do(closing.reopen, september, by="femi")
+        finance.do(closing.give_up, october, by="funmi")
+        assert finance.faults(JOURNAL) == []
