@@ -175,7 +175,7 @@ def run() -> None:
 
 
 def _describe_unavailable(error: StoreUnavailable) -> str:
-    """What the database said, as whoever types a command here can mend an address or a password."""
+    """Describe what the database said: whoever types a command here can mend an address or a password."""
     return f"The store of COVERDESK_DATABASE_URL is not available: {error.reason}" if error.reason else str(error)
 
 

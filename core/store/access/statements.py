@@ -289,6 +289,6 @@ def translate_db_errors() -> Iterator[None]:
 
 
 def _get_reason(error: BaseException | None) -> str:
-    """What the database or its driver said, on one line; without DETAIL, which may name values of a row."""
+    """Return the words of the database or its driver on one line; without DETAIL, which may name values of a row."""
     said = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
     return " ".join(said.split())
