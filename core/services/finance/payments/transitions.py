@@ -263,13 +263,13 @@ def load_returners(
     query = (
         sa.select(noted)
         .select_from(Payment)
+        .join(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
         .join(PaymentSettlement, col(PaymentSettlement.payment_id) == col(Payment.id))
         .outerjoin(PartyPayment, is_return)
         .where(
             col(PaymentSettlement.statement_id).in_(list(statement_ids)),
-            col(Payment.direction) == "out",
             noted.is_not(None),
-            *([col(Payment.prepared_at) <= again.prepared_at, col(Payment.batch_id) != again.id] if again else []),
+            *([col(PayoutBatch.number) < again.number] if again else []),
         )
     )
     return set(session.execute(query).scalars())
