@@ -196,16 +196,21 @@ def test_what_lenders_send_is_read(case: str) -> None:
     assert row.facts == expected
 
 
-def test_days_in_another_order_than_was_said_refuse_the_file_and_are_not_guessed() -> None:
-    slashed = PLAIN.replace(b"2026-11-10", b"10/11/2026")
+def test_days_in_another_order_than_was_said_refuse_a_file_of_more_than_a_few_rows_and_are_not_guessed() -> None:
+    heading, row = PLAIN.replace(b"2026-11-10", b"10/11/2026").splitlines()
+
+    def write(rows: int) -> bytes:
+        return b"\r\n".join([heading, *(row.replace(b"LN-000001", b"LN-%06d" % place) for place in range(rows))])
+
     with pytest.raises(InvalidInput) as refused:
-        read("a.csv", slashed)
+        read("a.csv", write(21))
     (fault,) = refused.value.faults
     assert "loan_start_date is 10/11/2026, not YYYY-MM-DD" in fault.message
     assert "DD/MM/YYYY where the day comes first" in fault.message
-    # One that is odd among others is a fault of its row.
-    *_, odd = read("a.csv", PLAIN + slashed.splitlines()[-1].replace(b"LN-000001", b"LN-000002") + b"\r\n")
-    assert odd.values.malformed == {"loan_start_date": "must be a date as YYYY-MM-DD"}
+    # A few are faults of their rows, and so is one among many others.
+    among_others = write(21) + b"\r\n" + PLAIN.splitlines()[1]
+    for odd in (*read("a.csv", write(20)), *read("a.csv", among_others)[:21]):
+        assert odd.values.malformed == {"loan_start_date": "must be a date as YYYY-MM-DD"}
 
 
 def test_a_full_name_of_one_word_is_said_of_its_own_column() -> None:

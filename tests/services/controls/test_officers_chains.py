@@ -284,6 +284,7 @@ def test_by_the_command_line_a_supervisor_has_the_authority_of_an_officer(office
     assert command(office, estimated, "Reviewing").exit_code == 0
 
 
+@pytest.mark.both_databases
 def test_what_a_claim_was_paid_counts_against_a_limit_also_once_it_is_opened_again(office: Office) -> None:
     first = office.lodge(**KNOWN)
     office.walk(first, "Approved", "Offer sent", "Offer accepted", "Paid", "Settled", "Reviewing")
@@ -317,6 +318,7 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_does_not_approve_
     office.move(claim_id, "Approved", by="sade", amount="75000")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("first", "second"),
     [
