@@ -514,6 +514,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every transfer is the payments that it made": payment_proofs.find_transfer_faults,
     "The bank's answer to a payment is not its preparer's": payment_proofs.find_own_answers,
     "Who proposed an account has no part in its payouts": payment_proofs.find_own_accounts,
+    "Who noted a return has no part in paying it again": payment_proofs.find_own_returns,
     "The database keeps the rows that stay": _find_missing_guards,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,

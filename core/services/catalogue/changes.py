@@ -13,10 +13,11 @@ from sqlmodel import col
 from core import clock
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
+from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import distributors
 from core.services.people.accounts import require_admin
+from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor, Product, ProductBlock, Provider
@@ -191,7 +192,10 @@ def add_distributor(session: ScopedSession, distributor_id: UUID, inputs: Mappin
 def change_distributor(
     session: ScopedSession, distributor_id: UUID, inputs: Mapping[str, Any], *, seen_at: datetime, by: Person
 ) -> None:
-    """Change a distributor's name and e-mail; `seen_at` is the `updated_at` that the caller saw."""
+    """Change a distributor's name and e-mail; `seen_at` is the `updated_at` that the caller saw.
+
+    NotAllowed for whoever takes their own e-mail off it.
+    """
     require_admin(by)
     validated: DistributorInput = request.validate(DistributorInput, dict(inputs))
     distributors.hold_names(session)
@@ -199,6 +203,7 @@ def change_distributor(
     if distributors.find_by_name(session, validated.name, but=distributor_id):
         raise InvalidInput.for_field("name", _NAME_TAKEN)
     before = _describe_distributor(row)
+    _refuse_hiding(row, validated, by)
     row.business_name, row.email = validated.name, validated.email
     _save_change(
         session, row, "distributor", "distributor changed", by=by, before=before, after=_describe_distributor(row)
@@ -222,14 +227,28 @@ def set_distributor_active(
 def change_insurer(
     session: ScopedSession, provider_id: UUID, inputs: Mapping[str, Any], *, seen_at: datetime, by: Person
 ) -> None:
-    """Change an insurer's name, class and contact details; its connection is a server setting."""
+    """Change an insurer's name, class and contact details; its connection is a server setting.
+
+    NotAllowed for whoever takes their own e-mail or phone off it.
+    """
     require_admin(by)
     validated: InsurerInput = request.validate(InsurerInput, dict(inputs))
     row = _get_for_update(session, Provider, provider_id, seen_at)
     before = _describe_insurer(row)
+    _refuse_hiding(row, validated, by)
     for name, value in validated.model_dump().items():
         setattr(row, name, value)
     _save_change(session, row, "insurer", "insurer changed", by=by, before=before, after=_describe_insurer(row))
+
+
+def _refuse_hiding(row: Distributor | Provider, given: Any, by: Person) -> None:
+    """NotAllowed for whoever takes their own e-mail or phone off a party, which would tell that it is theirs (K12)."""
+    contacts = {"email": "emails", "phone_number": "phones"}
+    for name, held in contacts.items():
+        before = getattr(row, name, None)
+        own = Parties(**{held: frozenset({before.lower()} if before else ())})
+        if before and getattr(given, name, before) != before and own.is_own(by):
+            raise NotAllowed("It has your own e-mail or phone: another admin changes it")
 
 
 def _describe_distributor(row: Distributor) -> dict[str, Any]:

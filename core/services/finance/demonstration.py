@@ -201,8 +201,8 @@ def _pay(session: ScopedSession, due: Sequence[Balance], accounts: Mapping[Party
     batch.sha256 = hashlib.sha256(payouts.build_bank_file(payouts.number_of(batch), lines)).hexdigest()
     session.insert(batch)
     payouts.audit_batch(session, batch, "payout prepared", by=office.maker)
-    proposed = payouts.name_proposers(session, [row for row, _, _ in made])
-    payouts.audit_batch(session, batch, "payout approved", by=office.checker, sha256=batch.sha256, **proposed)
+    others = {**payouts.name_proposers(session, [row for row, _, _ in made]), payouts.RETURNED_BY: ""}
+    payouts.audit_batch(session, batch, "payout approved", by=office.checker, sha256=batch.sha256, **others)
     for place, (row, parts, _) in enumerate(made, 1):
         _confirm(session, row, parts, place, office)
     payouts.record_approval(session, batch, office.checker)

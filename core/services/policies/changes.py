@@ -21,14 +21,13 @@ from core.services.catalogue import products
 from core.services.catalogue.products import ProductForSale
 from core.services.lists.records import PolicyRecord
 from core.services.people import four_eyes
-from core.services.people.four_eyes import Parties
 from core.services.policies import certificates, policies, refunds
 from core.settings import settings
 from core.states.policies import OPEN, PolicyAction, SubmissionState
 from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.policy_numbers import Series, format_number
-from core.store.schema.tables import AuditEntry, Customer, NumberCounter, Policy, Product, Purchase, Submission
+from core.store.schema.tables import AuditEntry, NumberCounter, Policy, Product, Purchase, Submission
 
 _MAX_AHEAD = 1_000_000
 
@@ -283,14 +282,11 @@ def decline_preview(session: ScopedSession, policy_id: UUID) -> Refund:
 
 def _refuse_own(session: ScopedSession, policy: Policy, actor: str) -> None:
     """NotAllowed for staff who say that the insurer ends a policy of their own: more goes back (contract K12)."""
-    customer = session.get_one(Customer, policy.customer_id)
-    holders = Parties(
-        emails=frozenset({policy.email.lower(), customer.email.lower()}),
-        phones=frozenset(filter(None, (policy.phone, customer.phone_number))),
-    )
     subject = audit.subject_of("policy", policy.id)
     with audit.keep_refusal(actor=actor, action="policy ended by its insurer", subject=subject):
-        if actor in {f"staff {person.email}" for person in four_eyes.list_staff(session, holders)}:
+        if actor in {
+            f"staff {person.email}" for person in four_eyes.list_staff(session, policies.load_holders(session, policy))
+        }:
             raise NotAllowed("It has your own e-mail or phone: somebody else notes that the insurer ends it")
 
 

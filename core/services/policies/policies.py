@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -41,6 +41,7 @@ from core.services.lists.records import (
 )
 from core.services.lists.spreadsheets import DAY, FLAG, ID, INSTANT, MONEY, STATE, TEXT
 from core.services.lists.windows import Span
+from core.services.people.four_eyes import Parties
 from core.services.sales import filter as sales_filter
 from core.services.sales import page_locator
 from core.services.sales.filter import SalesFilter, resolve_customer
@@ -131,10 +132,26 @@ def _build(row: Any) -> Endorsement:
     )
 
 
+# The fields of an endorsement that change a contact.
+_CONTACTS: Final = (("email", ("email",)), ("phone", ("phone_number", "phone")))
+
+
 def find_rows(session: ScopedSession, policy_id: UUID) -> list[PolicyEndorsement]:
     """Return the rows of a policy's endorsements, oldest first, for other services to read."""
     query = sa.select(PolicyEndorsement).where(col(PolicyEndorsement.policy_id) == policy_id)
     return list(session.execute(query.order_by(col(PolicyEndorsement.number))).scalars())
+
+
+def load_holders(session: ScopedSession, policy: Policy) -> Parties:
+    """Return the customer and the policyholder, to whom a refund goes back, with contacts that were endorsed away."""
+    customer = session.get_one(Customer, policy.customer_id)
+    endorsed = [change for row in find_rows(session, policy.id) for change in row.changes]
+    former = {name: {change["before"] for change in endorsed if change["field"] in names} for name, names in _CONTACTS}
+    emails = {policy.email, customer.email, *former["email"]}
+    return Parties(
+        emails=frozenset(email.lower() for email in emails if email),
+        phones=frozenset(filter(None, (policy.phone, customer.phone_number, *former["phone"]))),
+    )
 
 
 def apply(data: Mapping[str, Any], rows: Sequence[PolicyEndorsement]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from core.services.finance.statements import statements
 from core.services.finance.statements.files import Paper
 from core.services.people import staff
 from core.services.policies import changes
+from core.services.selling import endorsing
 from core.store.access import Scope, Store
 from core.store.schema.tables import CreditNote, Distributor, Policy, Refund
 from tests.conftest import Partner
@@ -36,6 +37,7 @@ from tests.services.selling import sell
 pytestmark = pytest.mark.frozen_at(NOW)
 
 JOURNAL = "The journal of every closed month is as it was, and balances"
+RETURNS = "Who noted a return has no part in paying it again"
 OWN = "your own e-mail, phone or account: somebody else works on it"
 PAID = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
 BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
@@ -58,10 +60,10 @@ def sold(finance: Finance, partner: Partner, *, at: Any = NOW - timedelta(days=9
         return sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True).policy_id
 
 
-def cancel(finance: Finance, policy_id: UUID, *, by: str = "oye", by_insurer: bool = True) -> UUID:
+def cancel(finance: Finance, policy_id: UUID, *, by: str = "oye", by_insurer: bool = True, version: int = 1) -> UUID:
     """End a policy and return the id of its credit note."""
     given = {"reason": "Sold the car", "by_insurer": by_insurer, "actor": finance.people[by].actor}
-    finance.do(changes.cancel, policy_id, **given, expected_version=1)
+    finance.do(changes.cancel, policy_id, **given, expected_version=version)
     with finance.reading() as session:
         notes = sa.select(col(CreditNote.id)).join(Refund, col(Refund.id) == col(CreditNote.refund_id))
         return session.execute(notes.where(col(Refund.policy_id) == policy_id)).scalar_one()
@@ -88,7 +90,7 @@ def test_vat_on_commission_goes_back_with_the_commission(finance: Finance, partn
 
 
 def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
-    finance: Finance, partner: Partner, party: Party
+    finance: Finance, partner: Partner, party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sold(finance, partner)
     batch = pay_out(finance, party)
@@ -101,8 +103,24 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
     again = finance.do(payouts.prepare, {party: None}, by="funmi")
     with pytest.raises(NotAllowed, match=own):
         finance.do(payouts.approve, again, by="wale")
-    finance.do(payouts.approve, again, by="femi")
+    assert finance.faults(RETURNS) == []
+    # As if a version without the rule had approved it.
+    with monkeypatch.context() as patched:
+        patched.setattr(transitions, "load_returners", lambda *_, **__: set())
+        finance.do(payouts.approve, again, by="wale")
+    (found,) = finance.faults(RETURNS)
+    total = money.format_naira(finance.read(payouts.get_batch, again).net_minor)
+    assert found == (f"payout PB-0002, {total}: Wale had noted that it came back before, and prepared or approved it")
+
+
+def test_others_have_a_payout_that_came_back_paid_again(finance: Finance, partner: Partner, party: Party) -> None:
+    sold(finance, partner)
+    (row,) = finance.read(payouts.list_of_batch, pay_out(finance, party))
+    finance.do(transitions.confirm, row.id, PAID, by="wale")
+    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    finance.do(payouts.approve, finance.do(payouts.prepare, {party: None}, by="funmi"), by="femi")
     assert finance.money_faults() == []
+    assert finance.faults(RETURNS) == []
 
 
 def test_nor_does_who_noted_that_the_bank_refused_an_order(finance: Finance, partner: Partner, party: Party) -> None:
@@ -206,6 +224,19 @@ def test_nobody_decides_on_the_terms_the_share_or_the_account_of_a_party_of_thei
             finance.do(verb, *given, by="root")
 
 
+def test_nobody_takes_their_own_e_mail_off_a_party(finance: Finance, partner: Partner, party: Party) -> None:
+    """An admin would decide on its terms and money as a stranger the minute after."""
+    own_distributor(finance, partner, "root")
+    with finance.store.reading(Scope.system()) as session:
+        row = session.get_one(Distributor, partner.id)
+        name, seen_at = row.business_name, row.updated_at
+    hidden = {"name": name, "email": "somebody@else.example"}
+    with pytest.raises(NotAllowed, match="It has your own e-mail or phone: another admin changes it"):
+        finance.do(catalogue_changes.change_distributor, partner.id, hidden, seen_at=seen_at, by="root")
+    finance.do(catalogue_changes.change_distributor, partner.id, hidden, seen_at=seen_at, by="second")
+    finance.do(agreements.add, party, TERMS, by="root")
+
+
 def test_nobody_gives_a_party_an_account_of_their_own(finance: Finance, party: Party) -> None:
     """Only they were barred from its payouts, and others made them."""
     own = {"phone_number": None, "account_number": BANK["account_number"], "actor": "tests"}
@@ -250,6 +281,22 @@ def test_nobody_says_that_the_insurer_ends_a_policy_of_their_own(finance: Financ
         log = audit.list_history(session, f"policy {policy}")
     assert log[-1].action == "policy ended by its insurer refused"
     cancel(finance, policy, by="oye", by_insurer=False)
+
+
+def test_an_e_mail_that_was_endorsed_away_is_still_whose_refund_it_is(finance: Finance, partner: Partner) -> None:
+    """The customer bought for somebody else, who works in finance."""
+    policy = sold(finance, partner, at=NOW - timedelta(days=30))
+    with finance.store.writing(Scope.system()) as session:
+        row = session.get_one(Policy, policy)
+        row.email = "femi@f.example"
+        row.submitted = {**row.submitted, "email": "femi@f.example"}
+    given: dict[str, Any] = {"effective_on": clock.today(), "reason": "Another address", "requested_by": "The customer"}
+    changed = {"email": "another@else.example"}
+    finance.do(endorsing.endorse, policy, changed, **given, expected_version=1, by="oye")
+    note = cancel(finance, policy, version=2)
+    with pytest.raises(NotAllowed, match=OWN):
+        finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    finance.do(deciding.approve, note, ACCOUNT, by="wale")
 
 
 def close(finance: Finance, month: date) -> None:

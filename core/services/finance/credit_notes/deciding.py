@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, NamedTuple
 from uuid import UUID
@@ -229,14 +230,9 @@ def list_renamed_by(session: ScopedSession, policy_id: UUID) -> list[UUID]:
 
 def load_people(session: ScopedSession, row: CreditNote) -> Parties:
     """Return the customer and the policyholder to whom a refund goes back, and every account it was approved for."""
-    policy = _get_policy(session, row)
-    customer = session.get_one(Customer, policy.customer_id)
     keys = sa.select(col(PaymentPayee.account_key)).where(col(PaymentPayee.credit_note_id) == row.id)
-    return Parties(
-        emails=frozenset({policy.email.lower(), customer.email.lower()}),
-        phones=frozenset(filter(None, (policy.phone, customer.phone_number))),
-        account_keys=frozenset(filter(None, session.execute(keys).scalars())),
-    )
+    accounts = frozenset(filter(None, session.execute(keys).scalars()))
+    return replace(policies.load_holders(session, _get_policy(session, row)), account_keys=accounts)
 
 
 def list_own_staff(session: ScopedSession, note_id: UUID) -> list[str]:

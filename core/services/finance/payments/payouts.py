@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.errors import InvalidInput, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
@@ -34,6 +34,8 @@ from core.store.schema.tables import BankAccount, Payment, PaymentSettlement, Pa
 KIND: Final = "payout"
 # In the log of an approval: who proposed the accounts that are paid to.
 PROPOSED_BY: Final = "accounts_proposed_by"
+# And who noted before that a payment of the same came back.
+RETURNED_BY: Final = "returns_noted_by"
 _OWN_ACCOUNT: Final = "You proposed the account that is paid to: others of finance prepare and approve its payouts"
 HEADING: Final = "batch,line,payee,bank,account_name,account_number,amount,narration"
 
@@ -114,8 +116,8 @@ def approve(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
         session.change(PayoutBatch, col(PayoutBatch.id) == batch.id, state=BatchState.APPROVED, sha256=digest, **stamps)
         session.change(Payment, col(Payment.batch_id) == batch.id, state=PaymentState.APPROVED, **stamps)
         record_approval(session, batch, by)
-        proposers = name_proposers(session, _payments(session, batch.id))
-        audit_batch(session, batch, "payout approved", by=by, sha256=digest, **proposers)
+        others = name_others(session, batch)
+        audit_batch(session, batch, "payout approved", by=by, sha256=digest, **others)
 
 
 def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
@@ -128,19 +130,33 @@ def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
             raise StateForbids("The approval stands: there is nothing to approve anew")
         _judge(session, batch, by)
         record_approval(session, batch, by)
-        proposers = name_proposers(session, _payments(session, batch.id))
-        audit_batch(session, batch, "payout approved anew", by=by, **proposers)
+        audit_batch(session, batch, "payout approved anew", by=by, **name_others(session, batch))
 
 
 def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
     require_second(batch.prepared_by, by, transitions.OWN_MESSAGE)
     refuse_made_resting(session, batch.prepared_by, batch.prepared_at)
+    if by.id in load_returners(session, batch):
+        raise NotAllowed(transitions.OWN_RETURN)
     for payment in _payments(session, batch.id):
         transitions.refuse_own_payment(session, payment, by)
         refuse_same(session.get_one(BankAccount, payment.bank_account_id).proposed_by, by, _OWN_ACCOUNT)
-        settled = sa.select(col(PaymentSettlement.statement_id)).where(col(PaymentSettlement.payment_id) == payment.id)
-        transitions.refuse_who_returned(session, session.execute(settled).scalars(), by)
         _require_unchanged(session, payment)
+
+
+def name_others(session: ScopedSession, batch: PayoutBatch) -> dict[str, str]:
+    """Return, for the log of an approval, who proposed the accounts, and who noted that the same came back before."""
+    rows = _payments(session, batch.id)
+    found = load_returners(session, batch)
+    emails = session.execute(sa.select(col(Staff.email)).where(col(Staff.id).in_(found))).scalars()
+    return {**name_proposers(session, rows), RETURNED_BY: ", ".join(sorted(emails))}
+
+
+def load_returners(session: ScopedSession, batch: PayoutBatch) -> set[UUID]:
+    """Return who noted, before a batch was prepared, that a payment of what it settles came back."""
+    rows = [row.id for row in _payments(session, batch.id)]
+    settled = sa.select(col(PaymentSettlement.statement_id)).where(col(PaymentSettlement.payment_id).in_(rows))
+    return transitions.load_returners(session, session.execute(settled).scalars(), again=batch)
 
 
 def name_proposers(session: ScopedSession, payments: Iterable[Payment]) -> dict[str, str]:

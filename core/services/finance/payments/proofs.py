@@ -123,6 +123,25 @@ def find_own_accounts(session: ScopedSession) -> Iterator[str]:
             yield f"{named}: {person} proposed the account, and prepared or approved it"
 
 
+def find_own_returns(session: ScopedSession) -> Iterator[str]:
+    """Payouts that were prepared or approved by who had noted that the same came back, with their sums (contract K16).
+
+    Those of before the rule have an approval in the log that does not say who noted returns.
+    """
+    paid = sa.select(PayoutBatch).where(col(PayoutBatch.state) == BatchState.APPROVED)
+    for batch in session.execute(paid.order_by(col(PayoutBatch.number))).scalars().all():
+        both = payouts.load_returners(session, batch) & {batch.prepared_by, batch.approved_by}
+        if not both:
+            continue
+        log = audit.list_history(session, audit.subject_of(payouts.KIND, batch.id))
+        approved = [entry.after or {} for entry in log if entry.action.startswith("payout approved")]
+        if not approved or payouts.RETURNED_BY in approved[-1]:
+            names = sa.select(col(Staff.name)).where(col(Staff.id).in_(both)).order_by(col(Staff.name))
+            people = " and ".join(session.execute(names).scalars())
+            named = f"payout {payouts.number_of(batch)}, {money.format_naira(batch.net_minor)}"
+            yield f"{named}: {people} had noted that it came back before, and prepared or approved it"
+
+
 def find_unapproved(session: ScopedSession) -> Iterator[str]:
     """Statements and payouts that are not what was approved, and files opened on no approval (contract K3)."""
     stated = sa.select(Statement).where(col(Statement.approved_by).is_not(None)).order_by(col(Statement.prepared_at))

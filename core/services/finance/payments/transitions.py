@@ -26,10 +26,10 @@ from core.services.people.staff import Person
 from core.services.people.transfers import Reference, TypedReference
 from core.states.finance import PAYMENT_TRANSITIONS, PaymentState, StatementState
 from core.store.access import ScopedSession
-from core.store.schema.tables import PartyPayment, Payment, PaymentSettlement, Statement
+from core.store.schema.tables import PartyPayment, Payment, PaymentSettlement, PayoutBatch, Statement
 
 ROLE: Final = "finance"
-_OWN_RETURN: Final = (
+OWN_RETURN: Final = (
     "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
 )
 OWN_MESSAGE: Final = "You prepared this: somebody else of finance approves it"
@@ -250,22 +250,29 @@ def refuse_who_returned(session: ScopedSession, statement_ids: Iterable[UUID], b
 
     One person alone would have it paid once more.
     """
-    back = sa.exists().where(
-        col(PartyPayment.payment_id) == col(Payment.id),
-        col(PartyPayment.reverses).is_not(None),
-        col(PartyPayment.paid_by) == by.id,
-    )
+    if by.id in load_returners(session, statement_ids):
+        raise NotAllowed(OWN_RETURN)
+
+
+def load_returners(
+    session: ScopedSession, statement_ids: Iterable[UUID], *, again: PayoutBatch | None = None
+) -> set[UUID]:
+    """Return who noted that a payout of these statements came back or was refused, before it was paid again."""
+    is_return = sa.and_(col(PartyPayment.payment_id) == col(Payment.id), col(PartyPayment.reverses).is_not(None))
+    noted = sa.func.coalesce(col(Payment.refused_by), col(PartyPayment.paid_by))
     query = (
-        sa.select(col(Payment.id))
+        sa.select(noted)
+        .select_from(Payment)
+        .join(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
         .join(PaymentSettlement, col(PaymentSettlement.payment_id) == col(Payment.id))
+        .outerjoin(PartyPayment, is_return)
         .where(
             col(PaymentSettlement.statement_id).in_(list(statement_ids)),
-            col(Payment.direction) == "out",
-            sa.or_(col(Payment.refused_by) == by.id, back),
+            noted.is_not(None),
+            *([col(PayoutBatch.number) < again.number] if again else []),
         )
     )
-    if session.execute(query.limit(1)).first() is not None:
-        raise NotAllowed(_OWN_RETURN)
+    return set(session.execute(query).scalars())
 
 
 def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, by: Person) -> Payment:
