@@ -181,6 +181,13 @@ def _check_database_url(value: str) -> str:
     return value.replace("postgresql://", "postgresql+psycopg://", 1)
 
 
+def _check_mail_server(value: SecretStr) -> SecretStr:
+    parts = urlsplit(value.get_secret_value())
+    if value.get_secret_value() and (parts.scheme not in {"smtp", "smtps"} or not parts.hostname):
+        raise ValueError("must be smtp://user:password@host:587 or smtps://user:password@host")
+    return value
+
+
 def _check_proxies(value: str) -> str:
     try:
         return ",".join(str(ipaddress.ip_network(each.strip())) for each in value.split(",") if each.strip())
@@ -216,6 +223,7 @@ SafeAddress = Annotated[str, AfterValidator(_check_safe_address)]
 InsurerKey = Annotated[SecretStr, AfterValidator(_check_insurer_key)]
 Count = Annotated[int, Field(ge=0)]
 Percent = Annotated[Decimal, Field(ge=0, le=100, decimal_places=2)]
+MailServer = Annotated[SecretStr, AfterValidator(_check_mail_server)]
 Proxies = Annotated[str, AfterValidator(_check_proxies)]
 DatabaseUrl = Annotated[str, AfterValidator(_check_database_url)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
@@ -291,7 +299,7 @@ class Settings(BaseSettings):
     metrics_port: Port = 0
     otlp_url: CollectorAddress | None = None
     webhook_ports: Ports = ""
-    smtp_url: SecretStr = SecretStr("")
+    smtp_url: MailServer = SecretStr("")
     mail_from: str = "coverdesk@localhost"
     debug: bool = False
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

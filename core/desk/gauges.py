@@ -40,7 +40,7 @@ GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
         ("queue",),
     ),
     "queue_oldest_seconds": ("How long the oldest work has been due.", ("queue",)),
-    "breaker_open": ("1 while nothing is sent to an insurer after failures in a row.", ("insurer",)),
+    "breaker_open": ("1 from several failures in a row until the insurer answers again.", ("insurer",)),
     "staff_sessions": ("People signed in.", ()),
     "workers": ("Workers heard of in the last minutes.", ()),
     "worker_beat_age_seconds": ("Time since any worker was heard of.", ()),
@@ -102,7 +102,7 @@ def _breakers(session: ScopedSession) -> Iterator[Gauge]:
         .order_by(col(Provider.segment))
     )
     for segment, rests_until in session.execute(query):
-        yield Gauge("breaker_open", rests_until is not None and rests_until > clock.now(), (segment,))
+        yield Gauge("breaker_open", rests_until is not None, (segment,))
 
 
 def _people(session: ScopedSession) -> Iterator[Gauge]:

@@ -6,8 +6,10 @@ Each worker writes a row about every half minute, and removes it when it ends.
 import os
 import socket
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from shutil import disk_usage
 from typing import Any, Final
 
@@ -18,6 +20,7 @@ from core import clock, ids
 from core.desk.queues import list_queues
 from core.errors import StoreUnavailable
 from core.services.audit import log as audit
+from core.services.insurers import connections
 from core.settings import VERSION, get_commit, settings
 from core.store.access import Scope, ScopedSession, store, writing
 from core.store.operations import local_files
@@ -98,10 +101,17 @@ def find_fault() -> str | None:
     with writing(Scope.system()) as session:
         _verify_writable(session)
         local_files.require_space(session.connection())
-    settings().files_folder.mkdir(parents=True, exist_ok=True)
+    if not _can_write_files(settings().files_folder):
+        return "the folder of uploaded files cannot be written"
     if free_bytes() < MIN_FREE_BYTES:
         return "the disk is nearly full"
     return None
+
+
+def _can_write_files(folder: Path) -> bool:
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def describe_replica() -> str | None:
@@ -196,7 +206,8 @@ def get_status(session: ScopedSession) -> Status:
         backup_at=newest_backup(session),
         replica=describe_replica(),
     )
-    return replace(found, faults=[*list_faults(found), *list_queue_faults(found.queues, found.workers)])
+    faults = [*list_faults(found), *list_queue_faults(found.queues, found.workers), *_list_insurer_faults(session)]
+    return replace(found, faults=faults)
 
 
 def _list_queues(session: ScopedSession) -> list[QueueStatus]:
@@ -263,4 +274,13 @@ def list_queue_faults(queues: Sequence[QueueStatus], beats: Sequence[Beat]) -> l
     return [
         *faults,
         *(f"{queue.name}: {queue.dead:,} were given up and need a person" for queue in queues if queue.dead),
+    ]
+
+
+def _list_insurer_faults(session: ScopedSession) -> list[str]:
+    silent = connections.list_silent(session, since=clock.now() - QUEUE_LATE)
+    return [
+        f"{insurer.name} does not take its policies ({insurer.error}):"
+        f" {insurer.policies:,} tried in vain have waited for more than an hour"
+        for insurer in silent
     ]

@@ -10,7 +10,6 @@ from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from core import clock
-from core.errors import InvalidSetting
 from core.settings import LOOPBACK_HOSTS, settings
 
 SECONDS: Final = 15
@@ -42,7 +41,7 @@ def deliver(message_id: str, recipient: str, subject: str, body: str) -> None:
         _write(message_id, message)
         return
     try:
-        _submit(_parse(address), message)
+        _submit(urlsplit(address), message)
     except smtplib.SMTPRecipientsRefused as error:
         codes = [code for code, _ in error.recipients.values()]
         raise MailFault("The mail server refused the recipient", is_final=all(code >= 500 for code in codes)) from None
@@ -50,13 +49,6 @@ def deliver(message_id: str, recipient: str, subject: str, body: str) -> None:
         raise MailFault(f"The mail server answered {error.smtp_code}", is_final=False) from None
     except (smtplib.SMTPException, OSError):
         raise MailFault("The mail server could not be reached") from None
-
-
-def _parse(address: str) -> SplitResult:
-    parts = urlsplit(address)
-    if parts.scheme not in _SCHEMES or not parts.hostname:
-        raise InvalidSetting("COVERDESK_SMTP_URL: must be smtp://user:password@host:587 or smtps://...")
-    return parts
 
 
 def _submit(server: SplitResult, message: EmailMessage) -> None:

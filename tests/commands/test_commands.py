@@ -238,6 +238,7 @@ def test_check_names_a_fault_and_fails(store: Store, partner: Partner) -> None:
         ),
         ({"COVERDESK_SEALING_KEYS": "short"}, "COVERDESK_SEALING_KEYS: each must be at least 32"),
         ({"COVERDESK_BASE_URL": "http://desk.example.com"}, "COVERDESK_BASE_URL: must be the https address"),
+        ({"COVERDESK_SMTP_URL": "mail.example.com"}, "COVERDESK_SMTP_URL: must be smtp://user:password@host:587"),
         ({"COVERDESK_PROXIES": "the proxy"}, "COVERDESK_PROXIES: must be addresses or networks"),
     ],
 )

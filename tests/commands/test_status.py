@@ -8,13 +8,14 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, demo
+from core.desk import gauges
 from core.desk import status as service
 from core.services.audit import log as audit
 from core.services.policies import changes
 from core.settings import VERSION, settings
 from core.store.access import Scope, Store
 from core.store.schema import versions
-from core.store.schema.tables import Policy, Provider
+from core.store.schema.tables import InsurerConnection, Policy, Provider, Submission
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 from tests.portfolio import NOW, sales_at
@@ -70,6 +71,36 @@ def test_a_policy_of_an_insurer_without_a_connection_is_the_desks_to_tell_it_of(
     told = coverdesk("status", **{variable: "https://insurer.example"})
     assert "Insurers: work has been due for 120 minutes" in told.stdout, told.stdout
     assert told.returncode == 1
+
+
+@pytest.mark.both_databases
+def test_an_insurer_that_does_not_answer_is_a_fault_though_no_policy_is_due(store: Store, partner: Partner) -> None:
+    """Each try in vain puts off the next one, so that nothing is ever due for long."""
+    backed_up(store)
+    with store.writing(Scope.system()) as session:
+        service.record(session, "here:1")
+        sales_at(session, partner.id, NOW)
+        policy = session.execute(sa.select(Policy)).scalar_one()
+        policy.submitted_to_provider = policy.activated = False
+        provider = session.execute(sa.select(Provider).where(Provider.id == policy.provider_id)).scalar_one()
+        variable = f"COVERDESK_{provider.segment.replace('-', '_').upper()}_URL"
+        with clock.freeze(clock.now() - timedelta(hours=2)):
+            changes.queue_policy(session, policy, provider.segment)
+        waits = session.execute(sa.select(Submission)).scalar_one()
+        waits.failures, waits.next_try_at = 7, clock.now() + timedelta(minutes=30)
+        rests = clock.now() + timedelta(seconds=15)
+        session.insert(
+            InsurerConnection(provider_id=provider.id, failures=7, rests_until=rests, last_error="unreachable")
+        )
+        name = provider.company_name
+    said = coverdesk("status", **{variable: "https://insurer.example"})
+    assert f"{name} does not take its policies (unreachable): 1 tried in vain" in said.stdout, said.stdout
+    assert said.returncode == 1
+    with store.reading(Scope.system()) as session:
+        late = clock.now() + timedelta(minutes=1)
+        with clock.freeze(late):
+            assert [gauge.value for gauge in gauges._breakers(session)] == [1]
+    assert "does not take its policies" not in coverdesk("status").stdout
 
 
 @pytest.mark.both_databases
@@ -150,3 +181,12 @@ def test_files_at_a_file_address_are_in_its_folder(
     assert service.find_fault() is None
     assert (tmp_path / "kept").is_dir()
     assert not (tmp_path / "file:").exists()
+
+
+def test_a_folder_of_files_that_cannot_be_written_is_why_a_server_is_not_ready(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("COVERDESK_FILES_URL", str(tmp_path / "file" / "kept"))
+    settings.cache_clear()
+    assert service.find_fault() == "the folder of uploaded files cannot be written"

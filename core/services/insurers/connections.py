@@ -1,10 +1,15 @@
 """The insurers that have a connection: an address in the settings, for each mode by itself."""
 
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core.settings import settings
-from core.store.schema.tables import Provider, Submission
+from core.store.access import ScopedSession
+from core.store.schema.tables import InsurerConnection, Provider, Submission
 
 
 def is_connected() -> sa.ColumnElement[bool]:
@@ -17,3 +22,33 @@ def _is_connected(*, is_live: bool) -> sa.ColumnElement[bool]:
     segments = [segment for segment in known.insurers if known.insurer_url(segment, is_live=is_live)]
     providers = sa.select(col(Provider.id)).where(col(Provider.segment).in_(segments))
     return sa.and_(col(Submission.is_live).is_(is_live), col(Submission.provider_id).in_(providers))
+
+
+def list_silent(session: ScopedSession, *, since: datetime) -> Sequence[Any]:
+    """Return the insurers that fail in a row while policies tried in vain wait from before `since`.
+
+    Rows have name, policies and error. Each try moves the instant at which a policy is due, which therefore says
+    nothing of how long it waits. Needs the system's scope.
+    """
+    if not settings().insurers:
+        return []
+    query = (
+        sa.select(
+            col(Provider.company_name).label("name"),
+            sa.func.count().label("policies"),
+            sa.func.min(col(InsurerConnection.last_error)).label("error"),
+        )
+        .join(Submission, col(Submission.provider_id) == col(Provider.id))
+        .join(InsurerConnection, col(InsurerConnection.provider_id) == col(Provider.id))
+        .where(
+            # Set by several failures in a row, and taken away by the next usable answer.
+            col(InsurerConnection.rests_until).is_not(None),
+            col(Submission.state) == "queued",
+            col(Submission.failures) > 0,
+            col(Submission.created_at) <= since,
+            is_connected(),
+        )
+        .group_by(col(Provider.company_name))
+        .order_by(col(Provider.company_name))
+    )
+    return session.execute(query).all()
