@@ -1,5 +1,6 @@
 """Chains over taxes, terms, returned payments and closed months, each act of which is allowed alone (Controls)."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
@@ -25,10 +26,11 @@ from core.services.finance.statements import statements
 from core.services.finance.statements.files import Paper
 from core.services.people import staff
 from core.services.policies import changes
-from core.services.selling import endorsing
+from core.services.selling import buying, endorsing
 from core.store.access import Scope, Store
 from core.store.schema.tables import CreditNote, Distributor, Policy, Refund
 from tests.conftest import Partner
+from tests.covers import shipped
 from tests.portfolio import NOW
 from tests.prefilled import demonstration_copy
 from tests.services.finance_office import ACCOUNT, BANK, Finance, pay_out
@@ -281,6 +283,26 @@ def test_nobody_says_that_the_insurer_ends_a_policy_of_their_own(finance: Financ
         log = audit.list_history(session, f"policy {policy}")
     assert log[-1].action == "policy ended by its insurer refused"
     cancel(finance, policy, by="oye", by_insurer=False)
+
+
+@pytest.mark.parametrize("by_key", [False, True], ids=["at the desk", "by a key of theirs"])
+def test_who_sold_a_policy_does_not_alone_approve_that_its_premium_goes_back(
+    finance: Finance, partner: Partner, *, by_key: bool
+) -> None:
+    """A premium that nobody paid, of a customer that nobody is; others cancel, and pay, in good faith."""
+    seller = partner.seller(is_live=True)
+    root = finance.people["root"].actor
+    if by_key:
+        with finance.store.writing(Scope.system()) as session:
+            audit.write(session, actor=root, action="key issued", subject=seller.actor)
+    else:
+        seller = replace(seller, actor=root, source="desk")
+    with clock.freeze(NOW - timedelta(days=30)), finance.store.writing(partner.scope(is_live=True)) as session:
+        asked = shipped.request(insurer_a.THIRD_PARTY)
+        policy = buying.sell(session, insurer_a.THIRD_PARTY, asked, seller).policy_id
+    note = cancel(finance, policy)
+    assert finance.do(deciding.approve, note, ACCOUNT, by="root") == "Awaits second person"
+    assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Approved"
 
 
 def test_an_e_mail_that_was_endorsed_away_is_still_whose_refund_it_is(finance: Finance, partner: Partner) -> None:
