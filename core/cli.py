@@ -1,5 +1,6 @@
 """The `coverdesk` command line: everything an operator does without a screen."""
 
+import errno
 import gc
 import sys
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
-from core.errors import CoverdeskError, InvalidSetting
+from core.errors import CoverdeskError, InvalidSetting, StoreUnavailable
 from core.store.operations import local_files
 
 # Each subcommand of `coverdesk`: its module under core.commands, and its help text.
@@ -66,6 +67,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 }
 
 _INTERRUPTED = 130
+# Errors of a write, which name no file.
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 def _import(name: str) -> ModuleType:
@@ -157,15 +160,23 @@ def run() -> None:
     except InvalidSetting as error:
         _print_error("Cannot start.", error)
         sys.exit(2)
+    except StoreUnavailable as error:
+        _print_error("Refused.", _describe_unavailable(error))
+        sys.exit(1)
     except CoverdeskError as error:
         _print_error("Refused.", error)
         sys.exit(1)
     except OSError as error:
-        # A file that was named and cannot be used; any other failure of the system is ours to trace.
-        if error.filename is None:
+        # A file that was named and cannot be used, or a full disk; any other failure of the system is ours to trace.
+        if error.filename is None and error.errno not in _NO_SPACE:
             raise
-        _print_error("Refused.", f"{error.filename}: {error.strerror}")
+        _print_error("Refused.", f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror}")
         sys.exit(1)
+
+
+def _describe_unavailable(error: StoreUnavailable) -> str:
+    """Describe what the database said: whoever types a command here can mend an address or a password."""
+    return f"The store of COVERDESK_DATABASE_URL is not available: {error.reason}" if error.reason else str(error)
 
 
 def _print_error(title: str, error: Exception | str) -> None:

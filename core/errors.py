@@ -174,11 +174,18 @@ class Overloaded(CoverdeskError):
 
 
 class StoreUnavailable(CoverdeskError):
-    """The database is unreachable or busy; nothing was written."""
+    """The database is unreachable or busy; nothing was written.
+
+    `reason` is what the database or its driver said, for whoever runs the installation: no caller is shown it.
+    """
 
     status = 503
     text = "The store is not available, try again shortly"
     retry_after: ClassVar[int] = 2
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__()
+        self.reason = reason
 
 
 class InvalidSetting(Exception):

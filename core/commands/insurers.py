@@ -9,12 +9,11 @@ import typer
 from rich.console import Console
 
 from core import telemetry
-from core.errors import InvalidSetting
+from core.commands import stores
 from core.insurers import sandbox
 from core.insurers.sandbox import SandboxInsurer
 from core.settings import settings
 from core.store.access import store
-from core.store.schema import versions
 from core.worker import Worker
 
 out = Console(soft_wrap=True)
@@ -28,8 +27,7 @@ def worker(
 ) -> None:
     """Send what waits, until stopped: policies to insurers, events to webhooks, e-mail; as many as wanted."""
     settings().check_safe_to_serve()
-    if versions.version(store()) != versions.newest():
-        raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
+    stores.refuse_other_version()
     telemetry.configure_logs()
     telemetry.start_spans()
     if settings().metrics:

@@ -30,7 +30,6 @@ from core.services.people import demonstration
 from core.settings import LOOPBACK_HOSTS, ROOT, settings
 from core.store.access import Scope, reading, store
 from core.store.operations import local_files
-from core.store.schema import versions
 
 out = Console(soft_wrap=True)
 _MAX_OPEN_FILES = 65_536
@@ -108,8 +107,7 @@ def _refuse_public_demonstration(host: str) -> None:
 
 def _check_safe_to_serve() -> None:
     settings().check_safe_to_serve()
-    if versions.version(store()) != versions.newest():
-        raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
+    stores.refuse_other_version()
     if not settings().demo:
         _check_published_passwords()
 

@@ -23,14 +23,17 @@ from core.services.catalogue import keys
 from core.services.people import demonstration, staff
 from core.settings import ROOT
 from core.store.access import Scope, Store
-from core.store.operations import local_files
+from core.store.operations import backups, local_files
+from core.store.schema import versions
 from core.store.schema.tables import AuditEntry, Staff
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 from tests.every_case import every_case
+from tests.ports import free_port
 from tests.process_state import changes, state
 
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
+PASSWORD = "word-of-the-database"
 
 
 def test_line_of_help_of_each_command_is_what_the_command_says_itself() -> None:
@@ -295,3 +298,61 @@ def test_server_refuses_a_store_of_another_version(tmp_path: Path) -> None:
     answer = coverdesk("api", COVERDESK_DATABASE_URL=f"sqlite:///{tmp_path / 'empty.db'}")
     assert answer.returncode == 2
     assert "run `coverdesk init`" in answer.stderr
+
+
+@pytest.mark.parametrize("words", [["status"], ["init"], ["keys", "list"], ["worker"]])
+def test_a_command_says_why_the_database_is_not_available(words: list[str], tmp_path: Path) -> None:
+    url = f"postgresql://coverdesk:{PASSWORD}@127.0.0.1:{free_port()}/coverdesk"
+    answer = coverdesk(*words, COVERDESK_DATABASE_URL=url, COVERDESK_FILES_URL=str(tmp_path))
+    assert answer.returncode == 1
+    assert "The store of COVERDESK_DATABASE_URL is not available: " in answer.stderr
+    assert "Connection refused" in answer.stderr
+    assert PASSWORD not in answer.stderr
+
+
+@pytest.mark.postgres
+def test_a_command_names_the_database_that_does_not_exist(postgres: sa.URL) -> None:
+    url = postgres.set(database="none_of_this_name").render_as_string(hide_password=False)
+    answer = coverdesk("status", COVERDESK_DATABASE_URL=url)
+    assert answer.returncode == 1
+    assert 'database "none_of_this_name" does not exist' in answer.stderr
+
+
+def test_a_backup_on_a_full_disk_is_refused_in_a_line(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(*_: object, **_also: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(backups, "take", fill)
+    answer = coverdesk("backup", str(tmp_path / "night.tar"))
+    assert (answer.returncode, answer.stderr.strip()) == (1, "Refused. No space left on device")
+    assert not list(tmp_path.glob("*.tar"))
+
+
+@pytest.mark.both_databases
+@every_case("words", [["check"], ["keys", "list"], ["staff", "set-up-link"], ["export", "purchases"], ["reseal"]])
+def test_a_command_refuses_a_store_of_another_version(store: Store, words: list[str]) -> None:
+    with store.writers.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0057'"))
+    try:
+        answer = coverdesk(*words)
+    finally:
+        with store.writers.begin() as connection:
+            connection.execute(sa.text("UPDATE alembic_version SET version_num = :one"), {"one": versions.newest()})
+    assert answer.returncode == 2
+    assert "this store has another version, run `coverdesk init`" in answer.stderr
+    assert not answer.stdout
+
+
+@pytest.mark.both_databases
+def test_a_command_names_a_store_of_a_newer_release(store: Store) -> None:
+    with store.writers.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    try:
+        answer = coverdesk("check")
+    finally:
+        with store.writers.begin() as connection:
+            connection.execute(sa.text("UPDATE alembic_version SET version_num = :one"), {"one": versions.newest()})
+    assert answer.returncode == 1
+    assert "made by a newer release (version 9999): use that one" in answer.stderr

@@ -71,7 +71,7 @@ def test_help_loads_neither_the_store_nor_the_settings() -> None:
 @every_case(
     ("words", "most", "declared"),
     [
-        (("keys", "list"), 2, {"admin", "parties"}),
+        (("keys", "list"), 4, {"admin", "parties"}),
         (("status",), 15, {"admin", "parties", "compliance", "events", "sales"}),
     ],
 )

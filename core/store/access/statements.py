@@ -282,7 +282,13 @@ def translate_db_errors() -> Iterator[None]:
         local_files.notice(error)
         is_unavailable = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
         if is_unavailable or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED_SQLSTATES):
-            raise StoreUnavailable from error
+            raise StoreUnavailable(_get_reason(error.orig)) from error
         raise
     except sa.exc.TimeoutError as error:
-        raise StoreUnavailable from error
+        raise StoreUnavailable("every connection of this process is in use") from error
+
+
+def _get_reason(error: BaseException | None) -> str:
+    """Return the words of the database or its driver on one line; without DETAIL, which may name values of a row."""
+    said = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
+    return " ".join(said.split())
