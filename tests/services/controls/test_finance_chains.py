@@ -15,7 +15,8 @@ from core.desk import closing
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import changes as catalogue_changes
-from core.services.catalogue import share_changes
+from core.services.catalogue import product_list, rate_changes, share_changes
+from core.services.catalogue.product_list import ProductDetail
 from core.services.finance import adjustments, agreements, journal
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
@@ -34,7 +35,7 @@ from tests.covers import shipped
 from tests.portfolio import NOW
 from tests.prefilled import demonstration_copy
 from tests.services.finance_office import ACCOUNT, BANK, Finance, pay_out
-from tests.services.selling import sell
+from tests.services.selling import CAR, sell
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -420,3 +421,20 @@ def test_no_month_is_open_before_one_that_is_closed(finance: Finance, partner: P
             finance.do(closing.reopen, september, by="femi")
         finance.do(closing.give_up, october, by="funmi")
         assert finance.faults(JOURNAL) == []
+
+
+def test_the_month_close_lists_planned_rates_that_one_admin_withdrew(finance: Finance) -> None:
+    """Two admins end a campaign, and one of them lets it go on."""
+
+    def look() -> ProductDetail:
+        with finance.store.reading(Scope.system()) as session:
+            return product_list.get_product(session, CAR)
+
+    with clock.freeze(NOW.replace(month=9, day=20)):
+        begun: dict[str, Any] = {"start": look().latest.id, "effective_at": clock.lagos_midnight(date(2026, 10, 10))}
+        proposal = finance.do(rate_changes.propose, CAR, {"price": "16000"}, **begun, seen=look().version, by="root")
+        version = finance.do(rate_changes.confirm, CAR, proposal, seen=look().version, by="second")
+        finance.do(rate_changes.withdraw, CAR, version, seen=look().version, by="root")
+    checks = {check.key: check for check in finance.read(closing.run, date(2026, 10, 1))}
+    (row,) = checks["rates"].rows
+    assert row.endswith(", from 2026-10-10: withdrawn on 2026-09-20")
