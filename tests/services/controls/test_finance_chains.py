@@ -1,5 +1,6 @@
 """Chains over taxes, terms, returned payments and closed months, each act of which is allowed alone (Controls)."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,8 @@ from core.desk import closing
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import changes as catalogue_changes
-from core.services.catalogue import share_changes
+from core.services.catalogue import product_list, rate_changes, share_changes
+from core.services.catalogue.product_list import ProductDetail
 from core.services.finance import adjustments, agreements, journal
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
@@ -25,14 +27,15 @@ from core.services.finance.statements import statements
 from core.services.finance.statements.files import Paper
 from core.services.people import staff
 from core.services.policies import changes
-from core.services.selling import endorsing
+from core.services.selling import buying, endorsing
 from core.store.access import Scope, Store
 from core.store.schema.tables import CreditNote, Distributor, Policy, Refund
 from tests.conftest import Partner
+from tests.covers import shipped
 from tests.portfolio import NOW
 from tests.prefilled import demonstration_copy
 from tests.services.finance_office import ACCOUNT, BANK, Finance, pay_out
-from tests.services.selling import sell
+from tests.services.selling import CAR, sell
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -283,6 +286,26 @@ def test_nobody_says_that_the_insurer_ends_a_policy_of_their_own(finance: Financ
     cancel(finance, policy, by="oye", by_insurer=False)
 
 
+@pytest.mark.parametrize("by_key", [False, True], ids=["at the desk", "by a key of theirs"])
+def test_who_sold_a_policy_does_not_alone_approve_that_its_premium_goes_back(
+    finance: Finance, partner: Partner, *, by_key: bool
+) -> None:
+    """A premium that nobody paid, of a customer that nobody is; others cancel, and pay, in good faith."""
+    seller = partner.seller(is_live=True)
+    root = finance.people["root"].actor
+    if by_key:
+        with finance.store.writing(Scope.system()) as session:
+            audit.write(session, actor=root, action="key issued", subject=seller.actor)
+    else:
+        seller = replace(seller, actor=root, source="desk")
+    with clock.freeze(NOW - timedelta(days=30)), finance.store.writing(partner.scope(is_live=True)) as session:
+        asked = shipped.request(insurer_a.THIRD_PARTY)
+        policy = buying.sell(session, insurer_a.THIRD_PARTY, asked, seller).policy_id
+    note = cancel(finance, policy)
+    assert finance.do(deciding.approve, note, ACCOUNT, by="root") == "Awaits second person"
+    assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Approved"
+
+
 def test_an_e_mail_that_was_endorsed_away_is_still_whose_refund_it_is(finance: Finance, partner: Partner) -> None:
     """The customer bought for somebody else, who works in finance."""
     policy = sold(finance, partner, at=NOW - timedelta(days=30))
@@ -398,3 +421,20 @@ def test_no_month_is_open_before_one_that_is_closed(finance: Finance, partner: P
             finance.do(closing.reopen, september, by="femi")
         finance.do(closing.give_up, october, by="funmi")
         assert finance.faults(JOURNAL) == []
+
+
+def test_the_month_close_lists_planned_rates_that_one_admin_withdrew(finance: Finance) -> None:
+    """Two admins end a campaign, and one of them lets it go on."""
+
+    def look() -> ProductDetail:
+        with finance.store.reading(Scope.system()) as session:
+            return product_list.get_product(session, CAR)
+
+    with clock.freeze(NOW.replace(month=9, day=20)):
+        begun: dict[str, Any] = {"start": look().latest.id, "effective_at": clock.lagos_midnight(date(2026, 10, 10))}
+        proposal = finance.do(rate_changes.propose, CAR, {"price": "16000"}, **begun, seen=look().version, by="root")
+        version = finance.do(rate_changes.confirm, CAR, proposal, seen=look().version, by="second")
+        finance.do(rate_changes.withdraw, CAR, version, seen=look().version, by="root")
+    checks = {check.key: check for check in finance.read(closing.run, date(2026, 10, 1))}
+    (row,) = checks["rates"].rows
+    assert row.endswith(", from 2026-10-10: withdrawn on 2026-09-20")

@@ -34,6 +34,7 @@ from core.store.expressions import sum_of
 from core.store.schema.tables import (
     Adjustment,
     Approval,
+    AuditEntry,
     Claim,
     CreditNote,
     CreditNotePayment,
@@ -51,6 +52,8 @@ ROLE: Final = "finance"
 LIMIT: Final = 10_000_000
 ADMIN_LIMIT: Final = 100_000_000
 _COUNTS_FOR: Final = timedelta(days=30)
+# As the audit log has the acts by which somebody makes a premium.
+_SALES: Final = frozenset({"policy sold", "policy renewed"})
 _STATE: Final = CreditNoteState
 KIND: Final = "credit note"
 
@@ -97,7 +100,8 @@ def approve(
 
     It awaits a second person above a limit, with what one person alone approved for the customer before, for another
     payee than the customer, for an account that was named for another customer, where the holder has another name than
-    at the sale, and where this person made the password link of who ended the policy.
+    at the sale, where this person made the password link of who ended the policy, and where this person sold or renewed
+    it, or issued the key that did.
 
     An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
     without an account. NotAllowed for who ended the policy or uploaded the book that did, who approved it first, who
@@ -123,7 +127,7 @@ def approve(
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
     alone = row.total_minor + sum_alone(session, row, until=now)
     facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or "", "alone": money.to_wire(alone)}
-    takes_two = _is_to_another(session, row, payee) or role_grants.has_opened(session, row.made_by, by=by.actor)
+    takes_two = _is_to_another(session, row, payee) or _has_part(session, row, by)
     if row.state == _STATE.COMPUTED and (takes_two or alone > limit_of(by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
         _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", facts=facts, **first)
@@ -133,6 +137,17 @@ def approve(
     _change(session, row, _STATE.APPROVED, by, "credit note approved", facts=facts, **approved)
     approvals.approve(session, _subject(row, payee), staff_id=by.id, role=role, limit_minor=limit_of(by), at=now)
     return _STATE.APPROVED
+
+
+def _has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
+    """True for who opened the account that ended the policy, sold or renewed it, or issued the key by which it was."""
+    log = audit.list_history(session, audit.subject_of("policy", _get_policy(session, row).id))
+    sellers = {entry.actor for entry in log if entry.action in _SALES}
+    issued = sa.select(col(AuditEntry.id)).where(
+        col(AuditEntry.subject).in_(sellers), col(AuditEntry.action) == "key issued", col(AuditEntry.actor) == by.actor
+    )
+    is_seller = by.actor in sellers or session.execute(issued.limit(1)).first() is not None
+    return is_seller or role_grants.has_opened(session, row.made_by, by=by.actor)
 
 
 def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> bool:
