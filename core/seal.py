@@ -4,11 +4,13 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 
-from cryptography.fernet import Fernet, MultiFernet
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
+from core.errors import InvalidSetting
 from core.settings import settings
 
 
@@ -24,9 +26,22 @@ def _get_cipher() -> MultiFernet:
     return MultiFernet([*ciphers[1:], ciphers[0]])
 
 
+@contextmanager
+def _naming_the_setting() -> Iterator[None]:
+    """Raise InvalidSetting for a text that no key opens: one was taken out before `coverdesk reseal`."""
+    try:
+        yield
+    except InvalidToken:
+        raise InvalidSetting(
+            "COVERDESK_SEALING_KEYS: must have every key that numbers of this store are sealed with, as some open with"
+            " none of those given; a key is taken out after `coverdesk reseal`"
+        ) from None
+
+
 def reseal(sealed: str) -> str:
     """Re-encrypt sealed values with the newest key."""
-    return _get_cipher().rotate(sealed.encode()).decode()
+    with _naming_the_setting():
+        return _get_cipher().rotate(sealed.encode()).decode()
 
 
 def seal(values: Mapping[str, str]) -> str | None:
@@ -36,7 +51,10 @@ def seal(values: Mapping[str, str]) -> str | None:
 
 def unseal(sealed: str | None) -> dict[str, str]:
     """Decrypt the personal values of a sealed text; empty for None."""
-    opened: dict[str, str] = json.loads(_get_cipher().decrypt(sealed.encode())) if sealed else {}
+    if not sealed:
+        return {}
+    with _naming_the_setting():
+        opened: dict[str, str] = json.loads(_get_cipher().decrypt(sealed.encode()))
     return opened
 
 

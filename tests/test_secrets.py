@@ -11,14 +11,13 @@ from pathlib import Path
 import httpx
 import pytest
 import sqlalchemy as sa
-from cryptography.fernet import InvalidToken
 from sqlmodel import col
 
 from core import seal, settings
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
 from core.desk import pii_reveal, resealing
-from core.errors import Unauthorized
+from core.errors import InvalidSetting, Unauthorized
 from core.services.audit import idempotency
 from core.services.people import credentials, sign_in, staff
 from core.services.selling import buying
@@ -271,5 +270,5 @@ def test_sealing_keys_are_changed_while_old_rows_stay_readable(
     _with(monkeypatch, COVERDESK_SEALING_KEYS=second)
     assert numbers() == {"22111111111", "22222222222"}
     _with(monkeypatch, COVERDESK_SEALING_KEYS=first)
-    with pytest.raises(InvalidToken):
+    with pytest.raises(InvalidSetting, match="COVERDESK_SEALING_KEYS: must have every key"):
         numbers()

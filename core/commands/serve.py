@@ -40,7 +40,7 @@ _M_ARENA_MAX = -8  # as the C library numbers it; others know no such function, 
 _SHUTDOWN_SECONDS = 40
 _LOOKS_EVERY_SECONDS = 0.1
 Host = Annotated[str, typer.Option(help="Address to listen on.")]
-Port = Annotated[int, typer.Option(help="Port to listen on.")]
+Port = Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on.")]
 
 
 def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:

@@ -357,3 +357,10 @@ def test_a_command_names_a_store_of_a_newer_release(store: Store) -> None:
             connection.execute(sa.text("UPDATE alembic_version SET version_num = :one"), {"one": versions.newest()})
     assert answer.returncode == 1
     assert "made by a newer release (version 9999): use that one" in answer.stderr
+
+
+@every_case("command", ["serve", "api"])
+def test_a_port_that_there_is_not_is_refused_by_name(store: Store, command: str) -> None:
+    answer = coverdesk(command, "--port", "99999")
+    assert answer.returncode == 2
+    assert "Invalid value for '--port'" in answer.stderr
