@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.settings import settings
+from core.states.policies import SubmissionState
 from core.store.access import ScopedSession
 from core.store.schema.tables import InsurerConnection, Provider, Submission
 
@@ -43,7 +44,7 @@ def list_silent(session: ScopedSession, *, since: datetime) -> Sequence[Any]:
         .where(
             # Set by several failures in a row, and taken away by the next usable answer.
             col(InsurerConnection.rests_until).is_not(None),
-            col(Submission.state) == "queued",
+            col(Submission.state) == SubmissionState.QUEUED,
             col(Submission.failures) > 0,
             col(Submission.created_at) <= since,
             is_connected(),
