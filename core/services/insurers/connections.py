@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from core.settings import settings
 from core.states.policies import SubmissionState
-from core.store.access import ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import InsurerConnection, Provider, Submission
 
 
@@ -33,7 +33,7 @@ def list_silent(session: ScopedSession, *, since: datetime) -> Sequence[Any]:
     """
     if not settings().insurers:
         return []
-    query = (
+    query: AnySelect = (
         sa.select(
             col(Provider.company_name).label("name"),
             sa.func.count().label("policies"),
