@@ -28,6 +28,7 @@ CREDIT_NOTES: Table[CreditNoteRow] = tables.of(
     credit_note_reading.CREDIT_NOTES,
     opens="finance/credit_notes.py#credit_note",
     narrow=("number", "provider", "state", "back"),
+    only_wide=("age",),
 )
 
 
