@@ -363,9 +363,9 @@ def list_journals(session: ScopedSession, transfer_ids: Sequence[UUID]) -> Itera
 
     What was noted late is in a later month than that of its day.
     """
-    since = min(paid_lines.list_days(session, transfer_ids), default=None)
-    for month, closed in journal.list_closings(session).items() if since else ():
-        if month >= since.replace(day=1) and closed.sha256:
+    since = min((day.replace(day=1) for day in paid_lines.list_days(session, transfer_ids)), default=None)
+    for month, closed in journal.list_closings(session).items():
+        if since and month >= since and closed.sha256:
             yield closed.id, closed.sha256, journal.hash_of(session, month, sha256=closed.sha256)
 
 
