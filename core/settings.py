@@ -384,6 +384,7 @@ class Settings(BaseSettings):
         self.get_secret()
         self.get_sealing_secrets()
         self._check_provider_complete()
+        self._check_sender_known()
         self._check_metrics_private()
         self._check_debug_private()
 
@@ -405,6 +406,12 @@ class Settings(BaseSettings):
             raise InvalidSetting(
                 "COVERDESK_METRICS_TOKEN: must be set where COVERDESK_METRICS is true, or COVERDESK_METRICS_PORT:"
                 " figures of the business are not for everybody"
+            )
+
+    def _check_sender_known(self) -> None:
+        if self.smtp_url.get_secret_value() and "mail_from" not in self.model_fields_set:
+            raise InvalidSetting(
+                "COVERDESK_MAIL_FROM: must be set too, as COVERDESK_SMTP_URL is: the address from which e-mail comes"
             )
 
     def refuse_borrowed_secret(self) -> None:

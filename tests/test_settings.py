@@ -85,6 +85,16 @@ def test_half_an_identity_provider_is_refused(
     settings.cache_clear()
 
 
+def test_mail_is_not_sent_from_a_sender_that_nobody_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COVERDESK_SMTP_URL", "smtps://user:word@mail.example")
+    with pytest.raises(InvalidSetting, match="COVERDESK_MAIL_FROM: must be set too"):
+        settings().check_safe_to_serve()
+    monkeypatch.setenv("COVERDESK_MAIL_FROM", "desk@example.com")
+    settings.cache_clear()
+    settings().check_safe_to_serve()
+    settings.cache_clear()
+
+
 @every_case(
     ("name", "nearest"),
     [

@@ -190,3 +190,4 @@ def test_a_folder_of_files_that_cannot_be_written_is_why_a_server_is_not_ready(
     monkeypatch.setenv("COVERDESK_FILES_URL", str(tmp_path / "file" / "kept"))
     settings.cache_clear()
     assert service.find_fault() == "the folder of uploaded files cannot be written"
+    assert "✗ The folder of uploaded files cannot be written." in coverdesk("status").stdout
