@@ -57,7 +57,7 @@ def test_password_that_is_not_percent_encoded_is_refused_without_a_part_of_it(ad
     settings.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COVERDESK_DATABASE_URL", address)
-        with pytest.raises(InvalidSetting, match="COVERDESK_DATABASE_URL: .*percent-encoded") as refused:
+        with pytest.raises(InvalidSetting, match=r"COVERDESK_DATABASE_URL: .*percent-encoded") as refused:
             settings()
     assert "planted" not in str(refused.value)
     settings.cache_clear()
