@@ -281,6 +281,6 @@ def _list_insurer_faults(session: ScopedSession) -> list[str]:
     silent = connections.list_silent(session, since=clock.now() - QUEUE_LATE)
     return [
         f"{insurer.name} does not take its policies ({insurer.error}):"
-        f" {insurer.policies:,} tried in vain have waited for more than an hour"
+        f" {insurer.policies:,} tried in vain, waiting for more than an hour"
         for insurer in silent
     ]
