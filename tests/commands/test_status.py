@@ -18,6 +18,7 @@ from core.store.schema import versions
 from core.store.schema.tables import InsurerConnection, Policy, Provider, Submission
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, sales_at
 
 
@@ -163,14 +164,19 @@ def test_work_that_waits_without_a_worker_is_a_fault() -> None:
 
 
 @pytest.mark.both_databases
-def test_a_store_of_another_version_is_said_and_not_read(store: Store) -> None:
+@every_case(
+    ("found", "says"),
+    [
+        ("0001", "the store has another version: run `coverdesk init`"),
+        ("9999", "the store was made by a newer release (version 9999): use that one"),
+    ],
+)
+def test_a_store_of_another_version_is_said_and_not_read(store: Store, found: str, says: str) -> None:
     with store.writers.begin() as connection:
-        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = :found"), {"found": found})
     told = coverdesk("status", "--json")
-    assert (told.returncode, json.loads(told.stdout)) == (
-        1,
-        {"faults": ["the store has another version: run `coverdesk init`"]},
-    )
+    assert (told.returncode, json.loads(told.stdout)) == (1, {"faults": [says]})
+    assert service.find_fault() == says
     with store.writers.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = :newest"), {"newest": versions.newest()})
 
