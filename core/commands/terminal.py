@@ -1,4 +1,4 @@
-"""Acts that the command line does in somebody's name: the log says which user of which machine it was (K11)."""
+"""What the command line does in somebody's name: the log has the user and the machine it came from (contract K11)."""
 
 import getpass
 import os
