@@ -1,4 +1,4 @@
-"""What the command line does in somebody's name: the log has the user and the machine it came from (contract K11)."""
+"""Acts that the command line does in somebody's name: the log has the user and the machine (contract K11)."""
 
 import getpass
 import os
