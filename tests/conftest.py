@@ -49,8 +49,10 @@ from tests.prefilled import prefilled  # noqa: E402
 from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture of every test
 
 if TYPE_CHECKING:
+    from core.services.finance.parties import Party
     from tests.collector import Collector
     from tests.services.claim_office import Office
+    from tests.services.finance_office import Finance
 
 compiled_once.share()
 
@@ -331,3 +333,19 @@ def office(store: Store, partner: Partner) -> "Office":
     from tests.services.claim_office import Office
 
     return Office(store, partner)
+
+
+@pytest.fixture
+def finance(store: Store) -> "Finance":
+    """The people of finance, of operations and the admins, over the sales of a store."""
+    from tests.services.finance_office import Finance
+
+    return Finance(store)
+
+
+@pytest.fixture
+def party(partner: Partner) -> "Party":
+    """The partner, whom finance pays and is paid by."""
+    from core.services.finance.parties import Party
+
+    return Party("distributor", partner.id)

@@ -27,6 +27,14 @@ from tests.services.selling import sell
 
 DESK = Scope.staff(is_live=False)
 REFERENCE = "TRF-0001"
+# Another claimant than the customer.
+KIN = {
+    "claimant": "Next of kin",
+    "claimant_relation": "Wife",
+    "claimant_first_name": "Bisi",
+    "claimant_last_name": "Okafor",
+    "claimant_phone_number": "08027654321",
+}
 # Ada may decide up to 100,000.00; Bola has no limit; Sade is their supervisor; Funmi works in finance.
 PEOPLE: dict[str, tuple[list[str], int | None]] = {
     "ada": (["claims"], 10_000_000),

@@ -14,7 +14,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.selling import buying
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema.tables import Agreement, BankAccount, Provider
 from tests.conftest import Partner
 from tests.every_case import every_case
@@ -24,16 +24,6 @@ from tests.services.selling import sell
 
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001", "collects": "platform"}
 BANK = {"bank_name": "First Bank", "account_name": "Swift Lenders Ltd", "account_number": "0123456789"}
-
-
-@pytest.fixture
-def finance(store: Store) -> Finance:
-    return Finance(store)
-
-
-@pytest.fixture
-def party(partner: Partner) -> Party:
-    return Party("distributor", partner.id)
 
 
 def test_the_newest_terms_that_have_begun_hold(finance: Finance, party: Party) -> None:

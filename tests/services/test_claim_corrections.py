@@ -9,15 +9,7 @@ from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import corrections as claim_corrections
 from tests.every_case import every_case
 from tests.services.claim_desk import NOON
-from tests.services.claim_office import DESK, Office
-
-KIN = {
-    "claimant": "Next of kin",
-    "claimant_relation": "Wife",
-    "claimant_first_name": "Bisi",
-    "claimant_last_name": "Okafor",
-    "claimant_phone_number": "08027654321",
-}
+from tests.services.claim_office import DESK, KIN, Office
 
 
 def correct(

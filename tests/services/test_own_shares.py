@@ -38,11 +38,6 @@ SHARE = {"commission": "7.25", "starts_on": STARTS}
 
 
 @pytest.fixture
-def finance(store: Store) -> Finance:
-    return Finance(store)
-
-
-@pytest.fixture
 def second_partner(store: Store) -> Partner:
     return make_partner(store, "Second Lenders")
 

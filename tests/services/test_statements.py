@@ -62,11 +62,6 @@ def finance(store: Store, sellers: tuple[Partner, Partner]) -> Finance:
     return Finance(store)
 
 
-@pytest.fixture
-def party(partner: Partner) -> Party:
-    return Party("distributor", partner.id)
-
-
 def prepared(finance: Finance, party: Party, *months: date, by: str = "funmi") -> list[UUID]:
     return [finance.do(statements.prepare, party, month, by=by) for month in months]
 

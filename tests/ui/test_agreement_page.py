@@ -7,17 +7,11 @@ from core import clock
 from core.services.catalogue import share_changes
 from core.services.finance import agreements
 from core.services.finance.parties import Party
-from core.store.access.engine import Store
 from tests.conftest import Partner
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, labels, press, texts
 
 PAGE = "admin/agreement.py"
-
-
-@pytest.fixture
-def finance(store: Store) -> Finance:
-    return Finance(store)
 
 
 def open_page(screen: Screen, finance: Finance, partner: Partner, *, by: str = "root") -> AppTest:

@@ -180,7 +180,7 @@ def _follow_references(
         key = f"{ERASED_KEY}{id_.hex}"
         run(session, sa.update(Transfer).where(col(Transfer.id) == id_).values(reference_key=key))
     for step_id, printed, digest in _list_journals(session, transfers):
-        if step_id in sound:
+        if step_id in sound and digest != printed:
             _keep(session, bordereau_proofs.JOURNAL_KIND, step_id, seal_redacted(step_id, printed, digest), erasure_id)
 
 

@@ -63,17 +63,16 @@ def state_of(session: ScopedSession, month: date) -> MonthState:
     return steps[-1].state if steps else MonthState.OPEN
 
 
-def load_closings(session: ScopedSession) -> Mapping[date, datetime]:
-    """Return when each month that is shut was closed; a reopening that was given up is no other closing."""
-    by_month: dict[date, list[Step]] = {}
-    for step in list_steps(session):
-        by_month.setdefault(step.month, []).append(step)
-    found = {}
-    for month, steps in by_month.items():
-        if steps[-1].state in SHUT:
-            sha256 = next(step.sha256 for step in reversed(steps) if step.sha256)
-            found[month] = next(step.at for step in steps if step.sha256 == sha256)
-    return found
+def list_closings(session: ScopedSession) -> dict[date, Step]:
+    """Return the step that closed each month that is shut; a reopening that was given up is no other closing."""
+    steps = list_steps(session)
+    states = {step.month: step.state for step in steps}
+    digests = {step.month: step.sha256 for step in steps if step.sha256}
+    return {
+        step.month: step
+        for step in reversed(steps)
+        if states[step.month] in SHUT and step.sha256 and step.sha256 == digests[step.month]
+    }
 
 
 def refuse_shut(session: ScopedSession, month: date) -> None:
@@ -112,10 +111,11 @@ def list_entries(session: ScopedSession, month: date) -> list[Entry]:
     That of a closed month is by what was known when it was closed: the names of parties and the terms with them. What
     was noted later of a payment of its days is in the next month that was open then.
     """
-    window, closed = Window.of_month(month), load_closings(session)
-    names = parties.load_names_at(session, closed.get(month))
+    window, closed = Window.of_month(month), list_closings(session)
+    known_at = closed[month].at if month in closed else None
+    names = parties.load_names_at(session, known_at)
     entries = [
-        *_movements(session, window, names, closed.get(month)),
+        *_movements(session, window, names, known_at),
         *_payments(session, window, names, closed),
         *_taxes(session, window),
     ]
@@ -225,10 +225,10 @@ def _holders(session: ScopedSession, window: Window, known_at: datetime | None) 
 
 
 def _payments(
-    session: ScopedSession, window: Window, names: Mapping[Party, str], closed: Mapping[date, datetime]
+    session: ScopedSession, window: Window, names: Mapping[Party, str], closed: Mapping[date, Step]
 ) -> Iterator[Entry]:
     rows = list(paid_lines.list_rows(session, since=window.start, before=window.end))
-    if earlier := [at for month, at in closed.items() if month < window.start]:
+    if earlier := [step.at for month, step in closed.items() if month < window.start]:
         is_late = col(paid_lines.PAID.created_at) > min(earlier)
         rows += paid_lines.list_rows(session, is_late, before=window.start)
     for row in rows:
@@ -241,10 +241,10 @@ def _payments(
         yield Entry(on, BANK, "", -row.amount_minor, about)
 
 
-def _find_month(row: BankRow, closed: Mapping[date, datetime]) -> date:
+def _find_month(row: BankRow, closed: Mapping[date, Step]) -> date:
     """Return the month whose journal has a payment: that of its value date, or the next that was not closed by then."""
     month = row.value_on.replace(day=1)
-    while month in closed and row.noted_at > closed[month]:
+    while month in closed and row.noted_at > closed[month].at:
         month = clock.add_months(month, 1)
     return month
 

@@ -2,7 +2,7 @@
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from core.services.finance.reconciling import differences
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.lines import is_stated
 from core.services.lists.spreadsheets import hash_chunks
-from core.states.finance import SHUT, DifferenceState, StatementState
+from core.states.finance import DifferenceState, StatementState
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import lagos_day, sum_of
 from core.store.schema.tables import (
@@ -359,28 +359,19 @@ JOURNAL_KIND = "journal"
 
 
 def list_journals(session: ScopedSession, transfer_ids: Sequence[UUID]) -> Iterator[tuple[UUID, str, str]]:
-    """Yield the closings of months whose journal has the reference of some transfers: id, hash, and hash by now."""
-    months = {day.replace(day=1) for day in paid_lines.list_days(session, transfer_ids)}
-    for month, closed in _list_closings(session).items():
-        if month in months and closed.sha256:
+    """Yield the closings of months whose journal may have the reference of some transfers: id, hash, and hash by now.
+
+    What was noted late is in a later month than that of its day.
+    """
+    since = min((day.replace(day=1) for day in paid_lines.list_days(session, transfer_ids)), default=None)
+    for month, closed in journal.list_closings(session).items():
+        if since and month >= since and closed.sha256:
             yield closed.id, closed.sha256, journal.hash_of(session, month, sha256=closed.sha256)
-
-
-def _list_closings(session: ScopedSession) -> dict[date, journal.Step]:
-    """The step by which each closed month was closed first with the journal that it is closed with."""
-    steps = journal.list_steps(session)
-    states = {step.month: step.state for step in steps}
-    digests = {step.month: step.sha256 for step in steps if step.sha256}
-    return {
-        step.month: step
-        for step in reversed(steps)
-        if states[step.month] in SHUT and step.sha256 and step.sha256 == digests[step.month]
-    }
 
 
 def find_month_faults(session: ScopedSession) -> Iterator[str]:
     """Closed months whose journal changed, or does not balance on a day."""
-    for month, closed in _list_closings(session).items():
+    for month, closed in journal.list_closings(session).items():
         digest = journal.hash_of(session, month, sha256=closed.sha256)
         if digest != closed.sha256 and not is_redacted(session, JOURNAL_KIND, closed.id, closed.sha256 or "", digest):
             yield f"the journal of {month:%B %Y}, a closed month, is not what it was"

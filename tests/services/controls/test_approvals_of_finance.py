@@ -44,11 +44,6 @@ def finance(store: Any, partner: Partner) -> Finance:
     return Finance(store)
 
 
-@pytest.fixture
-def party(partner: Partner) -> Party:
-    return Party("distributor", partner.id)
-
-
 def disable(finance: Finance, name: str) -> None:
     finance.do(staff.disable, f"{name}@f.example", actor="tests")
 

@@ -22,7 +22,7 @@ from core.services.finance.statements import statements
 from core.services.people import accounts, staff
 from core.services.policies import changes
 from core.services.selling import endorsing
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema.tables import CreditNote, Policy, Refund, Staff, StatementLine
 from tests.conftest import Partner
 from tests.portfolio import NOW
@@ -44,11 +44,6 @@ PAID = {"bank_reference": "TRF 1/a", "value_on": "2026-11-20"}
 BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
 OTHER = {**ACCOUNT, "payee_account": "0987654321"}
 WHY = "The insurer charged another rate than agreed"
-
-
-@pytest.fixture
-def finance(store: Store) -> Finance:
-    return Finance(store)
 
 
 def sold(finance: Finance, partner: Partner, *, at: Any = NOW - timedelta(days=30), **asked: Any) -> UUID:

@@ -16,7 +16,7 @@ from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.people import staff
 from core.services.policies import changes
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema import migrating
 from core.store.schema.tables import CreditNote, CreditNotePayment, PaymentPayee, Policy, Refund, Transfer
 from tests.conftest import Partner
@@ -31,11 +31,6 @@ OWN_REFUNDS = "Nobody decided on a refund of their own"
 
 PAID = {"bank_reference": "TRF 1/a", "value_on": "2026-11-20"}
 BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
-
-
-@pytest.fixture
-def finance(store: Store) -> Finance:
-    return Finance(store)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, money
+from core import clock, ids, money
 from core.covers.insurers import insurer_a
 from core.desk import closing
 from core.errors import InvalidInput, NotAllowed, StateForbids
@@ -17,6 +17,7 @@ from core.services.audit import log as audit
 from core.services.catalogue import changes as catalogue_changes
 from core.services.catalogue import product_list, rate_changes, share_changes
 from core.services.catalogue.product_list import ProductDetail
+from core.services.compliance import remembering
 from core.services.finance import adjustments, agreements, journal
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
@@ -29,7 +30,7 @@ from core.services.people import staff
 from core.services.policies import changes
 from core.services.selling import buying, endorsing
 from core.store.access import Scope, Store
-from core.store.schema.tables import CreditNote, Distributor, Policy, Refund
+from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Refund
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.portfolio import NOW
@@ -46,16 +47,6 @@ PAID = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
 BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001"}
 NOTE = "Looked at all of them, they are in order"
-
-
-@pytest.fixture
-def finance(store: Store) -> Finance:
-    return Finance(store)
-
-
-@pytest.fixture
-def party(partner: Partner) -> Party:
-    return Party("distributor", partner.id)
 
 
 def sold(finance: Finance, partner: Partner, *, at: Any = NOW - timedelta(days=90)) -> UUID:
@@ -397,6 +388,29 @@ def test_what_is_noted_late_of_a_month_that_was_closed_is_in_the_journal_of_the_
         finance.do(closing.reopen, october, by="femi")
         assert len(finance.read(journal.list_entries, october)) == len(before) + 2
         assert not [each for each in finance.read(journal.list_entries, november) if each.account == journal.BANK]
+
+
+def test_an_erasure_seals_the_journal_that_has_a_late_payment_with_the_person_in_its_reference(
+    finance: Finance, partner: Partner, party: Party
+) -> None:
+    with clock.freeze(NOW - timedelta(days=60)):
+        finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    policy = sold(finance, partner, at=NOW.replace(month=10, day=10))
+    close(finance, date(2026, 10, 1))
+    with finance.store.writing(Scope.system()) as session:
+        person = session.get_one(Policy, policy).customer_id
+        session.change(Customer, col(Customer.id) == person, phone_number="+2348099887766")
+    with clock.freeze(NOW + timedelta(hours=1)):
+        given = {"amount": "100", "bank_reference": "FROM 08099887766", "value_on": "2026-10-31"}
+        finance.do(transitions.approve_receipt, finance.do(transitions.receive, party, given, by="funmi"), by="femi")
+    with clock.freeze(NOW + timedelta(days=20)):
+        close(finance, date(2026, 11, 1))
+        entry = {"id": str(ids.new()), "number": "ER-2", "record_class": "person", "customers": [str(person)]}
+        with finance.store.writing(Scope.system()) as session:
+            remembering.apply_again(session, [entry | {"decided_at": clock.to_wire(clock.now()), "sha256": "a" * 64}])
+        printed = finance.read(journal.list_entries, date(2026, 11, 1))
+        assert "2026-10-31 payment FROM [erased]" in {each.reference for each in printed}
+        assert finance.faults(JOURNAL) == []
 
 
 def test_no_month_is_open_before_one_that_is_closed(finance: Finance, partner: Partner) -> None:

@@ -12,6 +12,7 @@ from core import cli, clock, ids, seal
 from core.errors import InvalidInput, NotAllowed
 from core.services.audit import log as audit
 from core.services.claims.intake import lodging
+from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import judgement as claim_judgement
@@ -24,19 +25,12 @@ from core.store.access import Scope
 from core.store.schema.tables import Claim, Staff
 from tests import papers
 from tests.services.claim_desk import NOON, Desk
-from tests.services.claim_office import DESK, Office
+from tests.services.claim_office import DESK, KIN, Office
 
 pytestmark = pytest.mark.frozen_at(NOON)
 
 KNOWN = {"incident_date": "2026-11-10"}
 LATER = NOON + timedelta(hours=1)
-KIN = {
-    "claimant": "Next of kin",
-    "claimant_relation": "Wife",
-    "claimant_first_name": "Bisi",
-    "claimant_last_name": "Okafor",
-    "claimant_phone_number": "08027654321",
-}
 PAYEE = {"name": "Bisi Okafor", "bank_name": "A Bank", "account_number": "0123456780", "reason": "By telephone"}
 PAPERS = ("front_image", "back_image", "repair_receipt")
 # Credit life on the reducing basis, which is another product.
@@ -149,6 +143,22 @@ def test_the_first_claim_is_not_closed_for_a_third_so_that_a_second_one_takes_it
         office.put(first, second_of=None)
         with pytest.raises(NotAllowed, match="Nothing was declined before"):
             office.move(second, "Approved", by="ada", amount="100000")
+
+
+def test_claims_that_were_lodged_twice_hide_none_that_was_declined(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(related, "MAX_RELATED", 1)
+    first = office.lodge(**KNOWN)
+    office.move(first, "Declined", by="sade", reason="misrepresentation", note="The letter is false")
+    with clock.freeze(LATER):
+        again = office.lodge_again(incident_type="Temporary disability", at=LATER, **KNOWN)
+        office.move(again, "Declined", by="ada", reason="duplicate", note="Lodged twice")
+        office.put(again, second_of=first)
+    with clock.freeze(LATER + timedelta(hours=1)):
+        claim_id = office.lodge_again(at=LATER + timedelta(hours=1), **KNOWN)
+        with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: Nothing was declined before"):
+            office.move(claim_id, "Approved", by="ada", amount="75000")
 
 
 def test_an_officer_does_not_move_the_loss_into_the_cover_by_lodging_anew(office: Office) -> None:

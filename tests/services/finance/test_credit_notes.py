@@ -31,7 +31,7 @@ from core.services.lists.exports import Tally
 from core.services.lists.paging import Paging
 from core.services.policies import changes
 from core.services.renewals import renewals
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema.tables import Claim, ClaimEvent, CreditNote, Policy, Refund, Staff
 from tests.conftest import Partner
 from tests.every_case import every_case
@@ -43,11 +43,6 @@ pytestmark = pytest.mark.frozen_at(NOW)
 
 PAID = {"bank_reference": "TRF 1/a", "value_on": "2026-11-20"}
 RETURNED = {"returned_on": "2026-11-20", "reason": "The account is closed"}
-
-
-@pytest.fixture
-def finance(store: Store) -> Finance:
-    return Finance(store)
 
 
 def cancelled(finance: Finance, partner: Partner, plate: str, *, by: str = "oye", days: int = 100) -> UUID:

@@ -232,28 +232,27 @@ def list_declined(session: ScopedSession, claim: Claim) -> list[str]:
     One that was declined as lodged twice says nothing of the one before it. The first of a policy that was closed in
     favour of a later one does: what it says of amount and day is replaced by that, past who corrects a claim.
     """
-    query = sa.select(Claim).where(
-        sa.or_(col(Claim.policy_id) == claim.policy_id, *build_same_person(claim)),
-        *build_others(claim),
-        col(Claim.claim_status) == ClaimStatus.DECLINED,
+    declined = sa.select(Claim).where(*build_others(claim), col(Claim.claim_status) == ClaimStatus.DECLINED)
+    ordered = declined.order_by(col(Claim.updated_at).desc(), col(Claim.id))
+    same = sa.or_(col(Claim.policy_id) == claim.policy_id, *build_same_person(claim))
+    others = ordered.where(same, col(Claim.decline_reason) != TWICE).limit(MAX_RELATED)
+    # Apart from those and without a limit: claims that are lodged many times would hide the others behind them.
+    twice = ordered.where(
+        col(Claim.policy_id) == claim.policy_id,
+        col(Claim.decline_reason) == TWICE,
+        col(Claim.created_at) < claim.created_at,
     )
-    latest = query.order_by(col(Claim.updated_at).desc(), col(Claim.id)).limit(MAX_RELATED)
     with session.across_distributors():
-        found = [
-            each
-            for each in session.execute(latest).scalars()
-            if each.decline_reason != TWICE or _was_replaced(session, claim, each)
-        ]
+        found = list(session.execute(others).scalars())
+        found += [each for each in session.execute(twice).scalars() if _was_replaced(session, each)]
     return [f"{submitted.format_reference(each.id)}: {each.decline_reason}" for each in found]
 
 
-def _was_replaced(session: ScopedSession, claim: Claim, other: Claim) -> bool:
-    """True for an earlier claim of the policy that was closed as lodged twice in favour of a later one.
+def _was_replaced(session: ScopedSession, other: Claim) -> bool:
+    """True for a claim that was closed as lodged twice in favour of a later one of its policy.
 
     Where nobody said of which, it was unless a still earlier claim of the same kind, or near it, is worked or was paid.
     """
-    if other.policy_id != claim.policy_id or other.created_at >= claim.created_at:
-        return False
     if other.second_of is not None:
         return session.get_one(Claim, other.second_of).created_at > other.created_at
     query = sa.select(Claim).where(
