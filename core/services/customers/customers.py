@@ -70,8 +70,8 @@ def list_beginnings(column: Any, text: str) -> list[Condition]:
     is_home = digits.startswith(("0", _NIGERIA))
     if is_home:
         return [_begins(column, each) for each in (f"+{_NIGERIA}{national}", _NIGERIA + national, f"0{national}")]
-    # Few numbers are of countries abroad: those that begin with two digits of its code are compared without marks; three
-    # where Nigeria's code begins with the same two, as its numbers are many.
+    # Few numbers are of countries abroad: those that begin with two digits of the code are compared without marks, or
+    # with three where Nigeria's code has the same two, as its numbers are many.
     code = digits[: 1 if digits[0] in "17" else 3 if digits.startswith(_NIGERIA[:2]) else 2]
     abroad = sa.and_(_begins(column, f"+{code}"), _without_marks(column).like(f"+{digits}%"))
     return [_begins(column, f"+{digits}"), abroad, _begins(column, digits)]
