@@ -97,8 +97,8 @@ def find_fault() -> str | None:
 
     Raises one of `UNANSWERED` when the store does not answer at all.
     """
-    if versions.version(store()) != versions.newest():
-        return "the store has another version: run `coverdesk init`"
+    if fault := versions.describe_fault(versions.version(store())):
+        return fault
     with writing(Scope.system()) as session:
         _verify_writable(session)
         local_files.require_space(session.connection())
@@ -253,7 +253,6 @@ def list_faults(status: Status) -> list[str]:
     has_never_saved = status.backup_at is None and not settings().demo
     late = status.backup_at is not None and clock.now() - status.backup_at > BACKUP_DUE
     found = {
-        "the store has another version: run `coverdesk init`": status.migration != status.newest_migration,
         "there is no backup yet: run `coverdesk backup FILE`": has_never_saved,
         "the newest backup is older than 26 hours": late,
         UNWRITABLE_FILES: not _can_write_files(settings().files_folder),
@@ -263,7 +262,8 @@ def list_faults(status: Status) -> list[str]:
         ),
         f"the replica is {status.replica}": status.replica not in {None, "in use"},
     }
-    return [fault for fault, holds in found.items() if holds]
+    of_version = versions.describe_fault(status.migration)
+    return [*([of_version] if of_version else []), *(fault for fault, holds in found.items() if holds)]
 
 
 def list_queue_faults(queues: Sequence[QueueStatus], beats: Sequence[Beat]) -> list[str]:
@@ -289,6 +289,6 @@ def _list_insurer_faults(session: ScopedSession) -> list[str]:
     silent = connections.list_silent(session, since=clock.now() - QUEUE_LATE)
     return [
         f"{insurer.name} does not take its policies ({insurer.error}):"
-        f" {insurer.policies:,} tried in vain have waited for more than an hour"
+        f" {insurer.policies:,} tried in vain, waiting for more than an hour"
         for insurer in silent
     ]
