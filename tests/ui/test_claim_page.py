@@ -170,9 +170,14 @@ def test_gadget_claim_shows_its_facts_and_only_the_end_of_the_account(opens: Ope
 PEOPLE = ("ada", "sade", "root")
 # What each of an officer with a limit, a supervisor and an administrator may do; "no" is shown and cannot be chosen.
 MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
-    # Nobody inspects anything for a loan.
+    # Nobody inspects anything for a loan, or repairs it.
     "Viewed": dict.fromkeys(
-        (move.to for move in claim_states.TRANSITIONS.list_from("Viewed") if move.to != "Inspection submitted"), PEOPLE
+        (
+            move.to
+            for move in claim_states.TRANSITIONS.list_from("Viewed")
+            if move.to not in ("Inspection submitted", "Repair estimate submitted")
+        ),
+        PEOPLE,
     ),
     "Approved": dict.fromkeys((move.to for move in claim_states.TRANSITIONS.list_from("Approved")), PEOPLE),
     # Sade has approved it, and it is above the limit of Ada.
