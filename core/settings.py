@@ -178,7 +178,23 @@ def _check_insurer_key(value: SecretStr) -> SecretStr:
 def _check_database_url(value: str) -> str:
     if not value.startswith(("sqlite:///", "postgresql://", "postgresql+psycopg://")):
         raise ValueError("must start with sqlite:/// or postgresql://")
+    if value.startswith("postgresql") and not _is_well_encoded(value):
+        raise ValueError(
+            "must be postgresql://user:password@host:5432/database, with @, /, #, ?, : and % of a password"
+            " percent-encoded (@ as %40)"
+        )
     return value.replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+def _is_well_encoded(address: str) -> bool:
+    """Return False where a part of a password would be read as host, port or path, and shown as such in messages."""
+    try:
+        parts = urlsplit(address)
+        # A port that is no number is an error where it is read.
+        is_port = parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+    return is_port and address.count("@") == parts.netloc.count("@") <= 1
 
 
 def _check_mail_server(value: SecretStr) -> SecretStr:
@@ -384,6 +400,7 @@ class Settings(BaseSettings):
         self.get_secret()
         self.get_sealing_secrets()
         self._check_provider_complete()
+        self._check_sender_known()
         self._check_metrics_private()
         self._check_debug_private()
 
@@ -405,6 +422,12 @@ class Settings(BaseSettings):
             raise InvalidSetting(
                 "COVERDESK_METRICS_TOKEN: must be set where COVERDESK_METRICS is true, or COVERDESK_METRICS_PORT:"
                 " figures of the business are not for everybody"
+            )
+
+    def _check_sender_known(self) -> None:
+        if self.smtp_url.get_secret_value() and "mail_from" not in self.model_fields_set:
+            raise InvalidSetting(
+                "COVERDESK_MAIL_FROM: must be set too, as COVERDESK_SMTP_URL is: the address from which e-mail comes"
             )
 
     def refuse_borrowed_secret(self) -> None:

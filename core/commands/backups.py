@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
+from core import telemetry
 from core.commands import describe_terminal, stores
 from core.desk import resealing
 from core.services.audit import log as audit
@@ -77,6 +78,7 @@ def backup(
         err.print(f"[yellow]![/] file {code} is missing from the store, and so from the backup")
 
 
+@telemetry.muting_warnings()
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False)],
     *,

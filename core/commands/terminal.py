@@ -1,4 +1,4 @@
-"""Acts that the command line does in somebody's name: the log says which user of which machine it was (K11)."""
+"""Acts that the command line does in somebody's name: the log has the user and the machine (contract K11)."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
