@@ -178,7 +178,23 @@ def _check_insurer_key(value: SecretStr) -> SecretStr:
 def _check_database_url(value: str) -> str:
     if not value.startswith(("sqlite:///", "postgresql://", "postgresql+psycopg://")):
         raise ValueError("must start with sqlite:/// or postgresql://")
+    if value.startswith("postgresql") and not _is_well_encoded(value):
+        raise ValueError(
+            "must be postgresql://user:password@host:5432/database, with @, /, #, ?, : and % of a password"
+            " percent-encoded (@ as %40)"
+        )
     return value.replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+def _is_well_encoded(address: str) -> bool:
+    """Return False where a part of a password would be read as host, port or path, and shown as such in messages."""
+    try:
+        parts = urlsplit(address)
+        # A port that is no number is an error where it is read.
+        is_port = parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+    return is_port and address.count("@") == parts.netloc.count("@") <= 1
 
 
 def _check_mail_server(value: SecretStr) -> SecretStr:
@@ -300,7 +316,7 @@ class Settings(BaseSettings):
     otlp_url: CollectorAddress | None = None
     webhook_ports: Ports = ""
     smtp_url: MailServer = SecretStr("")
-    mail_from: str = "coverdesk@localhost"
+    mail_from: str = ""
     debug: bool = False
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     # By the insurer's segment of the path; the variables are called COVERDESK_INSURER_A_URL, ..._TEST_URL and ..._KEY.
@@ -313,6 +329,11 @@ class Settings(BaseSettings):
         if value and any(address and address.startswith("sqlite") for address in addresses):
             raise ValueError("only a PostgreSQL database has replicas, and COVERDESK_DATABASE_URL must be one too")
         return value
+
+    def get_sender(self) -> str:
+        """Return the address from which e-mail comes: one at the host of the desk where none is set."""
+        host = urlsplit(self.base_url).hostname
+        return self.mail_from or f"coverdesk@{'localhost' if host in LOOPBACK_HOSTS else host}"
 
     def insurer_url(self, segment: str, *, is_live: bool = True) -> str | None:
         """Return the URL of an insurer ("insurer-a"); None means delegated authority.

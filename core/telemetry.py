@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from core import ids
+from core.errors import StoreUnavailable
 from core.settings import VERSION, settings
 
 if TYPE_CHECKING:
@@ -523,11 +524,17 @@ def muting_warnings() -> Iterator[None]:
 
 
 def _add_stack(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Log the stack of an exception without its message: that may be personal data; with COVERDESK_DEBUG all of it."""
+    """Log the stack of an exception without its message: that may be personal data; with COVERDESK_DEBUG all of it.
+
+    Why the database is away holds none.
+    """
     if event.pop("exc_info", None):
         if settings().debug:
             return {**event, "exception": traceback.format_exc()}
-        frames = traceback.extract_tb(sys.exc_info()[2])[-4:]
+        _, error, stack = sys.exc_info()
+        if isinstance(error, StoreUnavailable):
+            event["reason"] = error.reason
+        frames = traceback.extract_tb(stack)[-4:]
         event["exception"] = " < ".join(
             f"{f.filename.rsplit('/', 1)[-1]}:{f.lineno} {f.name}" for f in reversed(frames)
         )

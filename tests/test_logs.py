@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from core import telemetry
+from core.errors import StoreUnavailable
 from core.settings import settings
 from core.telemetry import BackgroundWriter
 
@@ -89,3 +90,14 @@ def test_an_error_is_logged_by_its_places_and_with_its_words_only_for_whoever_de
     settings.cache_clear()
     assert ("ada@example.com" in told["exception"], "Traceback" in told["exception"]) == (is_debugging, is_debugging)
     assert "test_logs.py" in told["exception"]
+
+
+def test_why_the_database_is_away_stands_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COVERDESK_DEBUG", "false")
+    settings.cache_clear()
+    try:
+        raise StoreUnavailable("connection refused")
+    except StoreUnavailable:
+        told = telemetry._add_stack(None, "warning", {"event": "outbox not read", "exc_info": True})
+    settings.cache_clear()
+    assert told["reason"] == "connection refused"

@@ -40,6 +40,34 @@ def test_unreadable_value_names_its_variable(name: str, value: str, wants: str) 
     settings.cache_clear()
 
 
+@every_case(
+    "address",
+    [
+        "postgresql://desk:be@planted@db/coverdesk",
+        "postgresql://desk:be@planted:5432/coverdesk@db/coverdesk",
+        "postgresql+psycopg://desk:be/planted@db/coverdesk",
+        "postgresql://desk:be#planted@db/coverdesk",
+        "postgresql://desk:be?planted@db/coverdesk",
+        "postgresql://desk:planted/coverdesk",
+        "postgresql://desk:\u2100planted@db/coverdesk",
+        "postgresql://desk:be[planted@db/coverdesk",
+    ],
+)
+def test_password_that_is_not_percent_encoded_is_refused_without_a_part_of_it(address: str) -> None:
+    settings.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COVERDESK_DATABASE_URL", address)
+        with pytest.raises(InvalidSetting, match=r"COVERDESK_DATABASE_URL: .*percent-encoded") as refused:
+            settings()
+    assert "planted" not in str(refused.value)
+    settings.cache_clear()
+
+
+@every_case("address", ["u:p%40s%2Fs@h:5432/d", "u:p:s@h/d", "u:@/d?host=/run", "/d", "u:p@[::1]:5432/d"])
+def test_address_of_a_database_that_is_percent_encoded_is_taken(address: str) -> None:
+    assert Settings(database_url=f"postgresql://{address}").database_url == f"postgresql+psycopg://{address}"
+
+
 def test_insurer_on_loopback_may_use_http() -> None:
     connected = Settings(insurers={"insurer-b": Insurer(url="http://127.0.0.1:9000/")})
     assert connected.insurer_url("insurer-b") == "http://127.0.0.1:9000"
@@ -83,6 +111,18 @@ def test_half_an_identity_provider_is_refused(
     with pytest.raises(InvalidSetting, match=named):
         settings().check_safe_to_serve()
     settings.cache_clear()
+
+
+@every_case(
+    ("given", "sender"),
+    [
+        ({}, "coverdesk@localhost"),
+        ({"base_url": "https://desk.example.com"}, "coverdesk@desk.example.com"),
+        ({"base_url": "https://desk.example.com", "mail_from": "cover@example.com"}, "cover@example.com"),
+    ],
+)
+def test_mail_comes_from_the_host_of_the_desk_where_no_sender_is_set(given: dict[str, str], sender: str) -> None:
+    assert Settings(**given).get_sender() == sender
 
 
 @every_case(

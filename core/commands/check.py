@@ -2,10 +2,11 @@
 
 import typer
 from rich.console import Console
+from rich.progress import track
 
 from core import telemetry
 from core.desk import status, store_check
-from core.store.access import Scope, reading
+from core.store.access import Scope, ScopedSession, reading
 
 out, err = Console(), Console(stderr=True)
 # Not removed by us: whoever names one store's database and another's folder would lose the files of that one.
@@ -17,7 +18,7 @@ def check() -> None:
     err.print("Auditing the store: every row, file, total and link of the audit log ...", highlight=False)
     # It reads everything: that some of it takes long is no news, and would stand between its findings.
     with telemetry.muting_warnings(), reading(Scope.system()) as session:
-        faults, strays = store_check.list_faults(session), store_check.list_stray_files(session)
+        faults, strays = _list_faults(session), store_check.list_stray_files(session)
     if strays:
         err.print(f"{len(strays):,} files that no record names: {_STRAY_FILES_HINT}", highlight=False, soft_wrap=True)
     if (replica := status.describe_replica()) not in {None, "in use"}:
@@ -25,5 +26,12 @@ def check() -> None:
     for fault in faults:
         err.print(f"[red]✗[/] {fault}", highlight=False, soft_wrap=True)
     if faults:
+        err.print("Stop selling, keep a backup of this state, and ask.", highlight=False)
         raise typer.Exit(1)
     out.print("[green]✓[/] Everything holds.")
+
+
+def _list_faults(session: ScopedSession) -> list[str]:
+    findings = store_check.run_rules(session)
+    shown = track(findings, "Rules checked", total=store_check.count_rules(), console=err, transient=True)
+    return [fault for finding in shown for fault in finding.faults]

@@ -5,7 +5,6 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 from uuid import UUID
@@ -16,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from core import money
-from core.commands import ACTOR
+from core.commands import describe_terminal
 from core.desk import export_runs
 from core.desk.export_runs import ExportOrder
 from core.desk.exported_lists import TITLES, get_kind
@@ -92,7 +91,7 @@ def _to_list(value: str | list[str]) -> list[str]:
 def _run_export(kind: Listing[Any], parameters: Mapping[str, list[str]], settings: Mapping[str, str]) -> None:
     arranged = {name: parameters[name] for name in exports.list_parameters(kind)}
     address = {**_build_query(kind, parameters), **arranged, "mode": [settings["mode"]]}
-    order = export_runs.create_order(kind.name, settings["format"], address, by=ACTOR)
+    order = export_runs.create_order(kind.name, settings["format"], address, by=describe_terminal())
     tally = _write(order, settings["out"])
     total_text = f", {money.format_naira(tally.sum_minor)}" if kind.sum_title else ""
     err.print(
@@ -116,7 +115,7 @@ def _write(order: ExportOrder, out: str) -> Tally:
         is_device = target.exists() and not target.is_file()
     if is_device:
         with _opened(target) as device:
-            return export_runs.write_file(order, device)
+            return _copy(order, device)
     return _write_whole(order, target)
 
 
@@ -129,7 +128,7 @@ def _write_whole(order: ExportOrder, target: Path) -> Tally:
         with _opened(draft) as file, ExitStack() as lock:
             with _blaming_out():
                 lock.enter_context(local_files.locked(draft))
-            tally = export_runs.write_file(order, file)
+            tally = _copy(order, file)
         with _blaming_out():
             draft.replace(target)
     finally:
@@ -137,33 +136,31 @@ def _write_whole(order: ExportOrder, target: Path) -> Tally:
     return tally
 
 
+def _copy(order: ExportOrder, file: BinaryIO) -> Tally:
+    """Write the export as `export_runs.write_file` does; what fails in the file, not in the store, is said of --out."""
+    tally = Tally()
+    export_runs.check_order(order)
+    for chunk in export_runs.stream(order, tally):
+        with _blaming_out():
+            file.write(chunk)
+    return tally
+
+
 @contextmanager
 def _blaming_out() -> Iterator[None]:
-    """Say that --out cannot be written; around what the target alone can raise, and neither the store nor its files."""
+    """Turn an OSError into InvalidInput of --out; around what uses its target alone, and nothing of the store."""
     try:
         yield
     except OSError as error:
         raise InvalidInput.for_field("--out", f"cannot be written: {error.strerror or error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """An open file of --out."""
-
-    file: BinaryIO
-
-    def write(self, chunk: bytes) -> None:
-        """Write some of it."""
-        with _blaming_out():
-            self.file.write(chunk)
-
-
 @contextmanager
-def _opened(path: Path) -> Iterator[_Target]:
+def _opened(path: Path) -> Iterator[BinaryIO]:
     with _blaming_out():
         file = path.open("wb")
     try:
-        yield _Target(file)
+        yield file
     finally:
         # What is left is written now.
         with _blaming_out():

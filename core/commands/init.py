@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from core import demo
+from core import demo, telemetry
 from core.services.catalogue import shipped
 from core.services.people import accounts
 from core.settings import settings
@@ -12,6 +12,7 @@ from core.store.access import Scope, reading, store, writing
 from core.store.schema import migrating, versions
 
 
+@telemetry.muting_warnings()
 def init() -> None:
     """Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."""
     typer.echo(prepare_store())
@@ -21,8 +22,7 @@ def init() -> None:
 
 def prepare_store() -> str:
     """Create or migrate the tables, load the catalogue, and return a line on both."""
-    settings().refuse_borrowed_secret()
-    settings().get_secret()
+    settings().check_safe_to_serve()
     migrating.migrate(store())
     with writing(Scope.system()) as session:
         new = shipped.load_catalogue(session)

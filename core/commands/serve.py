@@ -194,12 +194,20 @@ def _print_address(host: str, port: int) -> None:
     while not _answers(probed):
         time.sleep(_LOOKS_EVERY_SECONDS)
     if settings().demo:
-        out.print(f"Demonstration sign-ins, password [bold]{settings().demo_password.get_secret_value()}[/]:")
-        for account in demonstration.DEMO_ACCOUNTS:
-            out.print(f"  {account.email}  ({account.role})", highlight=False)
+        _print_sign_ins()
     listening = "" if address == here else f", listening on {host}, port {port}"
     out.print(f"Coverdesk is at [bold]{address}[/]{listening}  (the API at /v1, its page at /v1/docs)")
     sys.stdout.flush()
+
+
+def _print_sign_ins() -> None:
+    """Print those that `coverdesk demo` made: a store that it has not written to has none."""
+    with reading(Scope.system()) as session:
+        accounts = demonstration.list_accounts(session)
+    if accounts:
+        out.print(f"Demonstration sign-ins, password [bold]{settings().demo_password.get_secret_value()}[/]:")
+    for account in accounts:
+        out.print(f"  {account.email}  ({account.role})", highlight=False)
 
 
 def _answers(place: str) -> bool:

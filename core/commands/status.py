@@ -27,8 +27,7 @@ def status(
     if worker:
         _print_worker()
         return
-    if versions.version(store()) != versions.newest():
-        fault = "the store has another version: run `coverdesk init`"
+    if fault := versions.describe_fault(versions.version(store())):
         sys.stdout.write(f"{orjson.dumps({'faults': [fault]}).decode()}\n" if json else f"✗ {fault}\n")
         raise typer.Exit(1)
     with reading(Scope.system()) as session:

@@ -9,9 +9,10 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import money
+from core import clock, money
 from core.services.audit import search
 from core.services.audit.search import Entry
+from core.services.compliance import filings
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import givers
 from core.services.finance.payments import payouts
@@ -59,14 +60,6 @@ def _name_payment(row: Any) -> str:
     return f"of {row.company_name or row.business_name}, {money.format_naira(abs(row.net_minor))}"
 
 
-def _name_reconciliation(row: Any) -> str:
-    return f"{row.file_name}, {row.month:%B %Y}"
-
-
-def _name_filing(row: Any) -> str:
-    return f"{row.kind.replace('_', ' ')}, to {row.period_ends_on:%-d %B %Y}"
-
-
 def _of(entity: Any, *columns: Any) -> AnySelect:
     return sa.select(col(entity.id).label("key"), *columns)
 
@@ -75,14 +68,14 @@ def _of_sale(entity: Any, is_of: Any) -> AnySelect:
     return _of(entity, _NUMBER, *_HOLDER).join(Policy, is_of)
 
 
-def _load_payments() -> AnySelect:
+def _of_payment() -> AnySelect:
     query = _of(Payment, col(Payment.net_minor), _INSURER, _SELLER)
     query = query.outerjoin(Provider, col(Provider.id) == col(Payment.provider_id))
     return query.outerjoin(Distributor, col(Distributor.id) == col(Payment.distributor_id))
 
 
 # By the kind of record in the log: what is read of it, and its name; other kinds have none.
-_NAMED: Final[Mapping[str, tuple[AnySelect, Callable[[Any], str]]]] = {
+NAMED: Final[Mapping[str, tuple[AnySelect, Callable[[Any], str]]]] = {
     "policy": (_of(Policy, _NUMBER, *_HOLDER), _name_policy),
     "purchase": (_of_sale(Purchase, col(Policy.purchase_id) == col(Purchase.id)), _name_policy),
     "renewal": (_of_sale(Renewal, col(Policy.id) == col(Renewal.policy_id)), _name_policy),
@@ -93,7 +86,7 @@ _NAMED: Final[Mapping[str, tuple[AnySelect, Callable[[Any], str]]]] = {
     ),
     "product": (_of(Product, col(Product.name)), lambda row: row.name),
     "distributor": (_of(Distributor, _SELLER), lambda row: row.business_name),
-    "insurer": (_of(Provider, _INSURER), lambda row: row.company_name),
+    **dict.fromkeys(("insurer", "provider"), (_of(Provider, _INSURER), lambda row: row.company_name)),
     "staff": (_of(Staff, col(Staff.name)), lambda row: row.name),
     "key": (_of(ApiKey, col(ApiKey.name), col(ApiKey.hint)), lambda row: f"{row.name} {row.hint}"),
     "endpoint": (_of(WebhookEndpoint, col(WebhookEndpoint.url)), lambda row: row.url),
@@ -104,7 +97,7 @@ _NAMED: Final[Mapping[str, tuple[AnySelect, Callable[[Any], str]]]] = {
         lambda row: f"{statement_reading.number_of(row.Statement)} of {row.Statement.facts.get('party')}",
     ),
     "payout": (_of(PayoutBatch, PayoutBatch), lambda row: payouts.number_of(row.PayoutBatch)),
-    "payment": (_load_payments(), _name_payment),
+    "payment": (_of_payment(), _name_payment),
     "bordereau": (
         _of(Bordereau, col(Bordereau.kind), col(Bordereau.number), _INSURER).join(
             Provider, col(Provider.id) == col(Bordereau.provider_id)
@@ -119,7 +112,7 @@ _NAMED: Final[Mapping[str, tuple[AnySelect, Callable[[Any], str]]]] = {
     ),
     "reconciliation": (
         _of(Reconciliation, col(Reconciliation.file_name), col(Reconciliation.month)),
-        _name_reconciliation,
+        lambda row: f"{row.file_name}, {row.month:%B %Y}",
     ),
     "difference": (
         _of(Difference, col(Difference.result), col(Difference.policy_number)),
@@ -130,7 +123,10 @@ _NAMED: Final[Mapping[str, tuple[AnySelect, Callable[[Any], str]]]] = {
     "erasure": (_of(Erasure, col(Erasure.number)), lambda row: row.number),
     "breach": (_of(Breach, col(Breach.number)), lambda row: row.number),
     "complaint": (_of(Complaint, col(Complaint.number)), lambda row: row.number),
-    "return": (_of(Filing, col(Filing.kind), col(Filing.period_ends_on)), _name_filing),
+    "return": (
+        _of(Filing, col(Filing.kind), col(Filing.period_ends_on)),
+        lambda row: f"{filings.KINDS[row.kind][0]}, to {clock.format_day(row.period_ends_on)}",
+    ),
 }
 
 
@@ -147,9 +143,9 @@ def name_records(session: ScopedSession, entries: Sequence[Entry]) -> list[Entry
 
 
 def _load_names(session: ScopedSession, kind: str, keys: Iterable[UUID | str]) -> dict[str, str]:
-    if kind not in _NAMED or not keys:
+    if kind not in NAMED or not keys:
         return {}
-    query, describe = _NAMED[kind]
+    query, describe = NAMED[kind]
     key = query.selected_columns["key"]
     return {str(row.key): describe(row) for row in session.execute(query.where(key.in_(keys)))}
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -344,15 +344,8 @@ def stream(order: ExportOrder, tally: Tally) -> Iterator[bytes]:
     yield held or b""
 
 
-class Sink(Protocol):
-    """An open binary file, or something else that takes the bytes of one."""
-
-    def write(self, chunk: bytes, /) -> object:
-        """Write some of it."""
-
-
-def write_file(order: ExportOrder, out: Sink) -> Tally:
-    """Check the order and write the whole file; returns its count, sum and hash."""
+def write_file(order: ExportOrder, out: BinaryIO) -> Tally:
+    """Check the order and write the whole file to an open binary file; returns its count, sum and hash."""
     tally = Tally()
     check_order(order)
     for chunk in stream(order, tally):

@@ -23,8 +23,9 @@ class QueueHealth:
 
     `dead` were given up and need a person here, `refused` were given up because of who was to receive them. What nobody
     could send now is not due: e-mail without a server (`is_configured` is false then), and deliveries to endpoints that
-    fail, are slow or take none. `by_hand` are policies of insurers without a connection, which the desk tells them of
-    and no worker sends; they count nowhere else.
+    fail, are slow or take none. An e-mail that was tried in vain is due since it was written, as each try puts off the
+    next one. `error` is why something that is due was not taken. `by_hand` are policies of insurers without a
+    connection, which the desk tells them of and no worker sends; they count nowhere else.
     """
 
     name: str
@@ -33,6 +34,7 @@ class QueueHealth:
     held: int
     dead: int
     oldest_due_at: datetime | None
+    error: str | None = None
     refused: int = 0
     is_configured: bool = True
     by_hand: int = 0
@@ -81,14 +83,19 @@ def _measure_webhooks(session: ScopedSession) -> QueueHealth:
 
 
 def _measure_mail(session: ScopedSession) -> QueueHealth:
-    found = _measure(session, "E-mail", Mail)
-    return found if smtp.can_send() else replace(found, due=0, oldest_due_at=None, is_configured=False)
+    due_at = sa.case((col(Mail.failures) > 0, col(Mail.created_at)), else_=col(Mail.next_try_at))
+    found = _measure(session, "E-mail", Mail, due_at=due_at)
+    return found if smtp.can_send() else replace(found, due=0, oldest_due_at=None, error=None, is_configured=False)
 
 
-def _measure(session: ScopedSession, name: str, entity: Any, *conditions: sa.ColumnElement[bool]) -> QueueHealth:
+def _measure(
+    session: ScopedSession, name: str, entity: Any, *conditions: sa.ColumnElement[bool], due_at: Any = None
+) -> QueueHealth:
+    due_at = col(entity.next_try_at) if due_at is None else due_at
     counts = _count_states(session, entity, col(entity.state).in_(("queued", "held", "dead")))
-    waiting = sa.and_(col(entity.state) == "queued", col(entity.next_try_at) <= clock.now(), *conditions)
-    due, oldest = session.execute(sa.select(sa.func.count(), sa.func.min(col(entity.next_try_at))).where(waiting)).one()
+    waiting = sa.and_(col(entity.state) == "queued", due_at <= clock.now(), *conditions)
+    query = sa.select(sa.func.count(), sa.func.min(due_at), sa.func.max(col(entity.last_error))).where(waiting)
+    due, oldest, error = session.execute(query).one()
     return QueueHealth(
         name=name,
         queued=counts["queued"],
@@ -96,4 +103,5 @@ def _measure(session: ScopedSession, name: str, entity: Any, *conditions: sa.Col
         held=counts["held"],
         dead=counts["dead"],
         oldest_due_at=oldest,
+        error=error,
     )

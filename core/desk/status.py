@@ -89,6 +89,7 @@ def list_beats(session: ScopedSession) -> list[Beat]:
 # What is raised here when the store does not answer at all.
 UNANSWERED = (StoreUnavailable, sa.exc.SQLAlchemyError, OSError)
 MIN_FREE_BYTES = 64 * 1024 * 1024
+UNWRITABLE_FILES: Final = "the folder of uploaded files cannot be written"
 
 
 def find_fault() -> str | None:
@@ -96,13 +97,13 @@ def find_fault() -> str | None:
 
     Raises one of `UNANSWERED` when the store does not answer at all.
     """
-    if versions.version(store()) != versions.newest():
-        return "the store has another version: run `coverdesk init`"
+    if fault := versions.describe_fault(versions.version(store())):
+        return fault
     with writing(Scope.system()) as session:
         _verify_writable(session)
         local_files.require_space(session.connection())
     if not _can_write_files(settings().files_folder):
-        return "the folder of uploaded files cannot be written"
+        return UNWRITABLE_FILES
     if free_bytes() < MIN_FREE_BYTES:
         return "the disk is nearly full"
     return None
@@ -149,6 +150,7 @@ _LOW_FREE_BYTES: Final = 2 * _GIB
 class QueueStatus:
     """One queue: how much waits, is due, and was given up, and for how many seconds the oldest has been due.
 
+    `error` is why something that is due was not taken.
     `refused` were given up because of who was to receive them; `configured` is false where nothing can be sent at all;
     `by_hand` are policies that the desk tells an insurer without a connection of.
     """
@@ -158,6 +160,7 @@ class QueueStatus:
     due: int
     dead: int
     oldest_seconds: int
+    error: str | None = None
     refused: int = 0
     configured: bool = True
     by_hand: int = 0
@@ -246,26 +249,27 @@ def _clock_skew(session: ScopedSession) -> float:
 
 
 def list_faults(status: Status) -> list[str]:
-    """Return what is wrong with store, backup, disk, clock and replica."""
+    """Return what is wrong with store, backup, files, disk, clock and replica."""
     has_never_saved = status.backup_at is None and not settings().demo
     late = status.backup_at is not None and clock.now() - status.backup_at > BACKUP_DUE
     found = {
-        "the store has another version: run `coverdesk init`": status.migration != status.newest_migration,
         "there is no backup yet: run `coverdesk backup FILE`": has_never_saved,
         "the newest backup is older than 26 hours": late,
+        UNWRITABLE_FILES: not _can_write_files(settings().files_folder),
         "less than 2 GiB are free on the disk of the files": status.disk_free_bytes < _LOW_FREE_BYTES,
         "the clocks of this machine and of the database differ": (
             abs(status.clock_skew_seconds) > _CLOCK_TOLERANCE.total_seconds()
         ),
         f"the replica is {status.replica}": status.replica not in {None, "in use"},
     }
-    return [fault for fault, holds in found.items() if holds]
+    of_version = versions.describe_fault(status.migration)
+    return [*([of_version] if of_version else []), *(fault for fault, holds in found.items() if holds)]
 
 
 def list_queue_faults(queues: Sequence[QueueStatus], beats: Sequence[Beat]) -> list[str]:
     """Return what waits for too long, was given up, or has nobody to send it."""
     faults = [
-        f"{queue.name}: work has been due for {queue.oldest_seconds // 60:,} minutes"
+        f"{queue.name}: work has been due for {queue.oldest_seconds // 60:,} minutes{_describe_error(queue)}"
         for queue in queues
         if queue.oldest_seconds > QUEUE_LATE.total_seconds()
     ]
@@ -277,10 +281,14 @@ def list_queue_faults(queues: Sequence[QueueStatus], beats: Sequence[Beat]) -> l
     ]
 
 
+def _describe_error(queue: QueueStatus) -> str:
+    return f" ({queue.error})" if queue.error else ""
+
+
 def _list_insurer_faults(session: ScopedSession) -> list[str]:
     silent = connections.list_silent(session, since=clock.now() - QUEUE_LATE)
     return [
         f"{insurer.name} does not take its policies ({insurer.error}):"
-        f" {insurer.policies:,} tried in vain have waited for more than an hour"
+        f" {insurer.policies:,} tried in vain, waiting for more than an hour"
         for insurer in silent
     ]

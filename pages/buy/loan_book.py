@@ -241,10 +241,9 @@ def confirm(view: LoanBookView, person: Person) -> None:
 
 def find_refusal(view: LoanBookView, person: Person) -> str | None:
     """Return why this person does not press the button; None for one who may."""
-    if view.book.uploader_id == person.id:
-        return "You uploaded this book: somebody else presses this button"
     try:
-        books.require_limit(view.book, person)
+        with reading(frame.scope()) as session:
+            books.require_authority(session, view.book, person)
     except NotAllowed as refusal:
         return str(refusal)
     return None

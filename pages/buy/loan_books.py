@@ -37,8 +37,9 @@ ROLES: Final = ("operations", "supervisor")
 RECORD: Final = "buy/loan_book.py"
 _FORM, _MADE = "loan_book", "loan_book.made"
 _KINDS: Final = {"additions": "New loans", "exits": "Loans that ended", "snapshot": "The whole live book"}
-# Each order with the same day written in it.
-_DATE_ORDERS: Final = {"YYYY-MM-DD": "2026-11-27, year first", "DD/MM/YYYY": "27/11/2026, day first"}
+# One day as each order writes it.
+_WRITTEN: Final = {"YYYY-MM-DD": "2026-11-27, year first", "DD/MM/YYYY": "27/11/2026, day first"}
+_DATE_ORDERS: Final = {each: _WRITTEN[each] for each in books.DATE_ORDERS}
 _MONTHS: Final = 6
 _MOST: Final = books.MAX_BYTES // (1 << 20)
 _AHEAD: Final = (LoanBookState.VALIDATED, LoanBookState.CONFIRMED)

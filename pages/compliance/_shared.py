@@ -44,9 +44,9 @@ def record(get: Callable[[ScopedSession, UUID], Result], noun: str) -> Result:
     return page_links.load_record(noun, get, scope=_EVERYTHING)
 
 
-def warn_of_open(customers: Sequence[str], *, but: UUID | None) -> None:
+def warn_of_open(customers: Sequence[str], *, besides: UUID | None) -> None:
     """Name the open requests that an erasure of these records would leave without a person to answer."""
-    for row in read(lambda session: requests.list_other_open(session, customers, but=but)):
+    for row in read(lambda session: requests.list_other_open(session, customers, besides=besides)):
         st.warning(
             f"{row.number} ({KINDS[row.kind].lower()}) of the same records is open: answer it first. The erasure takes"
             " name, e-mail and words out of it too.",

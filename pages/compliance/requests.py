@@ -309,7 +309,7 @@ def draw_request() -> None:
     found = read(lambda session: erasures.list_of_request(session, row.id))
     draw_buttons(row, is_prepared=any(each.state == "open" for each in found))
     if row.kind == "erasure" and row.is_open:
-        warn_of_open(row.customers, but=row.id)
+        warn_of_open(row.customers, besides=row.id)
     with st.grid(2, min_column_width=320, gap="small"):
         draw_person(row)
         draw_days(row)

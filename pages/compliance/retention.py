@@ -173,7 +173,7 @@ def draw_erasure() -> None:
     )
     actions.run()
     if row.state == "open":
-        warn_of_open(row.customers, but=row.request_id)
+        warn_of_open(row.customers, besides=row.request_id)
         buttons(row, person)
     with st.container(border=True):
         facts.grid(

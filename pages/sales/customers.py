@@ -18,6 +18,7 @@ from core.services.customers.notes import KINDS, add_note, list_notes
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Page
+from core.services.mail.mail import takes_mail
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.renewals import records
@@ -281,7 +282,10 @@ def _part_of(customer: CustomerDetail, *, may_merge: bool) -> None:
 
 def _draw_one_merged(record: OtherRecord, *, may_merge: bool) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small", key=f"rec {record.id}"):
-        st.markdown(f":material/merge: **{words.plain(record.name)}** · {_describe_contact(record)}", width="content")
+        st.markdown(
+            f":material/merge: **{words.plain(record.name)}** · {words.plain(_describe_contact(record))}",
+            width="content",
+        )
         by = words.plain(record.merged_by)
         st.caption(f"Merged by {by}, {words.moment(record.merged_at)}", width="content")
         _link(record.id, "Its own page")
@@ -303,14 +307,16 @@ def _search(customer: CustomerDetail) -> None:
         st.caption("The same name or phone:")
     for record in found:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"may {record.id}"):
-            st.markdown(f"**{words.plain(record.name)}** · {_describe_contact(record)}", width="content")
+            st.markdown(f"**{words.plain(record.name)}** · {words.plain(_describe_contact(record))}", width="content")
             st.caption(f"Customer since {words.day(record.created_at)}", width="content")
             _link(record.id, "Look at it")
             _merging(customer, record).button("Merge", key=f"merge {record.id}")
 
 
-def _describe_contact(record: OtherRecord) -> str:
-    return " · ".join(words.plain(each) for each in (words.email(record.email), record.phone) if each)
+def _describe_contact(person: OtherRecord | CustomerDetail) -> str:
+    """Return the e-mail and phone that there are; a dash where there is neither."""
+    email = person.email if takes_mail(person.email) else None
+    return " · ".join(filter(None, (email, person.phone))) or "–"
 
 
 def _link(customer_id: UUID, label: str) -> None:
@@ -321,13 +327,13 @@ def _merging(customer: CustomerDetail, record: OtherRecord) -> Action:
     return Action(
         title="Merge these records",
         icon="merge",
-        says=f"**{words.plain(record.name)}** ({_describe_contact(record)}) becomes part of"
-        f" **{words.plain(customer.name)}** ({words.plain(words.email(customer.email))}). If one of them wants no"
+        says=f"**{words.plain(record.name)}** ({words.plain(_describe_contact(record))}) becomes part of"
+        f" **{words.plain(customer.name)}** ({words.plain(_describe_contact(customer))}). If one of them wants no"
         " reminders, none goes to either.",
         confirm="Merge",
         roles=merging.ROLES,
         work=lambda session, _, by: merging.merge(session, customer.id, record.id, by=by),
-        done=f"{record.name} ({words.email(record.email)}) is shown here from now on.",
+        done=f"{record.name} ({_describe_contact(record)}) is shown here from now on.",
     )
 
 

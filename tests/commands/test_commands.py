@@ -53,14 +53,20 @@ def test_help_of_each_command_needs_no_store_and_no_setting(tmp_path: Path) -> N
     assert not list(tmp_path.iterdir())
 
 
+def run_slowly(*words: str) -> "subprocess.CompletedProcess[str]":
+    """A command to which every statement is a slow one."""
+    script = "from core.store.access import statements; statements.SLOW_SECONDS = 0; from core.cli import main; main()"
+    return subprocess.run([sys.executable, "-c", script, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+
+
 def test_a_slow_statement_is_told_beside_what_a_command_prints(store: Store) -> None:
     """Its standard output is the file that somebody keeps."""
-    script = "from core.store.access import statements; statements.SLOW_SECONDS = 0; from core.cli import main; main()"
-    words = ["close", "journal", "--month", "2026-10"]
-    ended = subprocess.run([sys.executable, "-c", script, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    ended = run_slowly("close", "journal", "--month", "2026-10")
     assert ended.stdout == "date,number,code,account,party,debit,credit,reference\n"
     assert all('"event":"slow statement"' in line for line in ended.stderr.splitlines()), ended.stderr
     assert ended.stderr
+    # One that works at everything has nothing else to tell between its lines.
+    assert run_slowly("init").stderr == ""
 
 
 def test_init_makes_a_store_from_nothing_and_can_be_repeated(tmp_path: Path) -> None:
@@ -69,6 +75,22 @@ def test_init_makes_a_store_from_nothing_and_can_be_repeated(tmp_path: Path) -> 
     assert (first.returncode, second.returncode) == (0, 0), first.stderr
     assert "0 catalogue records are new" in second.stdout
     assert coverdesk("check", COVERDESK_DATABASE_URL=url).stdout.strip() == "✓ Everything holds."
+
+
+@every_case(
+    ("name", "value"),
+    [
+        ("METRICS_TOKEN", "short"),
+        ("OIDC_CLIENT_ID", "coverdesk"),
+        ("BASE_URL", "http://desk.example.com"),
+    ],
+)
+def test_init_refuses_what_the_server_would_refuse_and_makes_no_store(tmp_path: Path, name: str, value: str) -> None:
+    file = tmp_path / "store.db"
+    said = coverdesk("init", **{"COVERDESK_DATABASE_URL": f"sqlite:///{file}", f"COVERDESK_{name}": value})
+    assert said.returncode == 2, said.stdout
+    assert said.stderr.startswith("Cannot start. COVERDESK_")
+    assert not file.exists()
 
 
 def test_a_new_store_says_how_it_gets_its_first_admin_and_has_no_account_with_a_password(tmp_path: Path) -> None:
@@ -224,6 +246,7 @@ def test_check_names_a_fault_and_fails(store: Store, partner: Partner) -> None:
     answer = coverdesk("check")
     assert answer.returncode == 1
     assert "audit chain" in answer.stderr
+    assert answer.stderr.endswith("Stop selling, keep a backup of this state, and ask.\n")
 
 
 @every_case(

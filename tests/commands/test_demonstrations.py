@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import settings
+from core.commands import serve
 from core.services.catalogue import keys
 from core.services.people import demonstration, staff
 from core.store.access import Scope, Store
@@ -137,6 +138,18 @@ def test_an_account_that_somebody_disabled_is_not_opened_again(store: Store) -> 
         demonstration.add_accounts(session)
         disabled = sa.select(col(Staff.email)).where(col(Staff.disabled_at).is_not(None))
         assert session.execute(disabled).scalars().all() == ["finance@coverdesk.example"]
+
+
+def test_only_sign_ins_that_exist_are_printed(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    serve._print_sign_ins()
+    assert capsys.readouterr().out == ""
+    with store.writing(Scope.system()) as session:
+        demonstration.add_accounts(session)
+        staff.disable(session, "finance@coverdesk.example", actor="tests")
+    serve._print_sign_ins()
+    said = capsys.readouterr().out
+    assert "  admin@coverdesk.example" in said
+    assert "  finance@coverdesk.example" not in said
 
 
 def test_a_demonstration_that_is_to_be_kept_is_served_once_its_accounts_are_closed(store: Store) -> None:

@@ -13,11 +13,12 @@ from core.desk import status as service
 from core.services.audit import log as audit
 from core.services.policies import changes
 from core.settings import VERSION, settings
-from core.store.access import Scope, Store
+from core.store.access import Scope, ScopedSession, Store
 from core.store.schema import versions
 from core.store.schema.tables import InsurerConnection, Policy, Provider, Submission
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, sales_at
 
 
@@ -53,22 +54,32 @@ def test_a_fresh_demonstration_needs_nobody(store: Store, monkeypatch: pytest.Mo
     assert told.returncode == 0
 
 
+def queue_sale(session: ScopedSession, partner: Partner) -> Provider:
+    """Sell a policy and let it wait for its insurer, which is returned, for two hours."""
+    service.record(session, "here:1")
+    sales_at(session, partner.id, NOW)
+    policy = session.execute(sa.select(Policy)).scalar_one()
+    policy.submitted_to_provider = policy.activated = False
+    provider: Provider = session.get_one(Provider, policy.provider_id)
+    with clock.freeze(clock.now() - timedelta(hours=2)):
+        changes.queue_policy(session, policy, provider.segment)
+    return provider
+
+
+def address_of(provider: Provider) -> dict[str, str]:
+    """The setting that gives an insurer a connection."""
+    return {f"COVERDESK_{provider.segment.replace('-', '_').upper()}_URL": "https://insurer.example"}
+
+
 @pytest.mark.both_databases
 def test_a_policy_of_an_insurer_without_a_connection_is_the_desks_to_tell_it_of(store: Store, partner: Partner) -> None:
     backed_up(store)
     with store.writing(Scope.system()) as session:
-        service.record(session, "here:1")
-        sales_at(session, partner.id, NOW)
-        policy = session.execute(sa.select(Policy)).scalar_one()
-        policy.submitted_to_provider = policy.activated = False
-        segment = session.execute(sa.select(Provider.segment).where(Provider.id == policy.provider_id)).scalar_one()
-        with clock.freeze(clock.now() - timedelta(hours=2)):
-            changes.queue_policy(session, policy, segment)
+        connected = address_of(queue_sale(session, partner))
     told = coverdesk("status")
     assert "1 for insurers without a connection, whom operations tells by hand" in told.stdout, told.stdout
     assert "work has been due" not in told.stdout
-    variable = f"COVERDESK_{segment.replace('-', '_').upper()}_URL"
-    told = coverdesk("status", **{variable: "https://insurer.example"})
+    told = coverdesk("status", **connected)
     assert "Insurers: work has been due for 120 minutes" in told.stdout, told.stdout
     assert told.returncode == 1
 
@@ -78,14 +89,8 @@ def test_an_insurer_that_does_not_answer_is_a_fault_though_no_policy_is_due(stor
     """Each try in vain puts off the next one, so that nothing is ever due for long."""
     backed_up(store)
     with store.writing(Scope.system()) as session:
-        service.record(session, "here:1")
-        sales_at(session, partner.id, NOW)
-        policy = session.execute(sa.select(Policy)).scalar_one()
-        policy.submitted_to_provider = policy.activated = False
-        provider = session.execute(sa.select(Provider).where(Provider.id == policy.provider_id)).scalar_one()
-        variable = f"COVERDESK_{provider.segment.replace('-', '_').upper()}_URL"
-        with clock.freeze(clock.now() - timedelta(hours=2)):
-            changes.queue_policy(session, policy, provider.segment)
+        provider = queue_sale(session, partner)
+        connected = address_of(provider)
         waits = session.execute(sa.select(Submission)).scalar_one()
         waits.failures, waits.next_try_at = 7, clock.now() + timedelta(minutes=30)
         rests = clock.now() + timedelta(seconds=15)
@@ -93,7 +98,7 @@ def test_an_insurer_that_does_not_answer_is_a_fault_though_no_policy_is_due(stor
             InsurerConnection(provider_id=provider.id, failures=7, rests_until=rests, last_error="unreachable")
         )
         name = provider.company_name
-    said = coverdesk("status", **{variable: "https://insurer.example"})
+    said = coverdesk("status", **connected)
     assert f"{name} does not take its policies (unreachable): 1 tried in vain" in said.stdout, said.stdout
     assert said.returncode == 1
     with store.reading(Scope.system()) as session:
@@ -159,14 +164,19 @@ def test_work_that_waits_without_a_worker_is_a_fault() -> None:
 
 
 @pytest.mark.both_databases
-def test_a_store_of_another_version_is_said_and_not_read(store: Store) -> None:
+@every_case(
+    ("found", "says"),
+    [
+        ("0001", "the store has another version: run `coverdesk init`"),
+        ("9999", "the store was made by a newer release (version 9999): use that one"),
+    ],
+)
+def test_a_store_of_another_version_is_said_and_not_read(store: Store, found: str, says: str) -> None:
     with store.writers.begin() as connection:
-        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = :found"), {"found": found})
     told = coverdesk("status", "--json")
-    assert (told.returncode, json.loads(told.stdout)) == (
-        1,
-        {"faults": ["the store has another version: run `coverdesk init`"]},
-    )
+    assert (told.returncode, json.loads(told.stdout)) == (1, {"faults": [says]})
+    assert service.find_fault() == says
     with store.writers.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = :newest"), {"newest": versions.newest()})
 
@@ -190,3 +200,4 @@ def test_a_folder_of_files_that_cannot_be_written_is_why_a_server_is_not_ready(
     monkeypatch.setenv("COVERDESK_FILES_URL", str(tmp_path / "file" / "kept"))
     settings.cache_clear()
     assert service.find_fault() == "the folder of uploaded files cannot be written"
+    assert "✗ The folder of uploaded files cannot be written." in coverdesk("status").stdout

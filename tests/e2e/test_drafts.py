@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import pytest
 import sqlalchemy as sa
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
 from core import clock
 from core.covers import request
@@ -182,6 +183,33 @@ def test_the_shop_window_asks_on_whose_behalf_and_the_sale_outlives_a_reload_but
     page.reload()
     expect(page.get_by_label("Password", exact=True)).to_be_visible()
     page.wait_for_function("!JSON.stringify(sessionStorage).includes('Adebayo')")
+
+
+def test_a_field_that_is_left_before_the_form_is_watched_is_stored_once_it_is(visit: Visit, page: Page) -> None:
+    held = list[tuple[WebSocketRoute, str | bytes]]()
+    is_held = True
+
+    def connect(socket: WebSocketRoute) -> None:
+        def deliver(message: str | bytes) -> None:
+            # The form is drawn, and the component that watches it is still on its way.
+            if is_held and (held or b"coverdesk_form_keeper" in bytes(message)):  # type: ignore[arg-type]
+                held.append((socket, message))
+            else:
+                socket.send(message)
+
+        socket.connect_to_server().on_message(deliver)
+
+    page.route_web_socket("**/_stcore/stream", connect)
+    visit("operations", "/search?mode=test")
+    sold = {"on_behalf_of": "Swift Lenders", "cover": f"{THIRD_PARTY.title}, Baobab Ridge Assurance"}
+    page.goto(f"/buy?mode=test&{urlencode(sold)}")
+    page.get_by_label("BVN").fill(BVN)
+    page.get_by_label("BVN").press("Tab")
+    assert held
+    is_held = False
+    for socket, message in held:
+        socket.send(message)
+    expect(page.get_by_text("Kept as your draft")).to_be_visible()
 
 
 def test_a_paper_that_is_chosen_while_the_first_draft_is_stored_is_lodged_with_the_claim(

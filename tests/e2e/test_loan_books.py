@@ -67,7 +67,7 @@ def test_one_person_uploads_a_lenders_file_and_another_covers_and_ends_its_loans
     expect(page.get_by_text("A value cannot be read")).to_be_visible()
     cover = "Cover 2 loans for ₦1,150.00; 1 borrower stays without cover"
     expect(page.get_by_role("button", name=cover)).to_be_disabled()
-    expect(page.get_by_text("You uploaded this book: somebody else presses this button.")).to_be_visible()
+    expect(page.get_by_text("You uploaded this loan book: somebody else confirms it.")).to_be_visible()
 
     page = _press(visit("supervisor", page.url), re.escape(cover))
     with page.expect_download() as begun:

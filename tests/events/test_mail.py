@@ -163,6 +163,21 @@ def test_without_a_server_mail_waits_and_is_not_configured_rather_than_stuck(
     assert "no worker was heard of" not in told
 
 
+@pytest.mark.both_databases
+def test_a_server_that_is_away_is_a_fault_though_no_mail_is_due(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each try in vain puts off the next one, so that nothing is ever due for long."""
+    monkeypatch.setenv("COVERDESK_SMTP_URL", f"smtp://127.0.0.1:{free_port()}")
+    settings.settings.cache_clear()
+    send(hooks)
+    hooks.drain()
+    assert "E-mail: work has been due" not in coverdesk("status").stdout
+    hooks.later(minutes=61)
+    hooks.drain()
+    assert row(hooks).next_try_at > hooks.now
+    said = coverdesk("status").stdout
+    assert "E-mail: work has been due for 61 minutes (The mail server could not be reached)" in said
+
+
 @every_case("to", ["", "nobody", "a@b.example\r\nBcc: c@d.example", "a@b.example,c@d.example"])
 def test_what_is_not_one_address_is_refused(hooks: Hooks, to: str) -> None:
     with hooks.store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match="to must be one e-mail"):

@@ -58,6 +58,17 @@ class Deadlock(Exception):
     sqlstate = "40P01"
 
 
+def give_way_second(until: Event | None = None) -> Callable[[int], None]:
+    """Return what fails in the second chunk as PostgreSQL ends whoever gives way, once an event has come about."""
+
+    def fail(number: int) -> None:
+        if number == 2:
+            assert until is None or until.wait(30)
+            raise sa.exc.OperationalError("COPY", None, Deadlock())
+
+    return fail
+
+
 def follow(monkeypatch: pytest.MonkeyPatch, name: str, before: Callable[[int], None] = lambda _: None) -> list[int]:
     """Let a function be called before a stage of each chunk, with its number; returns the lines that they begin after.
 
@@ -121,12 +132,7 @@ def test_where_the_later_chunk_gives_way_the_earlier_one_is_kept(
 ) -> None:
     lender = Lender(store, partner)
     book = confirmed(lender, 8)
-
-    def fail(number: int) -> None:
-        if number == 2:
-            raise sa.exc.OperationalError("COPY", None, Deadlock())
-
-    begun = follow(monkeypatch, "write", fail)
+    begun = follow(monkeypatch, "write", give_way_second())
     worker.work(store)
     assert begun == [0, 4, 4, 7]
     require_sold_once(store, lender, book.id, loans=8)
@@ -138,16 +144,9 @@ def test_a_third_chunk_that_began_beside_one_that_gives_way_in_its_turn_is_rolle
 ) -> None:
     lender = Lender(store, partner)
     book = confirmed(lender, 8)
-
     third_begins = Event()
-
-    def fail(number: int) -> None:
-        if number == 2:
-            assert third_begins.wait(30)
-            raise sa.exc.OperationalError("COPY", None, Deadlock())
-
     begun = follow(monkeypatch, "write", lambda number: third_begins.set() if number == 3 else None)
-    follow(monkeypatch, "account_for", fail)
+    follow(monkeypatch, "account_for", give_way_second(third_begins))
     worker.work(store)
     assert begun == [0, 4, 7, 4, 7]
     require_sold_once(store, lender, book.id, loans=8)

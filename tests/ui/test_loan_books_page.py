@@ -121,6 +121,20 @@ def test_whoever_has_no_limit_for_a_book_reads_so_beside_the_button(screen: Scre
         assert (told in texts(at)) is is_refused
 
 
+def test_whoever_has_confirmed_up_to_the_limit_reads_so_beside_the_button(screen: Screen, lender: Lender) -> None:
+    head, operations = (
+        person(lender.store, "supervisor", "head"),
+        person(lender.store, "operations", "one", claim_limit="600"),
+    )
+    first, second = (lender.read(as_csv([loan(number, loan_start_date=str(clock.today()))])) for number in (1, 2))
+    lender.carry_out(first, by=operations)
+    told = "₦575.00 with the ₦575.00 confirmed for this lender within 30 days takes a supervisor"
+    for by, is_refused in ((operations, True), (head, False)):
+        at = screen(signed_in=by, path="buy/loan_book.py", id=str(second.id))
+        assert [each.disabled for each in at.button if "Cover 1 loan" in each.label] == [is_refused]
+        assert (told in texts(at)) is is_refused
+
+
 def test_an_address_that_nobody_has_given_is_shown_as_none_and_sent_nothing(screen: Screen, lender: Lender) -> None:
     operations, head = (person(lender.store, role, role) for role in ("operations", "supervisor"))
     book = lender.carry_out(lender.read(as_csv([loan(1, loan_start_date=str(clock.today()), email="")])), by=head)

@@ -77,7 +77,7 @@ def failure(error: CoverdeskError) -> Response:
 
 
 def conflict(error: ConstraintRefused) -> Response:
-    """The response where the store refused a row that another one stands against."""
+    """The response when a constraint of the store refused a row, as it conflicts with another record."""
     log.warning("conflict", error=type(error).__name__)
     return failure(StateForbids("This conflicts with a record that already exists"))
 

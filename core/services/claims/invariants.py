@@ -17,9 +17,8 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
-from core.services.people import approvals
+from core.services.people import approvals, demonstration
 from core.services.policies import changes as policy_changes
-from core.settings import settings
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
@@ -268,7 +267,7 @@ def find_paid_on_one_paper(session: ScopedSession) -> Iterator[str]:
 
 def find_decided_by_command(session: ScopedSession) -> Iterator[str]:
     """Claims that the command line approved, offered or paid outside a demonstration, by the log (contract K11)."""
-    if settings().demo:
+    if demonstration.is_demonstrating(session):
         return
     query = sa.select(AuditEntry).where(col(AuditEntry.action) == claim_moves.BY_COMMAND)
     for entry in session.execute(query).scalars():

@@ -163,7 +163,7 @@ def _list_words(table: sa.Table) -> set[str]:
 
 
 def _is_short(column: sa.Column[Any]) -> bool:
-    """Return True where neither a person's value nor what stands for one has room."""
+    """Return True for a column too short for a person's value, and for the text that replaces one."""
     longest = getattr(_type_of(column), "length", None)
     return longest is not None and longest < len(ERASED)
 

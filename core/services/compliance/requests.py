@@ -1,6 +1,6 @@
 """Requests of people about their data: registered, identified, answered within days that are counted (contract D1)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final
@@ -169,16 +169,14 @@ def _load_holds(session: ScopedSession, customers: Collection[UUID]) -> dict[UUI
     return holds
 
 
-def list_other_open(session: ScopedSession, customers: Sequence[str], *, but: UUID | None) -> list[RequestRow]:
-    """List the open requests that name one of these records, without the one that is meant.
+def list_other_open(session: ScopedSession, customers: Sequence[str], *, besides: UUID | None) -> list[RequestRow]:
+    """List the open requests that name one of these records, besides the one for which they are to be erased.
 
     An erasure takes name and address out of them too, so that nobody could answer them afterwards.
     """
-    return [
-        row
-        for row in list_requests(session)
-        if row.is_open and row.id != but and not set(row.customers).isdisjoint(customers)
-    ]
+    query = sa.select(DataRequest).where(col(DataRequest.state).in_(OPEN))
+    rows = (_build(row) for row in session.execute(query).scalars() if row.id != besides)
+    return _sort_open(row for row in rows if not set(row.customers).isdisjoint(customers))
 
 
 def choose_records(
@@ -254,9 +252,13 @@ def get_request(session: ScopedSession, request_id: UUID) -> RequestRow:
 def list_requests(session: ScopedSession) -> list[RequestRow]:
     """List every request: the open ones by the day they are due, then the closed ones, newest first."""
     rows = [_build(row) for row in session.execute(sa.select(DataRequest)).scalars()]
-    open_ = sorted((row for row in rows if row.is_open), key=lambda row: (row.last_day, row.number))
+    open_ = _sort_open(row for row in rows if row.is_open)
     closed = sorted((row for row in rows if not row.is_open), key=lambda row: row.number, reverse=True)
     return [*open_, *closed]
+
+
+def _sort_open(rows: Iterable[RequestRow]) -> list[RequestRow]:
+    return sorted(rows, key=lambda row: (row.last_day, row.number))
 
 
 def _build(row: DataRequest) -> RequestRow:

@@ -70,14 +70,15 @@ def list_beginnings(column: Any, text: str) -> list[Condition]:
     is_home = digits.startswith(("0", _NIGERIA))
     if is_home:
         return [_begins(column, each) for each in (f"+{_NIGERIA}{national}", _NIGERIA + national, f"0{national}")]
-    # Few numbers are of countries abroad, whose codes end after one, two or three digits; a mark may stand behind them.
+    # Few numbers are of countries abroad: those that begin with two digits of the code are compared without marks, or
+    # with three where Nigeria's code has the same two, as its numbers are many.
     code = digits[: 1 if digits[0] in "17" else 3 if digits.startswith(_NIGERIA[:2]) else 2]
     abroad = sa.and_(_begins(column, f"+{code}"), _without_marks(column).like(f"+{digits}%"))
     return [_begins(column, f"+{digits}"), abroad, _begins(column, digits)]
 
 
 def begins_like_phone(text: str) -> bool:
-    """Return True if a text has the beginning of a phone number: + and a country, or as that of a mobile here."""
+    """Return True if a text begins with a + or with the first digits of a mobile number here."""
     return text.startswith("+") or re.match(_MOBILE, re.sub(r"\D", "", text)) is not None
 
 

@@ -26,7 +26,7 @@ def _is_connected(*, is_live: bool) -> sa.ColumnElement[bool]:
 
 
 def list_silent(session: ScopedSession, *, since: datetime) -> Sequence[Any]:
-    """Return the insurers that fail in a row while policies tried in vain wait from before `since`.
+    """Return the insurers that fail in a row, while policies queued before `since` were tried without success.
 
     Rows have name, policies and error. Each try moves the instant at which a policy is due, which therefore says
     nothing of how long it waits. Needs the system's scope.

@@ -38,6 +38,11 @@ def is_demonstration(session: ScopedSession) -> bool:
     return demo.find(session) is not None
 
 
+def is_demonstrating(session: ScopedSession) -> bool:
+    """Return True in demonstration mode on a store that is a demonstration: whoever has a shell sets the mode alone."""
+    return settings().demo and is_demonstration(session)
+
+
 def add_accounts(session: ScopedSession) -> None:
     """One account for each role, a second admin and a second person of finance, with a password that everybody knows.
 
@@ -67,19 +72,21 @@ def add_accounts(session: ScopedSession) -> None:
         session.execute(sa.update(Staff).where(col(Staff.email) == account.email).values(confirms_from=None))
 
 
+def list_accounts(session: ScopedSession) -> list[DemoAccount]:
+    """List the demo accounts that stand in the store and are not disabled."""
+    usable = set(session.execute(sa.select(col(Staff.email)).where(col(Staff.disabled_at).is_(None))).scalars())
+    return [account for account in DEMO_ACCOUNTS if account.email in usable]
+
+
 def list_with_published_password(session: ScopedSession) -> list[str]:
     """List the e-mails of demo accounts that still have the default password of the manual."""
     published = Settings.model_fields["demo_password"].default.get_secret_value()
-    accounts_by_email = {account.email: account for account in DEMO_ACCOUNTS}
-    usable = sa.select(col(Staff.email)).where(
-        col(Staff.email).in_(accounts_by_email), col(Staff.disabled_at).is_(None)
-    )
-    return [email for (email,) in session.execute(usable) if _can_sign_in(session, accounts_by_email[email], published)]
+    return [each.email for each in list_accounts(session) if _can_sign_in(session, each.email, published)]
 
 
-def _can_sign_in(session: ScopedSession, account: DemoAccount, password: str) -> bool:
+def _can_sign_in(session: ScopedSession, email: str, password: str) -> bool:
     try:
-        credentials.verify_password(session, account.email, password)
+        credentials.verify_password(session, email, password)
     except Unauthorized:
         return False
     return True

@@ -41,6 +41,17 @@ def newest() -> str:
     return last
 
 
+def describe_fault(found: str | None) -> str | None:
+    """Return why this code cannot work on a store of a version, and what to do; None where it can."""
+    if found == newest():
+        return None
+    if found is None:
+        return "there is no store yet: run `coverdesk init`"
+    if found > max(known_versions()):
+        return f"the store was made by a newer release (version {found}): use that one"
+    return "the store has another version: run `coverdesk init`"
+
+
 def refuse_unknown(found: str | None, what: str) -> None:
     """StateForbids for a store or backup that this code cannot bring to its own version; nothing at all is new."""
     if found is None or found in known_versions():

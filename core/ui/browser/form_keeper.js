@@ -13,13 +13,21 @@ function inPage(event) {
 
 if (!keepers.listens) {
   keepers.listens = true;
-  let dirty = false, waiting = null;
+  const inputsIn = (place) => [...document.querySelectorAll(`${place} :is(input, textarea)`)];
+  // What was typed before anything listened counts as typed and left.
+  let dirty = true, waiting = null;
+  let left = new WeakSet(inputsIn(":root").filter((input) => input.value && input !== document.activeElement));
   const settle = (pause) => {
     clearTimeout(waiting);
-    if (dirty && keepers.typed) waiting = setTimeout(() => {
-      dirty = false;
-      keepers.typed?.();
+    if (dirty) waiting = setTimeout(() => {
+      if (!keepers.typed) return;
+      [dirty, left] = [false, new WeakSet()];
+      keepers.typed();
     }, pause);
+  };
+  // A form is watched a moment after its fields are drawn: one of them that was left by then has not run the page.
+  keepers.resume = ({ prefix }) => {
+    if (inputsIn(`[class*="st-key-${CSS.escape(prefix)}"]`).some((input) => left.has(input))) settle(CHOSEN);
   };
   document.addEventListener("input", (event) => {
     if (!inPage(event)) return;
@@ -32,6 +40,7 @@ if (!keepers.listens) {
     settle(CHOSEN);
   }, true);
   document.addEventListener("focusout", (event) => {
+    left.add(event.target);
     note(event.target, { left: Date.now() });
     settle(keepers.form?.personal.includes(classOf(event.target, keepers.form)) ? CHOSEN : PAUSE);
   }, true);
@@ -131,6 +140,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (data.watches) {
     keepers.typed = () => setTriggerValue("typed", Date.now());
     follow(data, parentElement);
+    keepers.resume(data);
     return () => {
       keepers.typed = null;
       if (keepers.form === open.get(parentElement)) keepers.form = null;

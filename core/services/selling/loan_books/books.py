@@ -240,7 +240,10 @@ def confirm_by_person(session: ScopedSession, book_id: UUID, *, accept: str, exp
     """Confirm a book on the desk; NotAllowed for who uploaded it, or where its premium is above the person's limit."""
     with _refusals(book_id, by.actor):
         book = get(session, book_id, for_update=True)
-        _require_authority(session, book, by)
+        if not by.has_role("supervisor"):
+            # Whoever confirms another book under a limit at this instant waits here.
+            session.next_in_transaction("loan books confirmed under a limit")
+        require_authority(session, book, by)
         _confirm(session, book, accept, expected, actor=by.actor, staff_id=by.id)
 
 
@@ -249,18 +252,19 @@ def _refusals(book_id: UUID, actor: str) -> AbstractContextManager[None]:
     return audit.keep_refusal(actor=actor, action="loan book confirmation", subject=audit.subject_of(SUBJECT, book_id))
 
 
-def _require_authority(session: ScopedSession, book: LoanBook, by: Person) -> None:
+def require_authority(session: ScopedSession, book: LoanBook, by: Person) -> None:
+    """NotAllowed for who may not confirm a book on the desk: its uploader, or operations above their limit."""
     if not by.has_role("operations", "supervisor"):
         raise NotAllowed("Operations or a supervisor confirms a loan book")
     require_second(book.uploader_id, by, "You uploaded this loan book: somebody else confirms it")
     if not by.has_role("supervisor"):
-        require_limit(book, by, before=_sum_confirmed(session, book))
+        _require_limit(book, by.claim_limit_minor, before=_sum_confirmed(session, book))
 
 
-def require_limit(book: LoanBook, by: Person, *, before: int = 0) -> None:
-    """NotAllowed where a book, with the kobo confirmed `before`, is above a limit; a supervisor needs none."""
-    minor, limit = money.to_minor(Decimal(book.preview.get("premium", "0"))), by.claim_limit_minor
-    if by.has_role("supervisor") or (limit is not None and minor + before <= limit):
+def _require_limit(book: LoanBook, limit: int | None, *, before: int) -> None:
+    """NotAllowed where the premium of a book, with the kobo confirmed `before`, is above a limit; None is none."""
+    minor = money.to_minor(Decimal(book.preview.get("premium", "0")))
+    if limit is not None and minor + before <= limit:
         return
     told = "you have none" if limit is None else f"yours is {money.format_naira(limit)}"
     days = COUNTS_FOR.days
@@ -271,11 +275,7 @@ def require_limit(book: LoanBook, by: Person, *, before: int = 0) -> None:
 
 
 def _sum_confirmed(session: ScopedSession, book: LoanBook) -> int:
-    """Return what operations confirmed of other books of the lender lately, in kobo: a limit is not split over books.
-
-    Whoever confirms another one at this instant waits here.
-    """
-    session.next_in_transaction("loan books confirmed under a limit")
+    """Return the kobo that operations confirmed lately of the lender's other books: a limit is not split over them."""
     rows = session.execute(sa.select(Staff)).scalars()
     unlimited = [row.id for row in rows if not {"supervisor", "admin"}.isdisjoint(row.roles)]
     earlier = sa.select(col(LoanBook.preview)).where(

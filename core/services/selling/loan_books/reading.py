@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
@@ -28,8 +29,9 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, LoanBook, LoanBookFile, LoanBookRow, Policy
 
 CHUNK: Final = 1_000
-# So many rows with days in another order than was said are no slips: their file is refused whole.
-_SLIPS: Final = 20
+# A file of up to so many rows reads in each of them that its days are in another order than was said; a longer one is
+# refused whole.
+_SMALL: Final = 20
 LEASE: Final = timedelta(seconds=90)
 _HEADING_ROWS: Final = 20
 _ACTOR: Final = "system"
@@ -139,40 +141,40 @@ def list_chunks(
 
     InvalidInput for a heading that lacks a column, no rows, or days that are written otherwise than was said.
     """
-    heading: Heading | None = None
+    heading = _find_heading(kind, rows)
+    judged = _judge_rows(kind, heading, rows, date_order)
+    chunk = list(islice(judged, CHUNK))
+    if not chunk:
+        raise InvalidInput.for_field("file", "has no rows below its heading")
+    if len(chunk) > _SMALL:
+        _refuse_other_order(heading, chunk, date_order)
+    while chunk:
+        yield heading, chunk
+        chunk = list(islice(judged, CHUNK))
+
+
+def _find_heading(kind: str, rows: Iterator[tuple[int, list[str]]]) -> Heading:
+    """Take rows up to the heading; InvalidInput where there is none, or one that lacks a column."""
+    for place, (_, cells) in enumerate(rows, 1):
+        if heading := row_values.find_heading(kind, cells, is_last=place == _HEADING_ROWS):
+            return heading
+    raise InvalidInput.for_field(
+        "file", f"has no heading: it needs the columns {', '.join(row_values.list_missing(kind))}"
+    )
+
+
+def _judge_rows(
+    kind: str, heading: Heading, rows: Iterator[tuple[int, list[str]]], date_order: str
+) -> Iterator[Judged]:
     seen: dict[str, int] = {}
-    chunk: list[Judged] = []
-    count = 0
-    for place, (line, cells) in enumerate(rows):
-        if heading is None:
-            heading = row_values.find_heading(kind, cells, is_last=place + 1 == _HEADING_ROWS)
-            continue
-        count += 1
+    for count, (line, cells) in enumerate(rows, 1):
         if count > MAX_ROWS:
             raise InvalidInput.for_field("file", TOO_MANY)
-        values = row_values.read(kind, heading, cells, date_order)
-        chunk.append(judging.judge_values(line, cells, values, seen))
-        if len(chunk) == CHUNK:
-            if count == CHUNK:
-                _refuse_other_order(heading, chunk, date_order)
-            yield heading, chunk
-            chunk = []
-    if heading is None:
-        raise InvalidInput.for_field(
-            "file", f"has no heading: it needs the columns {', '.join(row_values.list_missing(kind))}"
-        )
-    if chunk:
-        if count < CHUNK:
-            _refuse_other_order(heading, chunk, date_order)
-        yield heading, chunk
-    elif not count:
-        raise InvalidInput.for_field("file", "has no rows below its heading")
+        yield judging.judge_values(line, cells, row_values.read(kind, heading, cells, date_order), seen)
 
 
 def _refuse_other_order(heading: Heading, chunk: Sequence[Judged], date_order: str) -> None:
-    """InvalidInput where a column of more than a few rows has days of another order than was said: none is guessed."""
-    if len(chunk) <= _SLIPS:
-        return
+    """InvalidInput where the days of a column are all in another order than was said: the right one is not guessed."""
     if found := row_values.find_other_order(heading, [row.cells for row in chunk], date_order):
         name, text = found
         raise InvalidInput.for_field(

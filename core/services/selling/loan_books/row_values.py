@@ -182,7 +182,7 @@ _EXPONENT: Final = re.compile(r"[+-]?\d+([.,]\d+)?[eE][+-]?\d+")
 _MONEY: Final = re.compile(r"(?:₦|NGN|N)?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)", re.IGNORECASE)
 _ISO: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T]00:00(?::00(?:\.0+)?)?)?")
 _YEAR_FIRST: Final = "YYYY-MM-DD"
-_DAYS: Final = {"date_of_birth", "loan_start_date", "exit_date"}
+_DAYS: Final = ("loan_start_date", "exit_date", "date_of_birth")
 _DAY_FIRST: Final = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})")
 _OLDEST_YEARS: Final = 120
 _SEXES: Final = {"f": "Female", "m": "Male", "female": "Female", "male": "Male"}
@@ -253,13 +253,13 @@ def _split_name(texts: dict[str, str], found: RowValues) -> None:
 
 
 def find_other_order(heading: Heading, rows: Sequence[Sequence[str]], date_order: str) -> tuple[str, str] | None:
-    """Return a column whose days stand in another order than was said, with one of them; None where none does.
+    """Return a column whose days all stand in another order than was said, with one of them; None where none does.
 
     Days with the year first are read in either order.
     """
     if date_order != _YEAR_FIRST:
         return None
-    for name in _DAYS & heading.places.keys():
+    for name in (each for each in _DAYS if each in heading.places):
         place = heading.places[name]
         texts = [cells[place] for cells in rows if place < len(cells)]
         other = next((text for text in texts if _DAY_FIRST.fullmatch(text)), None)
