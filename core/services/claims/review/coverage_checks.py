@@ -45,9 +45,9 @@ class CoverageCheck:
 
 @dataclass(frozen=True, slots=True)
 class DeskDates:
-    """What the log says of a cover: since when the desk has it in force by hand, and from when its premium went back.
+    """Days of a cover by the log: on which the desk put it in force by hand, and from which its premium went back.
 
-    That is the day on which its loan was said to be over (contract B3); the policy itself ended later.
+    The latter is the day on which its loan was said to be over (contract B3); the policy itself ended later.
     """
 
     issued_on: date | None = None
