@@ -316,7 +316,7 @@ class Settings(BaseSettings):
     otlp_url: CollectorAddress | None = None
     webhook_ports: Ports = ""
     smtp_url: MailServer = SecretStr("")
-    mail_from: str = "coverdesk@localhost"
+    mail_from: str = ""
     debug: bool = False
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     # By the insurer's segment of the path; the variables are called COVERDESK_INSURER_A_URL, ..._TEST_URL and ..._KEY.
@@ -329,6 +329,11 @@ class Settings(BaseSettings):
         if value and any(address and address.startswith("sqlite") for address in addresses):
             raise ValueError("only a PostgreSQL database has replicas, and COVERDESK_DATABASE_URL must be one too")
         return value
+
+    def get_sender(self) -> str:
+        """Return the address from which e-mail comes: one at the host of the desk where none is set."""
+        host = urlsplit(self.base_url).hostname
+        return self.mail_from or f"coverdesk@{'localhost' if host in LOOPBACK_HOSTS else host}"
 
     def insurer_url(self, segment: str, *, is_live: bool = True) -> str | None:
         """Return the URL of an insurer ("insurer-a"); None means delegated authority.
@@ -400,7 +405,6 @@ class Settings(BaseSettings):
         self.get_secret()
         self.get_sealing_secrets()
         self._check_provider_complete()
-        self._check_sender_known()
         self._check_metrics_private()
         self._check_debug_private()
 
@@ -422,12 +426,6 @@ class Settings(BaseSettings):
             raise InvalidSetting(
                 "COVERDESK_METRICS_TOKEN: must be set where COVERDESK_METRICS is true, or COVERDESK_METRICS_PORT:"
                 " figures of the business are not for everybody"
-            )
-
-    def _check_sender_known(self) -> None:
-        if self.smtp_url.get_secret_value() and "mail_from" not in self.model_fields_set:
-            raise InvalidSetting(
-                "COVERDESK_MAIL_FROM: must be set too, as COVERDESK_SMTP_URL is: the address from which e-mail comes"
             )
 
     def refuse_borrowed_secret(self) -> None:

@@ -1,6 +1,7 @@
 """`coverdesk claims move`: the service of the screen as a command, which fails when it is refused (contract C5, C7)."""
 
-import getpass
+import os
+import pwd
 import socket
 import sys
 from uuid import UUID
@@ -9,7 +10,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from core import cli
+from core.demo import marker
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
+from core.services.audit import log as audit
 from core.services.claims.workflow import paying as claim_paying
 from core.services.people import staff
 from core.settings import settings
@@ -26,10 +29,18 @@ def run(claim_id: UUID | str, to: str, *options: str, by: str = "bola@x.example"
 
 
 @pytest.fixture
-def demonstration(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The store is a demonstration, where the command line approves and pays as well."""
+def mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever types the command says that this is a demonstration."""
     monkeypatch.setenv("COVERDESK_DEMO", "true")
     settings.cache_clear()
+
+
+@pytest.fixture
+def demonstration(office: Office, mode: None) -> None:
+    """The store is a demonstration too, where the command line approves and pays as well."""
+    with office.store.writing(Scope.system()) as session:
+        facts = marker.Mark(purchases=1, seed=1, until=NOON, written=True).facts
+        audit.write(session, actor="tests", action=marker.BEGUN, subject=marker.SUBJECT, after=facts)
 
 
 def test_outside_a_demonstration_the_command_line_neither_approves_nor_offers_nor_pays(office: Office) -> None:
@@ -48,12 +59,30 @@ def test_outside_a_demonstration_the_command_line_neither_approves_nor_offers_no
     assert entries[0].after["officer"] == "sade@x.example"
 
 
+@pytest.mark.usefixtures("mode")
+def test_a_store_with_business_is_no_demonstration_because_somebody_at_the_terminal_says_so(office: Office) -> None:
+    claim_id = office.lodge(incident_date="2026-11-10")
+    answer = run(claim_id, "Approved", "--amount", "75000", by="sade@x.example")
+    assert "an officer does, signed in" in str(answer.exception)
+    assert office.claim(claim_id).version == 1
+
+
+def test_the_user_of_the_machine_is_not_who_somebody_says_to_be(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(name, "somebody-else")
+    claim_id = office.lodge()
+    assert run(claim_id, "Viewed").exit_code == 0
+    assert "somebody-else" not in office.log(claim_id)[-1].actor
+
+
 def test_the_log_says_that_it_was_the_command_line_of_which_user_and_host(office: Office) -> None:
     claim_id = office.lodge()
     assert run(claim_id, "Viewed").exit_code == 0
     entry = office.log(claim_id)[-1]
     assert entry.action == "claim moved by command"
-    assert entry.actor == f"command line, {getpass.getuser()} at {socket.gethostname()}"
+    assert entry.actor == f"command line, {pwd.getpwuid(os.getuid()).pw_name} at {socket.gethostname()}"
     assert entry.after == {"to": "Viewed", "officer": "bola@x.example"}
 
 

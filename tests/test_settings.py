@@ -113,14 +113,16 @@ def test_half_an_identity_provider_is_refused(
     settings.cache_clear()
 
 
-def test_mail_is_not_sent_from_a_sender_that_nobody_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COVERDESK_SMTP_URL", "smtps://user:word@mail.example")
-    with pytest.raises(InvalidSetting, match="COVERDESK_MAIL_FROM: must be set too"):
-        settings().check_safe_to_serve()
-    monkeypatch.setenv("COVERDESK_MAIL_FROM", "desk@example.com")
-    settings.cache_clear()
-    settings().check_safe_to_serve()
-    settings.cache_clear()
+@every_case(
+    ("given", "sender"),
+    [
+        ({}, "coverdesk@localhost"),
+        ({"base_url": "https://desk.example.com"}, "coverdesk@desk.example.com"),
+        ({"base_url": "https://desk.example.com", "mail_from": "cover@example.com"}, "cover@example.com"),
+    ],
+)
+def test_mail_comes_from_the_host_of_the_desk_where_no_sender_is_set(given: dict[str, str], sender: str) -> None:
+    assert Settings(**given).get_sender() == sender
 
 
 @every_case(

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
 from core import telemetry
-from core.commands import ACTOR, stores
+from core.commands import describe_terminal, stores
 from core.desk import resealing
 from core.services.audit import log as audit
 from core.services.compliance import erasures as erased_people
@@ -30,7 +30,7 @@ def reseal() -> None:
     """Seal every personal number anew with the newest key, while sales go on; older keys may be removed afterwards."""
     rows = sum(_reseal_table(entity) for entity in resealing.SEALED_TABLES)
     with writing(Scope.system()) as session:
-        resealing.record_resealing(session, rows, actor=ACTOR)
+        resealing.record_resealing(session, rows, actor=describe_terminal())
     out.print(f"{rows:,} records are sealed with the newest key.")
 
 
@@ -50,7 +50,6 @@ def _reseal_batch(entity: object, last_id: UUID | None) -> tuple[int, UUID | Non
 
 out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, soft_wrap=True)
 File = Annotated[Path, typer.Argument(metavar="FILE", dir_okay=False)]
-_ACTOR = "command line"
 _WARNING = (
     "[yellow]![/] Whoever was erased since this backup comes back, as {}."
     " Erase them again under Compliance, or restore again with --erasures LIST."
@@ -157,7 +156,7 @@ def _record(action: str, manifest: Manifest, **more: str) -> None:
     with writing(Scope.system()) as session:
         audit.write(
             session,
-            actor=_ACTOR,
+            actor=describe_terminal(),
             action=action,
             subject=audit.subject_of("backup", UUID(manifest.id)),
             after={"made_at": manifest.made_at, "version": manifest.version, "files": manifest.files, **more},

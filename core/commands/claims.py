@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from core import ids
-from core.commands.terminal import describe_terminal
+from core.commands import describe_terminal
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff

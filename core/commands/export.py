@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from core import money
-from core.commands import ACTOR
+from core.commands import describe_terminal
 from core.desk import export_runs
 from core.desk.export_runs import ExportOrder
 from core.desk.exported_lists import TITLES, get_kind
@@ -91,7 +91,7 @@ def _to_list(value: str | list[str]) -> list[str]:
 def _run_export(kind: Listing[Any], parameters: Mapping[str, list[str]], settings: Mapping[str, str]) -> None:
     arranged = {name: parameters[name] for name in exports.list_parameters(kind)}
     address = {**_build_query(kind, parameters), **arranged, "mode": [settings["mode"]]}
-    order = export_runs.create_order(kind.name, settings["format"], address, by=ACTOR)
+    order = export_runs.create_order(kind.name, settings["format"], address, by=describe_terminal())
     tally = _write(order, settings["out"])
     total_text = f", {money.format_naira(tally.sum_minor)}" if kind.sum_title else ""
     err.print(

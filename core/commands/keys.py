@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from core import clock
-from core.commands import ACTOR
+from core.commands import describe_terminal
 from core.services.catalogue import keys
 from core.store.access import Scope, reading, writing
 
@@ -30,7 +30,7 @@ def issue_key(
 
     fields = {"distributor": distributor, "mode": mode, "name": name}
     with writing(Scope.system()) as session:
-        issued = key_admin.issue_unasked(session, fields, actor=ACTOR)
+        issued = key_admin.issue_unasked(session, fields, actor=describe_terminal())
     if issued.new_distributor:
         err.print(f"{issued.new_distributor} is a new distributor.")
     sys.stdout.write(issued.key + "\n")
@@ -62,9 +62,9 @@ def revoke_key(
     from core.services.events.webhooks import endpoints  # noqa: PLC0415
 
     with writing(Scope.system()) as session:
-        revoked = keys.revoke_key(session, id_or_key, actor=ACTOR)
+        revoked = keys.revoke_key(session, id_or_key, actor=describe_terminal())
         going_on = len(endpoints.list_of_key(session, revoked))
-        disabled = endpoints.disable_of_key(session, revoked, actor=ACTOR) if with_endpoints else 0
+        disabled = endpoints.disable_of_key(session, revoked, actor=describe_terminal()) if with_endpoints else 0
     out.print(f"Revoked {revoked}")
     if disabled:
         out.print(f"Webhook endpoints disabled with it, whose events are held: {disabled}")

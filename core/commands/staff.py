@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from core.commands import ACTOR
+from core.commands import describe_terminal
 from core.errors import StateForbids
 from core.services.people import accounts, staff
 from core.store.access import Scope, ScopedSession, reading, transact, writing
@@ -34,7 +34,7 @@ def add_staff(
             roles=role,
             password=password,
             claim_limit=claim_limit,
-            actor=ACTOR,
+            actor=describe_terminal(),
         )
     out.print(f"{email} can sign in as {', '.join(role)}.", highlight=False)
 
@@ -43,7 +43,7 @@ def add_staff(
 def disable_staff(email: str) -> None:
     """End a person's access at once."""
     with writing(Scope.system()) as session:
-        staff.disable(session, email, actor=ACTOR)
+        staff.disable(session, email, actor=describe_terminal())
     out.print(f"{email} can no longer sign in.", highlight=False)
 
 
@@ -57,7 +57,7 @@ def set_details(
 
     def work(session: ScopedSession) -> None:
         person = staff.get_by_email(session, email)
-        staff.set_own_details(session, person.id, phone_number=phone, account_number=account, actor="command line")
+        staff.set_own_details(session, person.id, phone_number=phone, account_number=account, actor=describe_terminal())
 
     transact(Scope.system(), work)
     out.print(f"The details of {email} are kept.", highlight=False)

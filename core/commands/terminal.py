@@ -1,27 +1,15 @@
 """Acts that the command line does in somebody's name: the log has the user and the machine (contract K11)."""
 
-import getpass
-import os
-import socket
 from collections.abc import Callable
 from typing import Any, TypeVar
 from uuid import UUID
 
+from core.commands import describe_terminal
 from core.services.audit import log as audit
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, transact
 
 Made = TypeVar("Made")
-
-
-def describe_terminal() -> str:
-    """Return who runs the command, "command line, ada at desk-1", as the audit log names it."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):
-        # A container's user may have no name.
-        user = f"user {os.getuid()}"
-    return f"command line, {user} at {socket.gethostname()}"[:120]
 
 
 def act(work: Callable[[ScopedSession], Made], kind: str, action: str, *, officer: Person, **facts: Any) -> Made:

@@ -1,10 +1,12 @@
 """Credit life: repays a loan when its borrower cannot; priced by the chosen benefits (contract S5)."""
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import ROUND_CEILING, Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
@@ -46,10 +48,20 @@ def _check_loan_not_over(value: date, info: ValidationInfo) -> date:
     return value
 
 
+# A spreadsheet writes other dashes than a keyboard.
+_DASHES: Final = re.compile("[\u2010-\u2015\u2212]")
+
+
 def _normalise_account(value: str) -> str:
-    """The number of a loan as it is compared: in upper case, without blanks (contract S12)."""
-    bare = "".join(value.split()).upper()
-    if not bare.isprintable() or not any(character.isalnum() for character in bare):
+    """The number of a loan as it is compared: in upper case, without blanks, with one kind of dash (contract S12).
+
+    Letters that only look like those of Latin would make another loan of it.
+    """
+    plain = _DASHES.sub("-", unicodedata.normalize("NFKC", value))
+    bare = "".join(plain.split()).upper()
+    if not bare.isascii() or not bare.isprintable():
+        raise fault("must be written in Latin letters, digits and signs")
+    if not any(character.isalnum() for character in bare):
         raise fault("must have a letter or a digit")
     return bare
 

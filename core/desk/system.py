@@ -18,7 +18,7 @@ from core.desk.queues import QueueHealth, count_endpoints, list_queues
 from core.desk.status import Beat
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
-from core.services.people import role_grants
+from core.services.people import demonstration, role_grants
 from core.settings import VERSION, Settings, get_commit, settings
 from core.store.access import ScopedSession, store, wal_is_safe
 from core.store.schema import versions
@@ -114,7 +114,9 @@ def get_system_facts(session: ScopedSession) -> SystemFacts:
         backup_at=status.newest_backup(session),
         kept_answers=int(answer_count),
         oldest_answer_at=oldest,
-        unconfirmed=[] if settings().demo else role_grants.list_unconfirmed(session, since=clock.now() - _UNCONFIRMED),
+        unconfirmed=[]
+        if demonstration.is_demonstrating(session)
+        else role_grants.list_unconfirmed(session, since=clock.now() - _UNCONFIRMED),
     )
 
 

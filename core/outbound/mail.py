@@ -32,7 +32,7 @@ def can_send() -> bool:
 def deliver(message_id: str, recipient: str, subject: str, body: str) -> None:
     """Deliver one e-mail; MailFault says why it was not taken. The id stays the same on every try."""
     message = EmailMessage()
-    message["From"], message["To"], message["Subject"] = settings().mail_from, recipient, subject
+    message["From"], message["To"], message["Subject"] = settings().get_sender(), recipient, subject
     message["Message-ID"], message["Date"] = f"<{message_id}@coverdesk>", format_datetime(clock.now())
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(body)

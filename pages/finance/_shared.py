@@ -21,6 +21,8 @@ from core.ui.kit.actions import Action, Day, Text
 ROLE = "finance"
 action = partial(Action, roles=(ROLE,))
 NOT_IN_FILE = "– not in the file –"
+# What the amounts of an insurer's file are.
+AMOUNTS = {"net": "Net of both commissions", "gross": "Gross premium"}
 _NAMED = 3
 
 

@@ -258,7 +258,8 @@ def draw() -> None:
         st.info("The month is not over yet: it can be closed afterwards.", icon=":material/event_upcoming:")
         return
     with st.container(horizontal=True, gap="xsmall"):
-        next_stage(stages, month)
+        if state != MonthState.CLOSED:
+            next_stage(stages, month)
         buttons(month, steps, earlier, person)
     history(steps)
     if state != MonthState.CLOSED:

@@ -139,9 +139,15 @@ TAXES: Table[TaxLine] = Table(
 )
 
 
-def due() -> None:
+def due(by: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = [(each, payment_reading.hindrance_of(session, each)) for each in balances.list_balances(session)]
+        rows = [
+            (
+                each,
+                payment_reading.hindrance_of(session, each) or payment_reading.find_bar_to_prepare(session, each, by),
+            )
+            for each in balances.list_balances(session)
+        ]
     payable = [balance for balance, why in rows if why is None]
     if not rows:
         st.info("Nothing is due: every statement that was sent is settled.", icon=":material/task_alt:")
@@ -284,8 +290,10 @@ def draw() -> None:
         payments(person)
     elif view == "payouts":
         payouts(person)
+    elif view == "taxes":
+        taxes()
     else:
-        {"due": due, "taxes": taxes}[view]()
+        due(person)
 
 
 LABELS = {"approve": "Confirm", "confirm": "The bank has paid", "return": "Returned", "withdraw": "Give up"}

@@ -8,7 +8,7 @@ import streamlit as st
 from core.errors import CoverdeskError
 from core.services.finance import parties
 from core.services.finance.payments import bank_answers, payouts
-from core.services.finance.payments.bank_answers import AnswerLine
+from core.services.finance.payments.bank_answers import WITHOUT_REFERENCE, AnswerLine
 from core.services.finance.payments.payouts import BatchRow, PaymentRow
 from core.services.finance.reconciling import table_files
 from core.services.people.staff import Person
@@ -79,22 +79,27 @@ OF_BATCH: Table[PaymentRow] = tables.sortable(
 )
 
 
-def buttons(row: BatchRow, person: Person, *, is_lapsed: bool) -> None:
+def buttons(row: BatchRow, person: Person, *, is_lapsed: bool, bar: str | None) -> None:
+    is_barred = bool(bar) or not person.may_approve
     if is_lapsed and row.prepared_by != person.id:
-        approving(row, anew=True).button("Approve again", type="primary", disabled=not person.may_approve)
+        approving(row, anew=True).button("Approve again", type="primary", disabled=is_barred)
     if row.state != BatchState.PREPARED:
         return
     if row.prepared_by != person.id:
-        approving(row).button("Approve", type="primary", disabled=not person.may_approve)
+        approving(row).button("Approve", type="primary", disabled=is_barred)
     giving_up(row).button("Give up")
 
 
-def show_who_acts(row: BatchRow, person: Person) -> None:
+def show_who_acts(row: BatchRow, person: Person, *, is_lapsed: bool, bar: str | None) -> None:
     """Say beside the buttons why somebody cannot approve it."""
-    if row.state == BatchState.PREPARED and row.prepared_by == person.id:
+    if row.state != BatchState.PREPARED and not is_lapsed:
+        return
+    if row.prepared_by == person.id:
         st.caption("You prepared this payout: somebody else of finance approves it.")
-    elif row.state == BatchState.PREPARED:
+    elif not person.may_approve:
         show_resting(person)
+    elif bar:
+        st.caption(f"{words.plain(bar)}.")
 
 
 def answers(row: BatchRow, person: Person) -> None:
@@ -129,7 +134,9 @@ def preview(row: BatchRow, name: str, content: bytes) -> None:
     good = [line for line in lines if line.is_to_note]
     if unclear := sum(line.is_unclear for line in lines):
         some = f"{words.count(unclear)} of {words.counted(len(lines), 'row', 'rows')}"
-        st.warning(f"{some} cannot be noted: ask the bank.", icon=":material/block:")
+        is_unmapped = not columns.get("reference") and any(line.refusal == WITHOUT_REFERENCE for line in lines)
+        advice = "choose the column with the bank's reference" if is_unmapped else "ask the bank"
+        st.warning(f"{some} cannot be noted: {advice}.", icon=":material/block:")
     lead_to_others(lines)
     if not good:
         st.caption("No row of this file answers a payment that waits for the bank.")
@@ -212,18 +219,21 @@ def draw() -> None:
         rows = payouts.list_of_batch(session, row.id)
         superseded = payouts.find_superseded(session, row.id)
         lapsed = None if superseded else payouts.find_lapse(session, row.id)
+        is_lapsed = lapsed is not None
+        is_open = is_lapsed or row.state == BatchState.PREPARED
+        bar = payouts.find_bar_to_approve(session, row.id, person) if is_open else None
         own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
     with frame.header_with_buttons(
         f"{row.number} {words.badge(row.progress)}",
         "Payments that one person prepared, another approves, and the bank answers line by line.",
         tab=f"{row.number} · Payout",
     ):
-        buttons(row, person, is_lapsed=lapsed is not None)
+        buttons(row, person, is_lapsed=is_lapsed, bar=bar)
     actions.run()
-    show_who_acts(row, person)
+    show_who_acts(row, person, is_lapsed=is_lapsed, bar=bar)
     facts.own_interest(sorted(own))
     facts.lapsed_approval(lapsed)
-    people(row, superseded, is_lapsed=lapsed is not None)
+    people(row, superseded, is_lapsed=is_lapsed)
     answers(row, person)
     total = words.naira(sum(each.net_minor for each in rows))
     st.markdown(f"{OF_BATCH.count_text(len(rows))} · {total}")

@@ -22,10 +22,10 @@ from core.ui.kit.actions import Action
 from core.ui.lists import columns, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
-from pages.finance._shared import NOT_IN_FILE, ROLE, action, choose_month
+from pages.finance._shared import AMOUNTS, NOT_IN_FILE, ROLE, action, choose_month
 
 PLACE = "reconcile"
-_OPEN = f"{PLACE}.open"
+_OPEN, _MADE = f"{PLACE}.open", f"{PLACE}.made"
 _MEANINGS = {
     "policy_number": "Policy number",
     "reference": "Bank reference",
@@ -36,7 +36,6 @@ _MEANINGS = {
     "date": "Date",
     "rate": "Commission rate, %",
 }
-_AMOUNTS = {"net": "Net of both commissions", "gross": "Gross premium"}
 
 
 def draw_form(months: Sequence[date]) -> None:
@@ -82,9 +81,10 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
             for meaning, needed in table_files.MEANINGS[kind].items()
         }
         if provider_id:
-            usual = list(_AMOUNTS).index(held.amount_is) if held else 0
-            typed["amount_is"] = st.selectbox(
-                "The amount is", list(_AMOUNTS), index=usual, format_func=_AMOUNTS.__getitem__, key=f"{PLACE}.amount_is"
+            typed["amount_is"] = _pick_measure(
+                typed["columns"]["amount"],
+                held_for=held.columns.get("amount", "") if held else "",
+                held=held.amount_is if held else "net",
             )
         tolerance = money.to_wire(held.tolerance_minor) if held else "1.00"
         typed["tolerance"] = st.text_input(
@@ -157,13 +157,21 @@ def _pick(meaning: str, heading: Sequence[str], held: str, *, needed: bool) -> s
     return "" if chosen in (None, NOT_IN_FILE) else str(chosen)
 
 
+def _pick_measure(column: str, *, held_for: str, held: str) -> str:
+    """Draw what the amounts of a column are: first as it was used last, else as its heading says."""
+    usual = held if column == held_for else table_files.find_measure(column) or held
+    shown, key = list(AMOUNTS), f"{PLACE}.amount_is.{column}"
+    index = shown.index(usual)
+    return str(st.selectbox("The amount is", shown, index=index, format_func=AMOUNTS.__getitem__, key=key))
+
+
 def reconciling(typed: dict[str, Any], content: bytes, provider_id: UUID | None) -> Action:
-    """Return what compares a file with our records; the result is linked above the form."""
+    """Return what compares a file with our records; the result is opened."""
     return action(
         title="Reconcile",
         work=lambda session, _, by: reconciliations.run(session, typed, content, by=by, provider_id=provider_id),
         done="The file was compared: its differences are below.",
-        then=lambda made: st.session_state.update({f"{PLACE}.made": str(made), _OPEN: True}),
+        then=lambda made: st.session_state.update({_MADE: str(made), _OPEN: False}),
     )
 
 
@@ -225,12 +233,9 @@ def draw() -> None:
     if not frame.mode():
         st.info("Only live records are reconciled: switch to Live in the menu.", icon=":material/science:")
         return
+    if made := st.session_state.pop(_MADE, None):
+        page_links.go("finance/reconciliation.py", id=made)
     actions.run()
-    made = st.session_state.pop(f"{PLACE}.made", None)
-    if made:
-        page_links.link(
-            "finance/reconciliation.py", label="Open the result", icon=":material/balance:", query_params={"id": made}
-        )
     if is_first or st.session_state.get(_OPEN):
         with st.container(border=True):
             draw_form(months)

@@ -20,7 +20,7 @@ from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Choice, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action
+from pages.finance._shared import AMOUNTS, ROLE, action
 
 TICKED: Final = "differences.ticked"
 # What is done with several, with the labels of the buttons and what their dialogs say.
@@ -79,6 +79,8 @@ def basis(row: ReconciliationRow) -> None:
         facts.line("File", row.file_name)
         for meaning, name in row.columns.items():
             facts.line(meaning.replace("_", " ").capitalize(), name)
+        if row.provider_id:
+            facts.line("The amount is", AMOUNTS[row.amount_is])
         facts.line("Their rows matched", f"{words.count(row.matched_rows)} of {words.count(row.theirs_rows)}")
         facts.line("Equal within", words.naira(row.tolerance_minor))
         facts.line("Made", f"{row.maker}, {words.moment(row.made_at)}")

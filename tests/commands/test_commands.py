@@ -83,7 +83,6 @@ def test_init_makes_a_store_from_nothing_and_can_be_repeated(tmp_path: Path) -> 
         ("METRICS_TOKEN", "short"),
         ("OIDC_CLIENT_ID", "coverdesk"),
         ("BASE_URL", "http://desk.example.com"),
-        ("SMTP_URL", "smtps://mail.example"),
     ],
 )
 def test_init_refuses_what_the_server_would_refuse_and_makes_no_store(tmp_path: Path, name: str, value: str) -> None:

@@ -1,6 +1,7 @@
 """`coverdesk statements`: prepares what is due, as a person of finance; approving stays on the screen."""
 
-import getpass
+import os
+import pwd
 import socket
 from datetime import date, timedelta
 
@@ -86,5 +87,5 @@ def test_the_log_says_that_the_command_line_did_it_in_somebodys_name(finance: Fi
     by_command = next(entry for entry in made if entry.action == "statement prepared by command")
     (payout,) = [entry for entry in refused if entry.action == "payout prepared by command refused"]
     for entry, officer in ((by_command, "funmi@f.example"), (payout, "oye@f.example")):
-        assert entry.actor == f"command line, {getpass.getuser()} at {socket.gethostname()}"
+        assert entry.actor == f"command line, {pwd.getpwuid(os.getuid()).pw_name} at {socket.gethostname()}"
         assert (entry.after or {})["officer"] == officer

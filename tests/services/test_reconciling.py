@@ -391,6 +391,23 @@ def test_only_finance_reconciles_whole_months_of_live_records_and_a_file_once(fi
     assert (mapping.columns, mapping.tolerance_minor) == (COLUMNS, 100)
 
 
+def test_the_newest_file_can_be_read_in_another_way_and_an_older_one_cannot_come_back(
+    finance: Finance, insurer: UUID
+) -> None:
+    rows = [(number, sum(minor for minor, _ in lines), SEPTEMBER) for number, lines in ours(finance, insurer).items()]
+    content = file_of([row for row in rows if row[0]])
+    mistaken = row_of(finance, run(finance, insurer, content, amount_is="gross"))
+    meant = row_of(finance, run(finance, insurer, content))
+    assert meant.matched_rows == meant.theirs_rows > mistaken.matched_rows
+    assert row_of(finance, mistaken.id).is_superseded
+    with pytest.raises(StateForbids, match="with the same columns"):
+        run(finance, insurer, content)
+    run(finance, insurer, file_of([("A", 1, SEPTEMBER)]))
+    for more in ({}, {"amount_is": "gross"}, {"timing_days": 7}):
+        with pytest.raises(StateForbids, match="a newer one counts"):
+            run(finance, insurer, content, **more)
+
+
 def difference(finance: Finance, insurer: UUID, minor: int = 1_000) -> reconciliations.DifferenceRow:
     """The difference of a file that has the largest policy of ours with another amount."""
     mine = ours(finance, insurer).items()

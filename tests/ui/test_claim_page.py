@@ -167,14 +167,17 @@ def test_gadget_claim_shows_its_facts_and_only_the_end_of_the_account(opens: Ope
     assert "Show" in labels(at)
 
 
+def list_of_a_loan(status: str) -> list[str]:
+    """The moves from a status; nobody inspects anything for a loan, or estimates a repair."""
+    seen = ("Inspection submitted", "Repair estimate submitted")
+    return [move.to for move in claim_states.TRANSITIONS.list_from(status) if move.to not in seen]
+
+
 PEOPLE = ("ada", "sade", "root")
 # What each of an officer with a limit, a supervisor and an administrator may do; "no" is shown and cannot be chosen.
 MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
-    # Nobody inspects anything for a loan.
-    "Viewed": dict.fromkeys(
-        (move.to for move in claim_states.TRANSITIONS.list_from("Viewed") if move.to != "Inspection submitted"), PEOPLE
-    ),
-    "Approved": dict.fromkeys((move.to for move in claim_states.TRANSITIONS.list_from("Approved")), PEOPLE),
+    "Viewed": dict.fromkeys(list_of_a_loan("Viewed"), PEOPLE),
+    "Approved": dict.fromkeys(list_of_a_loan("Approved"), PEOPLE),
     # Sade has approved it, and it is above the limit of Ada.
     "Offer accepted": {"Paid": ("root",), "Reviewing": ("sade", "root")},
     "Declined": {"Reviewing": ("sade", "root")},

@@ -1,5 +1,6 @@
 """Month close on the screen: one person begins, the list says what stands against it, another closes."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -9,6 +10,7 @@ from core import demo
 from core.desk import closing
 from core.services.finance import journal
 from core.services.finance.statements import reading
+from core.states.finance import MonthState
 from core.store.access import Store
 from core.ui.kit import check_runs
 from tests.portfolio import NOW
@@ -77,6 +79,21 @@ def test_the_stages_of_a_month_say_what_each_waits_for_and_lead_to_its_rows(stor
     assert stages["sales"].is_done
     assert stages["payments"].waits == ("waits for the statements",), "0 of 0 is not done yet"
     assert finance.read(closing.list_stages, date(2026, 11, 1))[0].waits == ("runs until 30 Nov",)
+
+
+def test_a_month_that_is_closed_has_nothing_that_comes_next(
+    store: Store, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo.write(store, purchases=40, seed=5, until=NOW)
+    finance = Finance(store)
+    finance.do(closing.begin, date(2026, 10, 1), by="funmi")
+    (begun,) = finance.read(journal.list_steps, date(2026, 10, 1))
+    closed = [begun, replace(begun, state=MonthState.CLOSED, sha256="0" * 64)]
+    monkeypatch.setattr(journal, "list_steps", lambda *_: closed)
+    at = open_page(screen, finance, "femi")
+    assert "0 of" in texts(at), "a stage still waits"
+    assert "next" not in {button.key for button in at.button}
+    assert "Ask to reopen it" in labels(at)
 
 
 def test_the_month_that_comes_first_is_the_one_that_is_shown(store: Store, screen: Screen) -> None:

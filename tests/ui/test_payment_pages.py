@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock, money
 from core.services.finance import agreements
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts
+from core.services.finance.payments import payouts, transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.lists.paging import Paging
@@ -114,6 +114,50 @@ def test_the_banks_answer_is_a_file_that_somebody_else_than_the_preparer_notes(
     confirm(press(at, f"Note 1 paid, {net}"))
     assert "1 answer of the bank is noted" in texts(at)
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
+
+
+def test_a_file_without_a_chosen_reference_is_a_matter_of_its_columns_and_known_headings_are_chosen(
+    finance: Finance, screen: Screen, partner: Partner
+) -> None:
+    sent(finance, Party("distributor", partner.id))
+    batch = finance.do(payouts.prepare, {Party("distributor", partner.id): None}, by="funmi")
+    finance.do(payouts.approve, batch, by="femi")
+    (row,) = finance.read(payouts.list_of_batch, batch)
+    line = f"{money.to_wire(row.net_minor)},PB-0001/1 2026-08,FT2611,Failed at the bank"
+    at = open_page(screen, finance, BATCH, by="femi", id=str(batch))
+    at.file_uploader(key="bank answer.file").upload("a.csv", f"Amount,Narration,Trace,Told\n{line}".encode()).run()
+    assert "1 of 1 row cannot be noted: choose the column with the bank's reference." in texts(at)
+    content = f"Amount,Narration,Session ID,Remark\n{line}"
+    at.file_uploader(key="bank answer.file").upload("b.csv", content.encode()).run()
+    chosen = {each.label: each.value for each in at.selectbox}
+    assert (chosen["Bank reference"], chosen["Reason of a return"]) == ("Session ID", "Remark")
+    assert list(at.table[0].value["Result"]) == [":green[can be noted]"]
+
+
+def test_who_noted_a_return_sees_why_others_prepare_and_approve_its_payment(
+    finance: Finance, screen: Screen, partner: Partner
+) -> None:
+    party = Party("distributor", partner.id)
+    sent(finance, party)
+    batch = finance.do(payouts.prepare, {party: None}, by="funmi")
+    finance.do(payouts.approve, batch, by="femi")
+    (row,) = finance.read(payouts.list_of_batch, batch)
+    back = {"returned_on": str(clock.today()), "reason": "The account is closed"}
+    finance.do(transitions.return_payment, row.id, back, by="femi")
+    own = "You noted that a payment of this came back"
+    at = open_page(screen, finance, LIST, by="femi")
+    assert next(iter(lists(at)[0]["Payout"])).startswith(own)
+    assert not any(label.startswith("Prepare a payout") for label in labels(at))
+    at = open_page(screen, finance, LIST, by="funmi")
+    assert any(label.startswith("Prepare a payout") for label in labels(at))
+    again = finance.do(payouts.prepare, {party: None}, by="funmi")
+    at = open_page(screen, finance, BATCH, by="femi", id=str(again))
+    assert next(button.disabled for button in at.button if button.label == "Approve")
+    assert own in texts(at)
+    # It is the account that she proposed herself.
+    at = open_page(screen, finance, BATCH, by="root", id=str(again))
+    assert next(button.disabled for button in at.button if button.label == "Approve")
+    assert "You proposed the account that is paid to" in texts(at)
 
 
 def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(

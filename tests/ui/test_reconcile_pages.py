@@ -57,8 +57,8 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     assert list(understood["Amount"]) == [words.naira(sold.provider_share_minor + 500), "₦10.00"]
     at.button(key="reconcile.run").click().run()
     assert not at.exception
+    follow(at)
     assert "its differences are below" in texts(at)
-    follow(at, row_links(at)[0])
     numbers = list(lists(at)[0]["Policy or reference"])
     assert colours_of(at)[DifferenceState.OPEN] not in ("green", "gray"), "what is open is not done"
     assert "THEIRS/1" in numbers
@@ -145,6 +145,7 @@ def test_a_file_with_other_columns_than_the_last_is_guessed_anew_and_shown_as_un
     first = f"Policy,Net amount\n{sold.policy_number},1.00".encode()
     at.file_uploader(key="reconcile.file").upload("first.csv", first).run()
     at.button(key="reconcile.run").click().run()
+    at = open_page(screen, finance, FORM, month="2026-09", party=sold.provider)
     at.file_uploader(key="reconcile.file").upload("again.csv", first + b"\nX/1,2.00").run()
     assert "were used last for this party" in texts(at)
     other = f"Net amount,Due,Number\nyes,7.00,{sold.policy_number}\nno,12.00,\nno,nothing,X/2".encode()
@@ -156,6 +157,29 @@ def test_a_file_with_other_columns_than_the_last_is_guessed_anew_and_shown_as_un
     assert list(understood["Amount"]) == ["₦7.00", "₦12.00", ""]
     assert list(understood["Policy number"])[1] == "None: not checked"
     assert "has no amount" in list(understood["What is wrong"])[2]
+
+
+def test_what_the_amount_is_follows_the_column_that_is_chosen_and_stands_with_the_result(
+    finance: Finance, screen: Screen
+) -> None:
+    sold = next(row for row in finance.rows(from_="2026-09-01", to="2026-09-30") if row.policy_number)
+    at = open_page(screen, finance, FORM, month="2026-09", party=sold.provider)
+    gross = money.to_wire(sold.total_minor)
+    content = f"Policy,Gross premium,Net,Due\n{sold.policy_number},{gross},1.00,2.00".encode()
+    at.file_uploader(key="reconcile.file").upload("september.csv", content).run()
+
+    def measure(column: str) -> str:
+        at.selectbox(key="reconcile.amount").select(column).run()
+        return str(at.selectbox(key=f"reconcile.amount_is.{column}").value)
+
+    assert [measure(column) for column in ("Net", "Gross premium", "Due")] == ["net", "gross", "net"]
+    measure("Gross premium")
+    at.button(key="reconcile.run").click().run()
+    follow(at)
+    assert [fact.value for fact in at.text].count("Gross premium") == 2, "the column, and what it holds"
+    (made,) = finance.read(reconciliations.list_reconciliations)
+    assert (made.amount_is, made.columns["amount"]) == ("gross", "Gross premium")
+    assert made.matched_rows == made.theirs_rows == 1
 
 
 def test_wrong_addresses_are_explained_and_other_roles_do_not_reach_it(finance: Finance, screen: Screen) -> None:

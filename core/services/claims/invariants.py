@@ -13,13 +13,13 @@ from core import clock, money
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.review import coverage_checks, related
+from core.services.claims.review.coverage_checks import DeskDates
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
-from core.services.people import approvals
+from core.services.people import approvals, demonstration
 from core.services.policies import changes as policy_changes
-from core.settings import settings
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
@@ -69,25 +69,30 @@ def find_paid_for_an_earlier_loss(session: ScopedSession) -> Iterator[str]:
 def find_paid_outside_cover(session: ScopedSession) -> Iterator[str]:
     """Claims that were paid for a loss outside the cover without a reason for that check (contract K1, K7).
 
-    Outside are the days before and after it, and those before the desk put it in force.
+    Outside are the days before and after it, those before the desk put it in force, and for a claim that came after a
+    loan was said to be over, the days from then on.
     """
     paid, issued = _sum_paid(), policy_changes.load_issued_at_desk(session)
+    refunded = policy_changes.load_refunded_from(session)
     explained = sa.exists().where(
         col(ClaimOverride.claim_id) == col(Claim.id), col(ClaimOverride.check_key) == coverage_checks.IN_FORCE
     )
     query: AnySelect = (
-        sa.select(col(Claim.id), col(Claim.incident_date), Policy, paid.c.minor)
+        sa.select(col(Claim.id), col(Claim.incident_date), col(Claim.created_at), Policy, paid.c.minor)
         .join(paid, paid.c.claim_id == col(Claim.id))
         .join(Policy, col(Policy.id) == col(Claim.policy_id))
         .where(col(Claim.incident_date).is_not(None), sa.not_(explained))
     )
     for row in session.execute(query.execution_options(yield_per=1_000)):
-        happened = date.fromisoformat(row.incident_date[:10])
-        issued_on = issued.get(audit.subject_of("policy", row.Policy.id))
-        if coverage_checks.check_in_force(row.Policy, happened, issued_on).passed is False:
+        happened, subject = date.fromisoformat(row.incident_date[:10]), audit.subject_of("policy", row.Policy.id)
+        is_later = row.Policy.cancelled_at is not None and row.created_at >= row.Policy.cancelled_at
+        dates = DeskDates(issued.get(subject), refunded.get(subject) if is_later else None)
+        if coverage_checks.check_in_force(row.Policy, happened, dates).passed is False:
             day, after = clock.format_day(happened), ""
-            if coverage_checks.check_in_force(row.Policy, happened).passed is not False and issued_on:
-                after = f", which the desk put in force on {clock.format_day(issued_on)}"
+            if coverage_checks.check_in_force(row.Policy, happened).passed is not False:
+                issued_on, over_on = dates.issued_on, dates.refunded_from
+                after = f", which the desk put in force on {clock.format_day(issued_on)}" if issued_on else ""
+                after = f", whose loan was over on {clock.format_day(over_on)}" if over_on else after
             outside = f"its loss of {day} is outside the cover{after}, and nobody gave a reason"
             yield f"{_name(row.id, row.minor)} paid: {outside}"
 
@@ -268,7 +273,7 @@ def find_paid_on_one_paper(session: ScopedSession) -> Iterator[str]:
 
 def find_decided_by_command(session: ScopedSession) -> Iterator[str]:
     """Claims that the command line approved, offered or paid outside a demonstration, by the log (contract K11)."""
-    if settings().demo:
+    if demonstration.is_demonstrating(session):
         return
     query = sa.select(AuditEntry).where(col(AuditEntry.action) == claim_moves.BY_COMMAND)
     for entry in session.execute(query).scalars():

@@ -38,6 +38,11 @@ def is_demonstration(session: ScopedSession) -> bool:
     return demo.find(session) is not None
 
 
+def is_demonstrating(session: ScopedSession) -> bool:
+    """Return True in demonstration mode on a store that is a demonstration: whoever has a shell sets the mode alone."""
+    return settings().demo and is_demonstration(session)
+
+
 def add_accounts(session: ScopedSession) -> None:
     """One account for each role, a second admin and a second person of finance, with a password that everybody knows.
 

@@ -103,6 +103,7 @@ def settle_submission(
 
 MAX_NUMBER_LENGTH, LONGEST_WORD = 60, 200
 _ISSUED: Final = ("policy activated", "policy issued by hand")
+_CANCELLED: Final = "policy cancelled"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -185,6 +186,23 @@ def load_issued_at_desk(session: ScopedSession, *conditions: sa.ColumnElement[bo
     return {row.subject: clock.to_lagos_day(row.at) for row in found}
 
 
+def find_refunded_from(session: ScopedSession, policy: Policy) -> date | None:
+    """Return from which day on the premium of a loan that was said to be over went back; None where none was."""
+    if policy.cancelled_at is None:
+        return None
+    subject = audit.subject_of("policy", policy.id)
+    return load_refunded_from(session, col(AuditEntry.subject) == subject).get(subject)
+
+
+def load_refunded_from(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> dict[str, date]:
+    """Return the days on which loans were said to be over, by the subjects that the log names their policies by."""
+    ended_on = col(AuditEntry.after)["ended_on"].as_string()
+    query = sa.select(col(AuditEntry.subject), ended_on.label("day")).where(
+        col(AuditEntry.action) == _CANCELLED, ended_on.is_not(None), *conditions
+    )
+    return {row.subject: date.fromisoformat(row.day) for row in session.execute(query)}
+
+
 def preview_activation(
     session: ScopedSession,
     policy_id: UUID,
@@ -263,7 +281,7 @@ def cancel(
         "method": refund.method,
         "ended_on": ended_on.isoformat() if ended_on else None,
     }
-    return _save_change(session, policy, cover, actor=actor, action="policy cancelled", after=after, refund=refund)
+    return _save_change(session, policy, cover, actor=actor, action=_CANCELLED, after=after, refund=refund)
 
 
 def preview_refund(session: ScopedSession, policy_id: UUID, *, by_insurer: bool) -> Refund:

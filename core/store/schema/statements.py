@@ -104,7 +104,6 @@ class Reconciliation(Row, table=True):
     __table_args__ = (
         one_of("kind", RECONCILED, "kind"),
         sa.CheckConstraint("(kind = 'insurer') = (provider_id IS NOT NULL)", name="party"),
-        sa.UniqueConstraint("sha256", "month", "kind", "provider_id"),
         sa.Index(None, "month"),
     )
     id: UUID = Field(primary_key=True)

@@ -15,7 +15,7 @@ from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow.moves import BY_COMMAND
 from core.services.policies import changes as policy_changes
 from core.store.access import Scope
-from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, FileMark, UploadedFile
+from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, FileMark, Policy, UploadedFile
 from tests.planting import find_faults
 from tests.portfolio import build_payment
 from tests.services.claim_desk import NOON
@@ -74,6 +74,21 @@ def test_payment_for_a_loss_from_before_the_sale(office: Office) -> None:
     plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(incident_date="2026-08-01"))
     said = f"{named(claim_id)}, ₦70,000.00 paid: the loss was before the sale, and nobody gave a reason"
     assert said in faults(office, "No loss from before its sale was paid without a reason")
+
+
+@pytest.mark.both_databases
+def test_payment_for_a_loss_from_after_the_loan_was_said_to_be_over(office: Office) -> None:
+    claim_id = paid(office)
+    policy_id = office.claim(claim_id).policy_id
+    over_on, said = {"ended_on": "2026-10-30"}, "outside the cover, whose loan was over on 30 Oct 2026, and nobody gave"
+    with office.store.writing(Scope.system()) as session:
+        subject = audit.subject_of("policy", policy_id)
+        audit.write(session, actor="key", action="policy cancelled", subject=subject, after=over_on)
+    plant(office, sa.update(Policy).where(col(Policy.id) == policy_id).values(cancelled_at=NOON))
+    plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(created_at=NOON - timedelta(hours=1)))
+    assert not [each for each in faults(office, OUTSIDE) if named(claim_id) in each], "it was paid before"
+    plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(created_at=NOON))
+    assert any(said in each for each in faults(office, OUTSIDE))
 
 
 def test_payment_for_a_loss_outside_the_cover(office: Office) -> None:

@@ -43,6 +43,20 @@ class CoverageCheck:
     detail: str
 
 
+@dataclass(frozen=True, slots=True)
+class DeskDates:
+    """Days of a cover by the log: on which the desk put it in force by hand, and from which its premium went back.
+
+    The latter is the day on which its loan was said to be over (contract B3); the policy itself ended later.
+    """
+
+    issued_on: date | None = None
+    refunded_from: date | None = None
+
+
+NO_DATES: Final = DeskDates()
+
+
 def describe_unmet(check: CoverageCheck) -> str:
     """Return how a check stands that is not met."""
     return "not known" if check.passed is None else "not met"
@@ -55,15 +69,14 @@ def run_checks(
     found: Sequence[Duplicate],
     recent_count: int,
     insured: Mapping[str, Any],
-    issued_on: date | None = None,
+    dates: DeskDates = NO_DATES,
 ) -> list[CoverageCheck]:
     """Run the checks that apply to this type of claim, the most decisive first.
 
-    `endpoint` sold the policy, `insured` is its data as endorsed before the loss, and `issued_on` the day on which
-    somebody at the desk put it in force by hand.
+    `endpoint` sold the policy, and `insured` is its data as endorsed before the loss.
     """
     happened = _get_incident_day(claim)
-    checks = [check_in_force(policy, happened, issued_on)]
+    checks = [check_in_force(policy, happened, dates)]
     if claim.credit_life_claim_meta is not None:
         meta = claim.credit_life_claim_meta
         checks += [_check_benefit(policy, meta), _check_loan_dates(meta, happened), _check_loan_amount(policy, meta)]
@@ -112,18 +125,21 @@ def _check_velocity(count: int) -> CoverageCheck:
     return CoverageCheck("velocity", question, passed, f"{count} of this phone, account or e-mail up to this one")
 
 
-def check_in_force(policy: Policy, happened: date | None, issued_on: date | None = None) -> CoverageCheck:
-    """Fails for a loss outside the days of cover, or before the desk put it in force; unknown without its day."""
+def check_in_force(policy: Policy, happened: date | None, dates: DeskDates = NO_DATES) -> CoverageCheck:
+    """Fails for a loss outside the days of cover, or those that were paid for; unknown without its day."""
     start, last = fraud_flags.get_cover_days(policy)
-    ended = policy.cancelled_at or policy.declined_at
     detail = " · ".join(f"{label} {value}" for label, value in fraud_flags.describe_cover(policy))
     if happened is None or not policy.activated:
         passed = None if policy.activated else False
     else:
+        ended = policy.cancelled_at or policy.declined_at
         over = ended is not None and clock.to_lagos_day(ended) <= happened
         passed = start is not None and not over and not fraud_flags.is_outside(happened, start, last)
-        if issued_on is not None and issued_on > happened:
-            passed, detail = False, f"{detail} · Put in force at the desk {format_day(issued_on)}, after the loss"
+        if dates.issued_on is not None and dates.issued_on > happened:
+            passed, detail = False, f"{detail} · Put in force at the desk {format_day(dates.issued_on)}, after the loss"
+        if dates.refunded_from is not None and dates.refunded_from <= happened:
+            told = f"The loan was said to be over on {format_day(dates.refunded_from)}"
+            passed, detail = False, f"{detail} · {told}, and the premium went back from then on"
     return CoverageCheck(IN_FORCE, "In force on the day of the incident", passed=passed, detail=detail)
 
 

@@ -17,7 +17,7 @@ from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.review import coverage_checks, officers
 from core.services.claims.review import related as duplicates
-from core.services.claims.review.coverage_checks import CoverageCheck, CoverTerms
+from core.services.claims.review.coverage_checks import CoverageCheck, CoverTerms, DeskDates
 from core.services.claims.review.related import Duplicate
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import payments as claim_payments
@@ -335,8 +335,10 @@ def _run_checks(
     endpoint = (product.prefix, product.route_name)
     insured = policies.get_insured_for_claim(session, policy, submitted.get_loss_day(claim))
     declined = coverage_checks.check_declined(duplicates.list_declined(session, claim))
-    issued_on = policy_changes.find_issued_at_desk(session, policy)
-    in_force, *others = coverage_checks.run_checks(claim, policy, endpoint, found, recent_count, insured, issued_on)
+    dates = DeskDates(
+        policy_changes.find_issued_at_desk(session, policy), policy_changes.find_refunded_from(session, policy)
+    )
+    in_force, *others = coverage_checks.run_checks(claim, policy, endpoint, found, recent_count, insured, dates)
     return [in_force, *coverage_checks.check_terms(claim, terms), *others, declined]
 
 

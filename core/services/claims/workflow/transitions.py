@@ -38,19 +38,22 @@ from core.states.claims import (
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim
 
+# Nobody inspects a death, or estimates what its repair costs.
+_OF_WHAT_IS_SEEN: Final = (ClaimStatus.INSPECTION_SUBMITTED, ClaimStatus.ESTIMATE_SUBMITTED)
+
 
 def list_allowed(claim: Claim, person: Person, judgement: Judgement | None = None) -> tuple[ClaimTransition, ...]:
     """Every move from where a claim stands, each with what is missing for this person; none for who works no claims.
 
-    An inspection is offered where somebody looks at the loss. Without `judgement` nothing is held against what the
-    claim can come to.
+    An inspection and an estimate are offered where somebody looks at the loss. Without `judgement` nothing is held
+    against what the claim can come to.
     """
     if not person.has_role(*CLAIMS_ROLES):
         return ()
     return tuple(
         replace(move, missing=tuple(list_unmet(move.needs, move, claim, person, judgement)))
         for move in claim_states.TRANSITIONS.list_from(claim.claim_status)
-        if move.to != ClaimStatus.INSPECTION_SUBMITTED or submitted.is_inspected(claim)
+        if move.to not in _OF_WHAT_IS_SEEN or submitted.is_inspected(claim)
     )
 
 

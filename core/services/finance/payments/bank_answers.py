@@ -33,6 +33,7 @@ _OURS: Final = re.compile(r"PB-0*(\d+)\s*/\s*(\d+)", re.IGNORECASE)
 _ANSWERED: Final = {CONFIRMED: PaymentState.CONFIRMED, RETURNED: PaymentState.RETURNED}
 # Fields of a typed answer as the file has them.
 _NAMES: Final = {"bank_reference": "reference", "value_on": "date", "returned_on": "date"}
+WITHOUT_REFERENCE: Final = "has no reference of the bank"
 _UNTOLD: Final = "The bank returned it without a reason"
 
 
@@ -216,7 +217,7 @@ def _find_fault(line: AnswerLine, payment: PaymentRow) -> str:
         return "has a date after today"
     if line.on and payment.approved_at and line.on < clock.to_lagos_day(payment.approved_at):
         return "has a date before the day of the approval"
-    return "has no reference of the bank" if line.answer == CONFIRMED and not line.reference else ""
+    return WITHOUT_REFERENCE if line.answer == CONFIRMED and not line.reference else ""
 
 
 def describe(error: CoverdeskError) -> str:

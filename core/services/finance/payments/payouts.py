@@ -96,11 +96,36 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
         assert account is not None  # noqa: S101 - it was required above
         more = {"batch_id": batch.id, "bank_account_id": account.id}
         with transitions.keep_refusal(balance.party.subject, balance.party.id, "payout preparation", by):
-            refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
-            transitions.refuse_who_returned(session, _list_due(balance), by)
+            _refuse_preparer(session, balance, account, by)
             transitions.add(session, balance, minor, by=by, direction="out", **more)
     audit_batch(session, batch, "payout prepared", by=by)
     return batch.id
+
+
+def _refuse_preparer(session: ScopedSession, balance: Balance, account: BankAccount, by: Person) -> None:
+    parties.refuse_own_party(session, balance.party, by)
+    refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
+    transitions.refuse_who_returned(session, _list_due(balance), by)
+
+
+def find_bar_to_prepare(session: ScopedSession, balance: Balance, by: Person) -> str | None:
+    """Return why a balance that can be paid out is prepared by others than this person; None where it is not."""
+    account = agreements.get_usable(session, balance.party)
+    try:
+        if account is not None:
+            _refuse_preparer(session, balance, account, by)
+    except NotAllowed as refusal:
+        return str(refusal)
+    return None
+
+
+def find_bar_to_approve(session: ScopedSession, batch_id: UUID, by: Person) -> str | None:
+    """Return why a person cannot approve a batch as it is now; None where nothing stands against it."""
+    try:
+        _judge(session, session.get_one(PayoutBatch, batch_id), by)
+    except (NotAllowed, StateForbids) as refusal:
+        return str(refusal)
+    return None
 
 
 def approve(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:

@@ -345,11 +345,23 @@ def _is_of(provider_id: UUID | None) -> sa.ColumnElement[bool]:
 
 
 def _refuse_again(session: ScopedSession, given: ReconciliationInput, provider_id: UUID | None, digest: str) -> None:
-    is_same, is_of_party = col(Reconciliation.sha256) == digest, _is_of(provider_id)
-    if session.count_rows(
-        Reconciliation, is_same, col(Reconciliation.month) == given.month.replace(day=1), is_of_party
-    ):
-        raise StateForbids("This very file was reconciled with this month already")
+    """Refuse a file that was compared before; the newest may be read in another way, as columns can be mistaken."""
+    query: AnySelect = (
+        sa.select(Reconciliation)
+        .where(col(Reconciliation.sha256) == digest, _is_of(provider_id))
+        .where(col(Reconciliation.month) == given.month.replace(day=1))
+        .order_by(col(Reconciliation.made_at).desc(), col(Reconciliation.id).desc())
+        .limit(1)
+    )
+    before = session.execute(query).scalars().one_or_none()
+    if before is None:
+        return
+    if is_superseded(session, before.id):
+        raise StateForbids("This very file was reconciled with this month already, and a newer one counts since")
+    columns = {meaning: name for meaning, name in given.columns.items() if name}
+    read_now = (columns, given.amount_is, to_minor(given.tolerance), given.timing_days)
+    if read_now == (before.columns, before.amount_is, before.tolerance_minor, before.timing_days):
+        raise StateForbids("This very file was reconciled with this month already, with the same columns")
 
 
 def _ours(

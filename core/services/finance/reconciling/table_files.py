@@ -443,6 +443,13 @@ def _guess_each(
     return found
 
 
+def find_measure(heading: str) -> str | None:
+    """Return what a column of amounts says that it holds: "gross" or "net"; None where its heading does not say it."""
+    words = set(_bare(heading).split())
+    named = [measure for measure in ("gross", "net") if measure in words]
+    return named[0] if len(named) == 1 else None
+
+
 def suits(file: TableFile, columns: Mapping[str, str]) -> bool:
     """Return True for a mapping whose columns the file has, and whose content can be what the mapping says.
 
@@ -509,9 +516,9 @@ _SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     "account": ("account number", "account no", "nuban", "account"),
     "narration": ("narration", "our reference", "description", "remark", "details"),
     "status": ("status", "result", "outcome", "response"),
-    "reason": ("reason", "message", "comment"),
+    "reason": ("reason", "message", "comment", "remark"),
     "policy_number": ("policy number", "policy no", "policy", "certificate"),
-    "reference": ("reference", "narration", "description"),
+    "reference": ("reference", "session id", "narration", "description"),
     "amount": ("final net", "net premium", "net amount", "net", "amount", "premium", "paid"),
     "money_in": ("money in", "credit", "deposit", "paid in", "inflow"),
     "money_out": ("money out", "debit", "withdrawal", "paid out", "outflow"),
