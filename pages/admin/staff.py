@@ -401,7 +401,11 @@ def _confirming(grant: OpenGrant) -> Action:
     return action(
         title="Confirm it",
         work=lambda session, _, by: accounts.confirm_change(session, grant.id, by=by) or "",
-        done="Confirmed. It holds from the person's next click; a higher limit in 24 hours.",
+        done=lambda link: (
+            "Confirmed. It holds once the person has chosen a password by the link."
+            if link
+            else "Confirmed. It holds from the person's next click; a higher limit in 24 hours."
+        ),
         then=_show_confirmed,
     )
 

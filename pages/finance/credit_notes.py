@@ -89,7 +89,7 @@ def paying(rows: Sequence[CreditNoteRow]) -> Action:
 
     def pay(session: ScopedSession, row: CreditNoteRow, typed: Values, by: Person) -> None:
         given = {"bank_reference": typed[_name(row, "bank_reference")], "value_on": typed["value_on"]}
-        deciding.pay(session, row.id, given, by=by)
+        deciding.pay(session, row.id, given, by=by, seen=row.payee_id)
 
     def ask(row: CreditNoteRow) -> Text:
         to = f"{row.payee}, ending in {row.payee_hint}" if row.payee_hint else row.payee or row.customer
@@ -293,7 +293,7 @@ def _paying(row: CreditNoteRow) -> Action:
         f" {words.plain(row.approver or '')}.",
         fields=bank_answer(),
         confirm="Note the payment",
-        work=lambda session, typed, by: deciding.pay(session, row.id, typed, by=by),
+        work=lambda session, typed, by: deciding.pay(session, row.id, typed, by=by, seen=row.payee_id),
         done="The credit note is paid.",
     )
 

@@ -141,6 +141,24 @@ def test_many_credit_notes_are_approved_by_one_and_paid_by_another(
     assert _states(finance, keys) == ["Paid", "Paid", "Computed"]
 
 
+def test_a_payment_is_not_noted_from_a_tab_that_shows_another_account_than_the_one_approved_since(
+    store: Store, partner: Partner, screen: Screen
+) -> None:
+    """It was paid as the tab shows it, and would be noted as paid to the account of now."""
+    finance = Finance(store)
+    (key,) = _give_back(finance, partner, 1)
+    finance.do(deciding.approve, UUID(key), ACCOUNT, by="femi")
+    one = press(open_page(screen, finance, ONE, by="funmi", id=str(UUID(key))), "It was paid")
+    many = press(open_page(screen, finance, LIST, by="funmi"), "Note 1 payment")
+    finance.do(deciding.approve, UUID(key), {**ACCOUNT, "payee_account": "0123456799"}, by="femi")
+    one = confirm(one, bank_reference="TRF/1")
+    assert "approved for another payee or account since you looked at it" in texts(one)
+    many = many.multiselect(key="decision.field.notes").set_value([key]).run()
+    many = confirm(many, **{f"{key} bank_reference": "TRF/1"})
+    assert "approved for another payee or account since you looked at it" in texts(many)
+    assert _states(finance, [key]) == ["Approved"]
+
+
 def test_many_returns_of_the_bank_are_noted_by_somebody_who_paid_none_of_them(
     store: Store, partner: Partner, screen: Screen
 ) -> None:

@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.people import four_eyes, staff
+from core.services.people import credentials, four_eyes, staff
 from core.services.people.credentials import SIGNED_IN
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
@@ -124,6 +124,9 @@ def propose(
 def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staff, str]:
     """Carry out what another admin proposed, and return the person's row and the act.
 
+    It is a link where an account comes to move money that the proposer alone made a password link of before, and may
+    sign in as since: its password and its sessions end, and the person chooses another.
+
     NotAllowed for who proposed it, for the person, for who was made an admin by the proposer, and for who has not been
     an active admin with a password of their own for a day.
     """
@@ -136,9 +139,20 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staf
         row = session.get_one(Staff, grant.staff_id)
         if row.disabled_at is not None and grant.act != "enable":
             raise StateForbids("This account is disabled: enable it first")
+        was_guarded = is_guarded(row.roles, row.claim_limit_minor)
         _apply(session, row, grant, actor=by.actor)
     PROPOSALS.decide(session, grant.id, "confirmed", by=by)
-    return row, grant.act
+    if was_guarded or not is_guarded(row.roles, row.claim_limit_minor) or not _was_opened(session, row, grant):
+        return row, grant.act
+    row.password_hash = row.link_until = None
+    session.flush()
+    credentials.end_sessions(session, row.id)
+    return row, "link"
+
+
+def _was_opened(session: ScopedSession, row: Staff, grant: RoleGrant) -> bool:
+    proposer = session.get_one(Staff, grant.proposed_by)
+    return settings().passwords and has_opened(session, f"staff {row.email}", by=f"staff {proposer.email}")
 
 
 def _apply(session: ScopedSession, row: Staff, grant: RoleGrant, *, actor: str, **more: Any) -> None:

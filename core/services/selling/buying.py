@@ -28,7 +28,7 @@ from core.services.selling.duplicate_guard import EarlierPolicy
 from core.settings import settings
 from core.store import policy_numbers
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Agreement, Certificate, Policy, Purchase, Submission
+from core.store.schema.tables import Agreement, Certificate, Distributor, Policy, Purchase, Submission
 
 
 def select_agreement(distributor_id: UUID) -> AnySelect:
@@ -49,6 +49,15 @@ def refuse_ended(session: ScopedSession, distributor_id: UUID, *, is_live: bool)
     last_on = session.execute(query).scalar()
     if last_on is not None and last_on < clock.today():
         raise StateForbids(f"The licence of this distributor ended on {last_on}: it sells again once it is renewed")
+
+
+def _refuse_barred(session: ScopedSession, seller: "Seller") -> None:
+    """StateForbids for a distributor that is switched off, of which no key has told yet, or whose licence is over."""
+    if seller.source != "api":
+        query = sa.select(col(Distributor.active)).where(col(Distributor.id) == seller.distributor_id)
+        if not session.execute(query).scalar_one():
+            raise StateForbids("This distributor is switched off: it sells again once an admin has switched it on")
+    refuse_ended(session, seller.distributor_id, is_live=seller.is_live)
 
 
 # Columns that a policy copies from its purchase.
@@ -104,9 +113,10 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
 
     Refuses with InvalidInput for a product or plan that this endpoint does not sell, somebody too young for it, a
     premium of nothing or a link to somebody else's file, with DuplicateRisk when the same thing is insured for these
-    dates, and with StateForbids after the end of the distributor's licence (contract S4, S12, S15, S17, F2).
+    dates, and with StateForbids for a distributor that is switched off or whose licence has ended (contract S4, S12,
+    S15, S17, F2, M3).
     """
-    refuse_ended(session, seller.distributor_id, is_live=seller.is_live)
+    _refuse_barred(session, seller)
     product, _ = run_checks(
         lambda: products.get_for_sale(session, cover, request.product_id, seller.distributor_id),
         lambda: file_links.require_own_files(session, request, seller.owner),
@@ -194,11 +204,11 @@ def write_many(
 ) -> Written:
     """Write drafts of one product and distributor: the rows of `sell`, together; `account_for` does the rest.
 
-    Those whose risk is insured by now are not sold. StateForbids after the end of the distributor's licence. No other
-    sale waits for what is locked here but those of the same risks and customers; `when_locked` is called when all of
-    them are locked: whoever locks theirs after it never holds up this transaction.
+    Those whose risk is insured by now are not sold. StateForbids for a distributor that is switched off or whose
+    licence has ended. No other sale waits for what is locked here but those of the same risks and customers;
+    `when_locked` is called when all of them are locked: whoever locks theirs after it never holds up this transaction.
     """
-    refuse_ended(session, seller.distributor_id, is_live=seller.is_live)
+    _refuse_barred(session, seller)
     owner = {"distributor_id": seller.distributor_id, "is_live": seller.is_live}
     terms = {each.risk_hash: each.term for each in drafts if each.risk_hash}
     insured = duplicate_guard.lock_risks(session, product.id, terms, **owner)  # type: ignore[arg-type]

@@ -1,13 +1,19 @@
 """Chains over loan books: a limit in parts, and loans that are said to have ended long ago (contract B3, B5)."""
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 
 from core import clock, money
-from core.errors import NotAllowed
-from core.store.access import Store
+from core.covers.credit_life import CREDIT_LIFE
+from core.dispatch import loan_books as worker
+from core.errors import NotAllowed, StateForbids
+from core.services.selling import buying
+from core.services.selling.loan_books import books
+from core.store.access import Scope, Store
+from core.store.schema.tables import Distributor
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.loan_books import Lender, as_csv, exits_csv, loan, person
@@ -46,3 +52,31 @@ def test_a_lenders_key_ends_no_loans_of_long_ago(store: Store, partner: Partner)
         lender.confirm(late)
     lender.confirm(late, by)
     lender.confirm(soon)
+
+
+@pytest.mark.both_databases
+def test_nothing_is_sold_of_a_book_or_at_the_desk_for_a_lender_that_was_switched_off(
+    store: Store, partner: Partner
+) -> None:
+    """Its keys are refused; a book that was confirmed before went on."""
+    lender, by = Lender(store, partner), person(store, "supervisor", "head")
+    book = lender.read(as_csv([loan(1)]), by=person(store, "operations", "ada"))
+    lender.confirm(book, by)
+    switch(store, partner, active=False)
+    worker.work(store)
+    held = lender.get(book.id)
+    assert (held.state, held.done_rows) == ("paused", 0)
+    assert str(held.refusal).startswith("This distributor is switched off")
+    at_desk = replace(partner.seller(), actor=by.actor, source="desk")
+    with store.writing(partner.scope()) as session, pytest.raises(StateForbids, match="is switched off"):
+        buying.sell(session, CREDIT_LIFE, shipped.request(CREDIT_LIFE), at_desk)
+    switch(store, partner, active=True)
+    with store.writing(partner.scope()) as session:
+        books.resume(session, book.id, actor=by.actor)
+    worker.work(store)
+    assert (lender.get(book.id).state, lender.get(book.id).done_rows) == ("done", 1)
+
+
+def switch(store: Store, partner: Partner, *, active: bool) -> None:
+    with store.writing(Scope.system()) as session:
+        session.get_one(Distributor, partner.id).active = active

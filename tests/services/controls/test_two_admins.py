@@ -11,7 +11,7 @@ from core import clock, ids
 from core.desk import store_check
 from core.errors import NotAllowed
 from core.services.audit import log as audit
-from core.services.people import accounts, role_grants, staff
+from core.services.people import accounts, credentials, role_grants, staff
 from core.services.people.role_grants import OpenGrant
 from core.services.people.staff import Person, StaffRow
 from core.settings import settings
@@ -231,6 +231,32 @@ def test_an_account_of_operations_that_confirms_loan_books_is_opened_by_two_admi
     admins.do(accounts.disable_person, key, by="ada")
     admins.do(accounts.enable_person, key, by="ada")
     assert (admins.waiting(key).act, admins.row(key).state) == ("enable", "Disabled")
+
+
+@pytest.mark.parametrize("proposer", ["ada", "eze"])
+def test_an_admin_who_opened_an_account_does_not_hold_its_password_once_it_moves_money(
+    admins: Admins, proposer: str
+) -> None:
+    """The link of an account of operations takes one admin: it was made, opened, and the roles proposed after it."""
+    key = admins.add(roles=["operations"], claim_limit=None)
+    link = admins.do(accounts.create_password_link, key, by="ada")
+    with admins.store.writing(SYSTEM) as session:
+        accounts.choose_password(session, ticket_of(link), "known to ada alone")
+        token = credentials.open_session(session, key)
+    admins.change(key, by=proposer, roles=["finance"])
+    confirmer = "eze" if proposer == "ada" else "ada"
+    another = admins.confirm(key, by=confirmer)
+    with admins.store.reading(SYSTEM) as session:
+        is_in = staff.get_by_token(session, token) is not None
+    # Whoever confirms gets the link of a new account as well: there another admin has said what it becomes.
+    assert (another is None, is_in, admins.row(key).has_password) == (*([proposer == "eze"] * 2), proposer == "eze")
+    assert admins.row(key).roles == ("finance",)
+    if another is not None:
+        with admins.store.writing(SYSTEM) as session:
+            accounts.choose_password(session, ticket_of(another), "a password of my own")
+    admins.change(key, by=proposer, roles=["finance", "operations"])
+    assert admins.confirm(key, by=confirmer) is None, "it moved money before"
+    assert admins.faults() == []
 
 
 def test_a_supervisor_who_becomes_an_officer_has_no_authority_until_a_limit_is_set(admins: Admins) -> None:

@@ -15,7 +15,7 @@ from core import clock, money, seal
 from core.covers import request
 from core.covers.fields import AccountNumber
 from core.covers.request import Request, refuse_unless
-from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.credit_notes import givers
@@ -325,13 +325,19 @@ def payments_of(session: ScopedSession, note_id: UUID) -> Sequence[CreditNotePay
     return session.execute(ordered).scalars().all()
 
 
-def pay(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
+def pay(
+    session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: Person, seen: UUID | None = None
+) -> None:
     """Note that an approved credit note was paid, once more after the bank returned it; never by who approved it.
 
-    InvalidInput names every wrong field, another payee than the one approved, and a reference that was used before.
+    `seen` is the payee, by its id, whom the payer saw and paid: StaleVersion where it was approved for another one, or
+    another account, since. InvalidInput names every wrong field, another payee than the one approved, and a reference
+    that was used before.
     """
     with _keep_refusal(by, "payment", note_id):
         row = _get_for_update(session, note_id, by, _STATE.PAID)
+        if seen not in (None, row.payee_id):
+            raise StaleVersion("It was approved for another payee or account since you looked at it")
         _refuse_payer(session, row, by)
         given: PaidInput = request.validate(PaidInput, typed)
         payee = find_payee(session, row) or Payee(_get_customer(session, row))

@@ -98,6 +98,7 @@ _PAYMENT = {
     "payee": col(PaymentPayee.name),
     "payee_bank": col(PaymentPayee.bank_name),
     "payee_hint": col(PaymentPayee.hint),
+    "payee_id": col(PaymentPayee.id),
     "paid_by": col(LAST.paid_by),
     "paid_at": col(LAST.created_at),
     "reference": col(Transfer.reference),
@@ -155,6 +156,7 @@ class CreditNoteRow:
     payee: str | None
     payee_bank: str | None
     payee_hint: str | None
+    payee_id: UUID | None
     reference: str | None
     value_on: date | None
     returned_by: UUID | None
