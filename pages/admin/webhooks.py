@@ -15,7 +15,7 @@ from core.services.catalogue import distributors
 from core.services.events.catalogue import EVENT_TYPES, OLDER_NAMES
 from core.services.events.webhooks import desk, endpoints, log
 from core.services.events.webhooks.endpoints import Endpoint, EndpointChange, EndpointRequest, NewSecret, ReplayRequest
-from core.services.events.webhooks.log import Delivery
+from core.services.events.webhooks.log import Delivery, Try
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading, store
 from core.ui.frame import frame, page_links
@@ -210,6 +210,8 @@ def draw() -> None:
 
 
 _DAYS = 7
+# A delivery that is tried soon is looked at as often.
+_SOON, _LOOKS_EVERY = timedelta(minutes=1), "2s"
 
 
 def changing(of: Endpoint) -> Action:
@@ -418,6 +420,34 @@ def sending_again(of: Delivery) -> Action:
     )
 
 
+def is_soon(of: Delivery) -> bool:
+    """Return True for a delivery that waits, and is tried within the next minute."""
+    return of.state == "queued" and (of.next_try_at is None or of.next_try_at < clock.now() + _SOON)
+
+
+def follow_delivery(shown: Delivery) -> None:
+    """Draw the page anew once the delivery was tried, or waits for longer."""
+    frame.require("admin")
+    with reading(frame.scope()) as session:
+        now = log.get_delivery(session, shown.id).delivery
+    if (now.state, now.attempts) != (shown.state, shown.attempts) or not is_soon(now):
+        st.rerun()
+
+
+def draw_tries(tries: Sequence[Try]) -> None:
+    st.subheader("Tries", anchor=False)
+    if not tries:
+        st.caption("It was not tried yet.")
+    for each in tries:
+        with st.container(border=True, width=640):
+            answered = words.plain(each.error) if each.error else f"The receiver answered {each.status}"
+            st.markdown(
+                f"**Try {each.attempt}** · {words.moment(each.started_at)} · {each.milliseconds} ms · {answered}"
+            )
+            if each.answer:
+                st.code(each.answer, language=None, wrap_lines=True)
+
+
 def draw_delivery() -> None:
     frame.require("admin")
     tables.back_link("deliveries", "admin/webhooks.py", "Back to the deliveries")
@@ -430,6 +460,8 @@ def draw_delivery() -> None:
     )
     sending_again(of).button("Send it again", icon="replay")
     actions.run()
+    if is_soon(of):
+        st.fragment(follow_delivery, run_every=_LOOKS_EVERY)(of)
     with st.container(border=True, width=640):
         facts.line("Event", str(of.event_id))
         facts.line("Queued", words.moment(of.created_at))
@@ -442,17 +474,7 @@ def draw_delivery() -> None:
             facts.line("Last error", of.last_error)
         if of.is_replay:
             facts.line("Replayed", "Yes")
-    st.subheader("Tries", anchor=False)
-    if not detail.tries:
-        st.caption("It was not tried yet.")
-    for each in detail.tries:
-        with st.container(border=True, width=640):
-            answered = words.plain(each.error) if each.error else f"The receiver answered {each.status}"
-            st.markdown(
-                f"**Try {each.attempt}** · {words.moment(each.started_at)} · {each.milliseconds} ms · {answered}"
-            )
-            if each.answer:
-                st.code(each.answer, language=None, wrap_lines=True)
+    draw_tries(detail.tries)
     st.subheader("Body", anchor=False)
     st.code(detail.body.decode(), language="json", wrap_lines=True)
     page_links.link_to("admin/webhooks.py#webhook", "Its endpoint", "webhook", id=str(of.endpoint_id))

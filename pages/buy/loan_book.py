@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Any, Final
+from uuid import UUID
 
 import streamlit as st
 
@@ -74,18 +75,32 @@ def _why(row: LoanBookRowRecord) -> str:
     return row["reason"] or ", ".join(_CODES[each] for each in row["also"])
 
 
+_NO_POLICY: Final = "line "
+
+
 def _cells(row: LoanBookRowRecord) -> str:
     return " · ".join(cell for cell in row["cells"] if cell)
+
+
+def _key(row: LoanBookRowRecord) -> str:
+    return row["policy_id"] or f"{_NO_POLICY}{row['line']}"
+
+
+def _query(key: UUID | str) -> dict[str, str] | None:
+    return None if str(key).startswith(_NO_POLICY) else {"id": str(key)}
 
 
 TABLE: Table[LoanBookRowRecord] = Table(
     name="loan_book_rows",
     noun=("row", "rows"),
     narrow=("account", "outcome", "amount", "reason"),
-    key=lambda row: str(row["line"]),
+    opens="policies/policy.py",
+    home=("buy/loan_book.py", "Back to the loan book"),
+    key=_key,
+    query=_query,
     columns={
-        "line": columns.text("Line", lambda row: str(row["line"] or ""), 60, right=True),
         "account": columns.text("Loan", lambda row: row["loan_account_number"], 160),
+        "line": columns.text("Line", lambda row: str(row["line"] or ""), 60, right=True),
         "outcome": columns.state("Outcome", lambda row: _OUTCOMES[row["outcome"]]),
         "amount": columns.naira("Amount", lambda row: _minor(row["amount"])),
         "policy": columns.text("Policy", lambda row: row["policy_number"], 170),

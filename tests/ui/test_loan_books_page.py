@@ -1,10 +1,16 @@
 """The screens of loan books: what a book holds, the one button and who may press it, and what became of each row."""
 
+from dataclasses import replace
+
 import pytest
 
 from core import clock
 from core.desk import finder
 from core.dispatch import loan_books as worker
+from core.services.lists import exports
+from core.services.lists.exports import Tally
+from core.services.sales.filter import PurchaseFilter
+from core.services.sales.table import PURCHASES
 from core.services.selling.loan_books import books
 from core.states.loan_books import COLOURS, LoanBookState
 from core.store.access import Scope, Store
@@ -12,7 +18,7 @@ from core.store.schema.tables import Policy
 from tests.conftest import Partner, make_partner
 from tests.papers import pdf
 from tests.services.loan_books import Lender, as_csv, loan, person
-from tests.ui.conftest import Screen, sent, texts
+from tests.ui.conftest import Screen, lists, row_links, sent, texts
 
 BUTTON = "**Cover 2 loans for ₦1,150.00; 1 borrower stays without cover**"
 
@@ -154,3 +160,35 @@ def test_an_address_that_nobody_has_given_is_shown_as_none_and_sent_nothing(scre
         assert not [each.value for each in at.text if ".invalid" in each.value]
     assert not [hit for hit in found if ".invalid" in hit.detail]
     assert [hit.detail for hit in found if hit.kind == "customer"] == ["Swift Lenders · 1 policy"]
+
+
+def test_an_address_that_nobody_has_given_is_found_by_nobody_and_stands_in_no_list_or_file_for_people(
+    screen: Screen, lender: Lender
+) -> None:
+    operations = person(lender.store, "operations", "operations")
+    borrowers = [loan(1, email="", last_name="Loanda"), loan(2, email=""), loan(3, email="ada@example.com")]
+    book = lender.carry_out(lender.read(as_csv(borrowers)), by=person(lender.store, "supervisor", "head"))
+    row, other, _ = lender.rows(book)
+    with lender.store.reading(Scope.staff(is_live=True)) as session:
+        address = session.get_one(Policy, row.policy_id).email
+        others = session.get_one(Policy, other.policy_id).email
+        found = {text: finder.find_records(session, text, operations) for text in ("no-email", "loan", others)}
+        names = {text: [hit.title for hit in hits if hit.kind == "customer"] for text, hits in found.items()}
+        wanted = exports.Arrangement(columns=("customer_email",), form="people")
+        for arrangement, shown in ((wanted, ['""'] * 2), (replace(wanted, form="machines"), [address, others])):
+            lines = exports.stream_lines(session, PURCHASES, PurchaseFilter(), Tally(), arrangement)
+            text = b"".join(lines).decode()
+            assert sorted(text.splitlines()[1:]) == sorted([*shown, "ada@example.com"])
+    assert [len(names[text]) for text in names] == [0, 1, 1], "by name, or by the whole address"
+    at = screen(signed_in=operations, path="sales/customers.py", show=["name", "email"])
+    assert set(lists(at)[0]["E-mail"]) == {"–", "ada@example.com"}
+
+
+def test_a_row_that_was_covered_leads_to_its_policy(screen: Screen, lender: Lender) -> None:
+    operations, head = (person(lender.store, role, role) for role in ("operations", "supervisor"))
+    content = as_csv([loan(1), loan(2, loan_amount="12,5")])
+    book = lender.carry_out(lender.read(content), by=head)
+    at = screen(signed_in=operations, path="buy/loan_book.py", id=str(book.id))
+    policy, *others = [row.policy_id for row in lender.rows(book)]
+    assert row_links(at) == [f"/policy?id={policy}", None]
+    assert others == [None]

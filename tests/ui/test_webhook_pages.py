@@ -1,15 +1,19 @@
 """Webhooks on the screens: registered with a ping and shown once, replayed by days with the count first, sent again."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock
+from core.services.events.webhooks import log
 from core.store.access import Scope, Store
 from core.store.schema.tables import Distributor
 from core.ui.kit import actions
+from pages.admin import webhooks
 from tests.conftest import Partner
 from tests.events import conftest as events
 from tests.events.conftest import Hooks
@@ -121,6 +125,30 @@ def test_no_delivery_of_a_state_is_not_no_delivery(hooks: Hooks, screen: Screen)
     at = open_page(screen, "admin/webhooks.py#webhook", id=str(made.endpoint.id), state="dead")
     assert "No delivery is in the state Given up." in texts(at)
     assert "Nothing was delivered" not in texts(at)
+
+
+def test_a_delivery_that_is_sent_again_is_shown_as_accepted_without_a_reload(
+    hooks: Hooks, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        receiver.behave = answers(500)
+        hooks.sell()
+        hooks.drain()
+        with hooks.store.reading(Scope.system()) as session:
+            (found,) = log.list_deliveries(session, made.endpoint.id, state="queued").items
+            of = replace(found, next_try_at=clock.now())
+            waiting = replace(log.get_delivery(session, of.id), delivery=of)
+        receiver.behave = answers(200)
+        hooks.later(days=1)
+        hooks.drain()
+        read, seen = log.get_delivery, [waiting]
+        monkeypatch.setattr(log, "get_delivery", lambda *given: seen.pop() if seen else read(*given))
+        at = open_page(screen, "admin/webhooks.py#delivery", id=str(of.id))
+        assert not seen
+        assert "Accepted" in at.title[0].value
+    later = replace(of, next_try_at=clock.now() + timedelta(hours=1))
+    assert [webhooks.is_soon(each) for each in (of, later, replace(of, state="sent"))] == [True, False, False]
 
 
 def test_an_endpoint_of_a_distributor_that_is_switched_off_says_that_it_rests(

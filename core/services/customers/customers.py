@@ -22,7 +22,7 @@ from core.services.lists.records import CustomerRecord
 from core.services.lists.windows import Span
 from core.services.people.personal import list_spellings
 from core.store.access import AnySelect, Query, ScopedSession
-from core.store.expressions import is_among, join_lines
+from core.store.expressions import NO_DOMAIN, is_among, join_lines
 from core.store.schema.tables import Customer, CustomerMerge, Policy, Purchase
 
 # The line break prevents matches across two fields: submitted text cannot contain one.
@@ -96,19 +96,33 @@ def has_words(column: Any, text: str) -> Condition:
     return sa.and_(*(declaration.has_part(column, word) for word in words or [text.lower()]))
 
 
+def _has_text(part: str) -> Condition:
+    """Return the condition that name, e-mail or phone has a part; an address that nobody has given is no e-mail."""
+    found = declaration.has_part(_SEARCHED_TEXT, part)
+    if NO_DOMAIN in part:
+        return found
+    # It is the second of three lines: the part stands in the first, or in the last.
+    text = sa.type_coerce(_SEARCHED_TEXT, sa.String)
+    beside = (text.like(pattern, escape="\\") for pattern in declaration.list_around(part, NO_DOMAIN))
+    return sa.and_(found, sa.or_(text.not_like(f"%{NO_DOMAIN}\n%"), *beside))
+
+
+def _has_email(part: str) -> Condition:
+    found = declaration.has_part(col(Customer.email_key), part)
+    return found if NO_DOMAIN in part else sa.and_(found, col(Customer.email_key).not_like(f"%{NO_DOMAIN}"))
+
+
 def _mentions(_: Any, text: str) -> Condition:
     bare = " ".join(text.split())
     if re.fullmatch(PHONE, bare):
-        return sa.or_(declaration.has_part(_SEARCHED_TEXT, bare), has_phone_part(col(Customer.phone_number), bare))
+        return sa.or_(_has_text(bare), has_phone_part(col(Customer.phone_number), bare))
     if " " in bare:
         return has_words(col(Customer.name_key), bare)
     folded = request_parts.fold_text(bare)
     if not folded or folded == bare.lower():
-        return declaration.has_part(_SEARCHED_TEXT, bare.lower())
+        return _has_text(bare.lower())
     # E-mail keys keep their accents.
-    return sa.or_(
-        declaration.has_part(_SEARCHED_TEXT, folded), declaration.has_part(col(Customer.email_key), bare.lower())
-    )
+    return sa.or_(_has_text(folded), _has_email(bare.lower()))
 
 
 def _has(table: Any, *conditions: Condition) -> sa.Exists:
@@ -240,7 +254,7 @@ def _select_ids(text: str) -> Iterator[AnySelect]:
     """Yield queries of the ids that `_mentions` finds, each of which walks one index."""
     if re.fullmatch(PHONE, text):
         column, digits = col(Customer.phone_number), re.sub(r"\D", "", text)
-        parts = [declaration.has_part(_SEARCHED_TEXT, text)]
+        parts = [_has_text(text)]
         yield declaration.look_up(Customer.phone_number, column.in_(list_spellings(text)))
         if begins_like_phone(text):
             yield from (declaration.look_up(Customer.phone_number, begins) for begins in list_beginnings(column, text))
@@ -255,9 +269,9 @@ def _select_ids(text: str) -> Iterator[AnySelect]:
         yield declaration.walk(Customer.name_key, has_words(col(Customer.name_key), text))
     else:
         folded = request_parts.fold_text(text)
-        yield _walk_texts(declaration.has_part(_SEARCHED_TEXT, folded or text.lower()))
+        yield _walk_texts(_has_text(folded or text.lower()))
         if folded and folded != text.lower():
-            yield declaration.walk(Customer.email_key, declaration.has_part(col(Customer.email_key), text.lower()))
+            yield declaration.walk(Customer.email_key, _has_email(text.lower()))
 
 
 def _walk_texts(condition: Condition) -> AnySelect:

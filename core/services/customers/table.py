@@ -16,7 +16,7 @@ from core.services.lists.dimensions import UNKNOWN, Choices
 from core.services.lists.filters import declaration
 from core.services.lists.listing import Listing, Row
 from core.services.lists.paging import Page, Paging, find_page
-from core.services.lists.spreadsheets import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY, PHONE, TEXT, WORD
+from core.services.lists.spreadsheets import COUNT, DATE, DAY, EMAIL, FLAG, ID, INSTANT, MONEY, PHONE, TEXT, WORD
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase, Renewal
 
@@ -89,7 +89,7 @@ CUSTOMERS: Listing[CustomerFilter] = Listing(
         "title": Column("Title", TEXT, col(Customer.title)),
         "first_name": Column("First name", TEXT, col(Customer.first_name), width=120),
         "last_name": Column("Last name", TEXT, col(Customer.last_name), width=120),
-        "email": Column("E-mail", TEXT, col(Customer.email), width=180),
+        "email": Column("E-mail", EMAIL, col(Customer.email), width=180),
         "phone": Column("Phone", PHONE, col(Customer.phone_number), machine="phone_number", width=120),
         "gender": Column("Gender", TEXT, col(Customer.gender)),
         "date_of_birth": Column("Born", DATE, col(Customer.date_of_birth)),

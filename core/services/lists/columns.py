@@ -26,6 +26,7 @@ from sqlmodel import col
 from core import seal
 from core.services.lists.dimensions import Choices
 from core.services.lists.spreadsheets import (
+    EMAIL,
     INSTANT,
     MONEY,
     PHONE,
@@ -175,7 +176,7 @@ def _printed(columns: Sequence[FileColumn]) -> ColumnPart:
 def _texts(columns: Sequence[FileColumn]) -> ColumnPart:
     """One regular expression checks all of them at once, as nearly all texts need no escaping."""
     if len(columns) == 1:
-        return ColumnPart(value=columns[0].declared.sql, make_writer=lambda _: csv_field)
+        return ColumnPart(value=_print_text(columns[0]), make_writer=lambda _: csv_field)
     is_plain = re.compile(_SEPARATOR.join([build_plain_pattern(_SEPARATOR)] * len(columns))).fullmatch
 
     def write(given: str) -> str:
@@ -194,7 +195,11 @@ def _masked(columns: Sequence[FileColumn]) -> ColumnPart:
 
 def _join_texts(columns: Sequence[FileColumn]) -> Any:
     # A text that every record of its table has is missing where that table is joined and has none.
-    return concatenate(_SEPARATOR, *(sa.func.coalesce(column.declared.sql, _EMPTY_TEXT) for column in columns))
+    return concatenate(_SEPARATOR, *(sa.func.coalesce(_print_text(each), _EMPTY_TEXT) for each in columns))
+
+
+def _print_text(column: FileColumn) -> Any:
+    return column.type.print_sql(column.declared.sql)
 
 
 def _words(columns: Sequence[FileColumn]) -> ColumnPart:
@@ -363,7 +368,7 @@ def customer_columns() -> dict[str, Column]:
     name = concatenate(" ", col(Policy.first_name), col(Policy.last_name))
     return {
         "customer": Column("Customer", TEXT, name, machine="customer_name", width=120),
-        "email": Column("E-mail", TEXT, col(Policy.email), machine="customer_email", width=190),
+        "email": Column("E-mail", EMAIL, col(Policy.email), machine="customer_email", width=190),
         "phone": Column("Phone", PHONE, col(Policy.phone), machine="customer_phone", width=120),
     }
 

@@ -17,7 +17,15 @@ from sqlmodel import AutoString
 
 from core import clock
 from core.errors import TooLarge
-from core.store.expressions import print_day, print_id, print_instant, print_moment, print_naira, print_signed_naira
+from core.store.expressions import (
+    print_address,
+    print_day,
+    print_id,
+    print_instant,
+    print_moment,
+    print_naira,
+    print_signed_naira,
+)
 
 _STARTS_FORMULA = frozenset("=+-@\t\r\n\0")
 # What a spreadsheet would make a number or a day of: "08031234567", "+234...", "12E5", "11/26".
@@ -164,6 +172,9 @@ def _parse_instant(printed: str) -> datetime:
 TEXT = ColumnType(name="text", print_sql=_unchanged, parse_cell=_keep_text, group="text", width=18)
 PHONE = replace(TEXT, name="phone")
 """A phone number, which screens write as it is dialled."""
+_GIVEN_EMAIL = replace(TEXT, name="email", print_sql=print_address)
+EMAIL = replace(TEXT, name="email", shown=_GIVEN_EMAIL)
+"""An e-mail address; for people there is none where one stands that nobody has given."""
 MASKED = replace(TEXT, name="masked", group="masked")
 """A personal number, of which the last four characters are shown."""
 WORD = ColumnType(name="word", print_sql=_cast_to_text, parse_cell=_keep_text, group="word")
@@ -197,7 +208,7 @@ DAY = ColumnType(name="day", print_sql=print_day, parse_cell=_parse_day, format=
 """The Lagos day of an instant."""
 DATE = replace(DAY, name="date", print_sql=_unchanged, group="text")
 """A day that is kept as text."""
-TEXTS = (TEXT, PHONE, MASKED, WORD, STATE, ID)
+TEXTS = (TEXT, PHONE, EMAIL, _GIVEN_EMAIL, MASKED, WORD, STATE, ID)
 
 
 # XLSX limits: rows below the heading, and characters in a cell.

@@ -17,6 +17,7 @@ from core import clock, ids
 from core.errors import InvalidInput
 from core.store import outbox
 from core.store.access import ScopedSession
+from core.store.expressions import NO_DOMAIN
 from core.store.outbox import Backoff
 from core.store.rows import build_row
 from core.store.schema.tables import Mail, MailText
@@ -143,8 +144,6 @@ def get_template(session: ScopedSession, name: str) -> MailTemplate:
 
 BACKOFF: Final = Backoff(seconds=outbox.doubling(30, 3_600), spread=0.25, most=12)
 MAX_LENGTH: Final = 254
-# No mail server has a name that ends so (RFC 2606): borrowers of loan books without an address, and erased people.
-NO_DOMAIN: Final = ".invalid"
 
 
 def takes_mail(address: str) -> bool:

@@ -119,6 +119,7 @@ _FORMATS: dict[str, Callable[[Any], str | None]] = {
     "flag": lambda value: "Yes" if value else "No",
     "masked": seal.mask,
     "phone": words.phone,
+    "email": words.email,
 }
 
 

@@ -55,7 +55,7 @@ class Table(Generic[Row]):
     those that a list beside the menu at 1280 pixels lacks while nobody has chosen its columns. `act`
     returns the label of the button in a row, "" for none, or those of several; `get_clicked` returns its row. `home` is
     the table's page and the label of the link back to it, needed where a record's page can be reached from several
-    tables. `query` returns the query parameters of a row's link.
+    tables. `query` returns the query parameters of a row's link; a row without any opens nothing.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Table(Generic[Row]):
     act: Callable[[Row], str | Sequence[str]] | None = None
     home: tuple[str, str] | None = None
     key: Callable[[Row], UUID | str] = lambda row: row.id  # type: ignore[attr-defined]
-    query: Callable[[UUID | str], Mapping[str, str | Sequence[str]]] = lambda key: {"id": str(key)}
+    query: Callable[[UUID | str], Mapping[str, str | Sequence[str]] | None] = lambda key: {"id": str(key)}
 
     @property
     def order(self) -> str:
@@ -287,11 +287,12 @@ def _places(table: Table[Any], narrow: Sequence[str]) -> dict[str, str]:
 
 def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str, Any]:
     key, cells = table.key(row), [column.cell(row) for column in shown]
+    query = table.query(key) if table.opens else None
     texts = [cell if isinstance(cell, str) else cell[0] for cell in cells]
     acts = table.act(row) if table.act else ()
     return {
         "key": str(key),
-        "href": None if table.opens is None else frame.link(table.opens, **table.query(key)),
+        "href": frame.link(table.opens, **query) if table.opens and query is not None else None,
         "name": ", ".join(text for text in texts[:3] if text != columns.NOTHING),
         "acts": [act for act in ([acts] if isinstance(acts, str) else acts) if act],
         "cells": cells,

@@ -246,6 +246,11 @@ def has_part(key: Any, part: str) -> sa.ColumnElement[bool]:
     return sa.type_coerce(key, sa.String).like(_surround(part), escape="\\")
 
 
+def list_around(part: str, ending: str) -> tuple[str, str]:
+    """Return the LIKE patterns of a part in a line before and after one with an ending, escaped with a backslash."""
+    return f"{_surround(part)}\n%{ending}\n%", f"%{ending}\n{_surround(part)}"
+
+
 def walk(column: Any, condition: sa.ColumnElement[bool]) -> AnySelect:
     """Return the query of the ids of a table by a condition on one column, whose index is walked and not the rows."""
     return look_up(column, sa.and_(col(column) > "", condition))
