@@ -198,7 +198,9 @@ def _review(checkout: Checkout, reviewed: _Reviewed) -> None:
 
 
 def _confirm(checkout: Checkout, reviewed: _Reviewed) -> None:
-    token = st.session_state[f"{checkout.key}.token"]
+    # One draft is sold once, whichever of several tabs it is open in.
+    held = sale_drafts.get_held(checkout.form, checkout.counter)
+    token = str(held or st.session_state[f"{checkout.key}.token"])
     try:
         receipt = selling.sell(
             checkout.cover, reviewed.request, checkout.counter, token=token, expected=reviewed.offer.price.total
