@@ -362,6 +362,8 @@ ALLOWED_FIELDS = frozenset(
         "caller",
         "error",
         "exception",
+        "reason",
+        "watch",
         "insurer",
         "attempts",
         "rows",

@@ -198,7 +198,7 @@ class Worker:
         try:
             await asyncio.to_thread(self._transact, work)
         except Exception as error:
-            log.warning("heartbeat not kept", error=type(error).__name__)
+            log.warning("heartbeat not kept", error=type(error).__name__, exc_info=True)
 
     def _transact(self, work: Callable[[ScopedSession], T]) -> T:
         return self._store.transact(Scope.system(), work)

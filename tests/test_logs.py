@@ -1,12 +1,13 @@
 """The log is written beside the work: nobody waits for it, and nothing of it is lost."""
 
+import ast
 import threading
 
 import pytest
 
 from core import telemetry
 from core.errors import StoreUnavailable
-from core.settings import settings
+from core.settings import ROOT, settings
 from core.telemetry import BackgroundWriter
 
 
@@ -99,5 +100,17 @@ def test_why_the_database_is_away_stands_in_the_log(monkeypatch: pytest.MonkeyPa
         raise StoreUnavailable("connection refused")
     except StoreUnavailable:
         told = telemetry._add_stack(None, "warning", {"event": "outbox not read", "exc_info": True})
+        told = telemetry.drop_unlisted_fields(None, "warning", told)
     settings.cache_clear()
     assert told["reason"] == "connection refused"
+
+
+def test_every_field_that_is_logged_is_one_that_is_kept() -> None:
+    """A field that is not listed is dropped without a word."""
+    for path in (ROOT / "core").rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+                continue
+            if call.func.attr in {"info", "warning", "error", "exception"} and "log" in ast.unparse(call.func.value):
+                named = {keyword.arg for keyword in call.keywords if keyword.arg} - {"exc_info"}
+                assert named <= telemetry.ALLOWED_FIELDS, f"{path}:{call.lineno}"

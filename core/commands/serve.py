@@ -83,6 +83,7 @@ def api(
     if workers > 1:
         _share_metrics()
     _serve_metrics(host)
+    out.print(f"Starting the API on {host}, port {port} ...", highlight=False)
     with insurers.run_worker_alongside(enabled=with_worker):
         uvicorn.run(
             "core.api.app:app",

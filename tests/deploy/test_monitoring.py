@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
+from fastapi.routing import APIRoute
 
 from core import telemetry
+from core.api.app import api
 from core.api.outside import health
 from core.desk.gauges import GAUGES
 from core.settings import ROOT
@@ -72,6 +74,13 @@ def test_there_are_twelve_alerts_and_each_says_what_to_do() -> None:
         assert rule["labels"]["severity"] in {"page", "ticket"}
         assert set(rule["annotations"]) == {"summary", "action"}
         assert rule["for"]
+
+
+def test_a_caller_that_waits_at_the_feed_is_no_slow_request() -> None:
+    quantiles = [expr for expr in ASKED if "sum by (le) (rate(coverdesk_request_seconds" in expr]
+    assert len(quantiles) == 4
+    assert all('_bucket{route!="/events"}[' in expr for expr in quantiles), quantiles
+    assert "/events" in {route.path for route in api.routes if isinstance(route, APIRoute)}
 
 
 def test_the_dashboard_shows_every_metric() -> None:

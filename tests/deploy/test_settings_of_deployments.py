@@ -120,7 +120,7 @@ def test_the_worker_has_a_health_check_and_is_asked_for_its_metrics() -> None:
 def test_the_proxy_never_shows_the_metrics() -> None:
     text = (DEPLOY / "Caddyfile").read_text()
     assert "@metrics path /metrics /metrics/*" in text
-    assert "respond @metrics 404" in text
+    assert "\thandle @metrics {\n\t\trespond 404\n\t}\n" in text, "beside a `handle`, `respond` is never reached"
 
 
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))

@@ -1,10 +1,13 @@
 """The frame around every screen: who gets which page, in which mode, and what is said when something is missing."""
 
 import pytest
+from streamlit import net_util
 from streamlit.testing.v1 import AppTest
+from streamlit.web.server.server_util import is_url_from_allowed_origins
 
 from core.errors import StoreUnavailable
 from core.services.people.staff import Person
+from core.settings import ROOT
 from core.ui.frame import frame, menu
 from tests.every_case import every_case
 from tests.pages import turn_to
@@ -139,3 +142,16 @@ def test_the_first_screen_has_one_address_and_opens_with_its_start_view(screen: 
     links = {each["title"]: each["href"] for payload in payloads for each in payload.get("screens", ())}
     assert links["Queue"] == "/"
     assert links["Customers"] == "/customers"
+
+
+def test_a_socket_of_another_origin_is_refused_without_asking_the_internet(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[str]()
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: asked.append(url))
+    monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
+    assert not is_url_from_allowed_origins("https://evil.example")
+    assert asked, "the framework has changed: is the call in frame.py still needed?"
+    asked.clear()
+    frame.ask_nobody_for_our_address()
+    assert not is_url_from_allowed_origins("https://evil.example")
+    assert asked == []
+    assert "\nframe.ask_nobody_for_our_address()\n" in (ROOT / "app.py").read_text()

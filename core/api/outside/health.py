@@ -77,7 +77,7 @@ def _read() -> "Sequence[Gauge]":
         with reading(Scope.system()) as session:
             return [*gauges.list_gauges(session), gauges.Gauge("up", 1)]
     except Exception as error:
-        log.warning("gauges not read", error=type(error).__name__)
+        log.warning("gauges not read", error=type(error).__name__, exc_info=True)
         return [gauges.Gauge("up", 0)]
 
 

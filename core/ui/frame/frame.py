@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit import net_util
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
@@ -48,6 +49,15 @@ def keep_upload_addresses() -> None:
         queue._queue[:0] = [each for each in answers if each not in queue._queue]  # noqa: SLF001
 
     ForwardMsgQueue.clear = clear  # type: ignore[assignment, method-assign]
+
+
+def ask_nobody_for_our_address() -> None:
+    """Keep Streamlit from asking the internet for the address of this machine.
+
+    It asks for each socket of another origin, before anybody signed in, and no request is answered meanwhile: seconds
+    where a firewall drops what leaves.
+    """
+    net_util.get_external_ip = lambda: None
 
 
 def current() -> Person | None:
