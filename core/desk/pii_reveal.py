@@ -30,7 +30,7 @@ from core.store.schema.tables import Claim, Customer, Policy
 Kind = Literal["policy", "customer", "claim", "payee"]
 PAYEE_ACCOUNT: Final = "payee.account_number"
 HIDDEN_PLACEHOLDER: Final = "Kept, not shown here"
-REVEALED_ACTION: Final = "personal value shown"
+REVEALED_ACTION: Final = audit.REVEALED
 REASONS: Final = (
     "Identifying who asks",
     "Working a claim",

@@ -21,7 +21,7 @@ FIGURES: Table[Figure] = Table(
         "label": columns.text("Figure", lambda row: row.label, 420),
         "amount": columns.number("Amount", lambda row: row.amount),
         "from": columns.day("From", lambda row: row.effective_on),
-        "source": columns.text("Source", lambda row: row.source, 420),
+        "source": columns.text("Source", lambda row: row.source, 340),
     },
 )
 

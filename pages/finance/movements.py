@@ -234,8 +234,13 @@ def proposal_buttons(proposal: Proposal, person: Person) -> None:
         if proposal.proposed_by == person.id:
             actions.button("Take it back", taking_back(proposal.id), key=f"take.{proposal.id}")
         else:
-            actions.button("Confirm", confirming(proposal), key=f"confirm.{proposal.id}", type="primary")
+            with reading(frame.scope()) as session:
+                bar = adjustments.find_bar(session, proposal.id, person)
+            confirm = confirming(proposal)
+            actions.button("Confirm", confirm, key=f"confirm.{proposal.id}", type="primary", disabled=bar is not None)
             actions.button("Refuse", refusing(proposal), key=f"refuse.{proposal.id}")
+            if bar:
+                st.caption(f":material/lock: {words.plain(bar)}.")
 
 
 def amounts(row: MovementRow) -> None:

@@ -349,11 +349,13 @@ def buttons(row: StatementRow, person: Person) -> None:
         reversing(row.id, row.paper.number).button("Reverse")
 
 
-def payments(row: StatementRow) -> None:
+def payments(row: StatementRow, person: Person) -> None:
     """Draw what is due until this statement if it is the newest that was sent, and every payment that settles it."""
     with reading(frame.scope()) as session:
         balance = balances.get_balance(session, row.party)
         hindrance = payouts.hindrance_of(session, balance)
+        if hindrance is None:
+            hindrance = payouts.find_bar_to_prepare(session, balance, person)
         found = payouts.list_of_statement(session, row.id)
     if balance.newest and balance.newest.statement_id == row.id and balance.amount_minor:
         owed = "by the platform" if balance.amount_minor > 0 else "to the platform"
@@ -392,7 +394,7 @@ def whole(row: StatementRow, person: Person) -> None:
         history(row)
     downloads(f"/statements/{row.id}", "pdf", "xlsx", "csv")
     st.code(f"SHA-256 {paper.sha256}", language=None)
-    payments(row)
+    payments(row, person)
     lines(row.id, paper)
     st.caption(f"Statement {row.id}")
 

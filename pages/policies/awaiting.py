@@ -265,8 +265,10 @@ def _card(insurer: InsurerHealth) -> None:
 def _count_waiting(insurer: InsurerHealth) -> str:
     """Return how many policies wait, those that need a person in red, and for how long the oldest has waited."""
     oldest = f", the oldest for {age(insurer.oldest_at)}" if insurer.oldest_at else ""
+    waiting = f"**{words.count(insurer.queued)}** waiting"
     aside = f"  \n:red[**{words.count(insurer.dead)}** set aside: needs you]" if insurer.dead else ""
-    return f"**{words.count(insurer.queued)}** waiting{oldest}{aside}"
+    # Where nothing else waits, the oldest is one of those set aside.
+    return f"{waiting}{oldest}{aside}" if insurer.queued else f"{waiting}{aside}{oldest}"
 
 
 def _means(insurer: InsurerHealth) -> str:

@@ -1,14 +1,19 @@
 """Kept files over the API: served to their owner, opened by the desk, linked to by nobody else (contract L4, S15)."""
 
+from uuid import UUID
+
 import httpx
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
+from core.desk import pii_reveal
+from core.desk.pii_reveal import HiddenField
 from core.services.audit import log as audit
 from core.services.people import credentials, staff
 from core.services.people.sign_in import COOKIE
 from core.store.access import Scope, Store
 from tests import papers
+from tests.api.claiming import Lodge, claim_of
 from tests.api.conftest import Client
 from tests.api.uploading import path_in, uploaded
 from tests.conftest import Partner
@@ -72,6 +77,28 @@ def test_desk_opens_files_of_both_modes_and_it_is_written_down(
         with store.reading(Scope.system()) as session:
             opening = audit.list_history(session, f"file {code}")[-1]
             assert (opening.action, opening.actor) == ("file opened", f"staff {role}@x.example")
+
+
+def test_a_medical_report_is_not_opened_by_its_address_without_a_reason(
+    client: Client, partner: Partner, store: Store
+) -> None:
+    """The page of the claim asks for it; whoever had the address from a colleague was not asked."""
+    medical = ("report.pdf", papers.pdf(text="Of the doctor"))
+    claim = claim_of(Lodge(client, partner)(incident_type="Permanent disability", medical_report=medical))
+    link = claim["credit_life_claim_meta"]["medical_report"]
+    code, letter = (path.rsplit("/", 1)[-1] for path in (link, claim["credit_life_claim_meta"]["loan_offer_letter"]))
+    roles = {role: signed_in(store, role) for role in ("claims", "supervisor", "operations")}
+    assert [client.get(f"/files/{letter}", headers=cookie).status_code for cookie in roles.values()] == [200, 200, 403]
+    for cookie in roles.values():
+        assert client.get(f"/files/{code}", headers=cookie).status_code == 403
+    hidden = HiddenField(kind="claim", record_id=UUID(claim["id"]), path="credit_life_claim_meta.medical_report")
+    with store.writing(Scope.staff(is_live=False)) as session:
+        officer = staff.get_by_email(session, "claims@x.example")
+        why = {"reason": "Working a claim", "details": "Is the disability permanent"}
+        pii_reveal.reveal(session, hidden, **why, person=officer)
+    assert client.get(f"/files/{code}", headers=roles["claims"]).status_code == 200
+    refused = client.get(f"/files/{code}", headers=roles["supervisor"])
+    assert (refused.status_code, "opened for a reason" in refused.text) == (403, True)
 
 
 def test_desk_door_is_shut_for_others(client: Client, partner: Partner, store: Store) -> None:

@@ -5,7 +5,7 @@ The ordinary suite looks at the first screen of each section, and at the record 
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -15,7 +15,7 @@ from core.ui.frame import menu
 from tests.e2e.conftest import Visit, settled
 
 AXE: Final = Axe()
-# A colour that is on its way from light to dark is neither.
+# A colour that is on its way from light to dark is neither, nor is that of a part which a run was about to draw anew.
 FINISHED: Final = """Promise.allSettled(document.getAnimations()
     .filter(each => each.effect.getComputedTiming().endTime < Infinity).map(each => each.finished))"""
 SERIOUS: Final = frozenset({"serious", "critical"})
@@ -50,13 +50,17 @@ def faults(page: Page, **options: Any) -> Iterator[str]:
 
 def faults_of_either_look(page: Page) -> list[str]:
     """Find the faults of a page in light, and those of its colours in dark."""
-    in_light = list(faults(page))
-    page.emulate_media(color_scheme="dark")
-    expect(page.locator("html, body, .stApp").last).to_have_css("color-scheme", "dark")
-    page.evaluate(FINISHED)
-    in_dark = [f"dark {fault}" for fault in faults(page, runOnly=["color-contrast"])]
+    in_light = look(page, "light")
+    in_dark = [f"dark {fault}" for fault in look(page, "dark", runOnly=["color-contrast"])]
     page.emulate_media(color_scheme="light")
     return in_light + in_dark
+
+
+def look(page: Page, scheme: Literal["light", "dark"], **options: Any) -> list[str]:
+    page.emulate_media(color_scheme=scheme)
+    expect(page.locator("html, body, .stApp").last).to_have_css("color-scheme", scheme)
+    page.evaluate(FINISHED)
+    return list(faults(page, **options))
 
 
 def open_by_menu(page: Page, screen: menu.Screen) -> None:

@@ -1,8 +1,9 @@
 """Claims and sales that are being typed outlive a reload at any moment, Back, and another sign-in."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from threading import Event
 from urllib.parse import urlencode
 
 import pytest
@@ -105,6 +106,61 @@ def test_text_that_was_just_typed_is_there_after_a_reload_and_after_back(visit: 
     expect(owed).to_have_value("")
 
 
+class Line:
+    """The messages of the server to a page, kept back from the first that `begins` names until they are released."""
+
+    def __init__(self, page: Page, begins: Callable[[bytes], bool]) -> None:
+        self.begins, self.is_open = begins, True
+        self.kept = list[tuple[WebSocketRoute, str | bytes]]()
+        page.route_web_socket("**/_stcore/stream", self._connect)
+
+    def _connect(self, socket: WebSocketRoute) -> None:
+        def deliver(message: str | bytes) -> None:
+            if self.kept or (self.is_open and self.begins(message.encode() if isinstance(message, str) else message)):
+                self.kept.append((socket, message))
+            else:
+                socket.send(message)
+
+        socket.connect_to_server().on_message(deliver)
+
+    def release(self) -> None:
+        """Deliver what was kept back, and all that follows."""
+        assert self.kept
+        self.is_open, kept = False, self.kept[:]
+        self.kept.clear()
+        for socket, message in kept:
+            socket.send(message)
+
+
+# Leaves a field by pressing a button, and waits for a timer that ends after those which that has set.
+LEAVE_AND_PRESS = """title => new Promise(done => {
+  document.activeElement.blur()
+  ;[...document.querySelectorAll("button")].find(button => button.textContent.includes(title)).click()
+  setTimeout(done, 700)
+})"""
+
+
+def test_a_field_that_is_left_by_the_press_that_discards_it_is_not_brought_back(
+    visit: Visit, page: Page, number: str
+) -> None:
+    is_pressed = Event()
+    line = Line(page, lambda _: is_pressed.is_set())
+    visit("claims", f"/lodge?mode=test&policy={number}")
+    owed = page.get_by_label("Pending repayment amount")
+    page.get_by_label("Incident type").click()
+    page.get_by_role("option", name="Loss of job").click()
+    expect(page.get_by_text("Kept as your draft")).to_be_visible()
+    settled(page)
+    owed.fill("75,000")
+    is_pressed.set()
+    page.evaluate(LEAVE_AND_PRESS, "Discard the draft")
+    line.release()
+    expect(owed).to_have_value("")
+    settled(page)
+    expect(page.get_by_text("Kept as your draft")).to_have_count(0)
+    expect(owed).to_have_value("")
+
+
 def test_a_claim_outlives_another_sign_in_and_is_lodged_with_one_press(visit: Visit, number: str, desk: Desk) -> None:
     page = visit("claims", f"/lodge?mode=test&policy={number}")
     page.get_by_label("Incident type").click()
@@ -186,29 +242,14 @@ def test_the_shop_window_asks_on_whose_behalf_and_the_sale_outlives_a_reload_but
 
 
 def test_a_field_that_is_left_before_the_form_is_watched_is_stored_once_it_is(visit: Visit, page: Page) -> None:
-    held = list[tuple[WebSocketRoute, str | bytes]]()
-    is_held = True
-
-    def connect(socket: WebSocketRoute) -> None:
-        def deliver(message: str | bytes) -> None:
-            # The form is drawn, and the component that watches it is still on its way.
-            if is_held and (held or b"coverdesk_form_keeper" in bytes(message)):  # type: ignore[arg-type]
-                held.append((socket, message))
-            else:
-                socket.send(message)
-
-        socket.connect_to_server().on_message(deliver)
-
-    page.route_web_socket("**/_stcore/stream", connect)
+    # The form is drawn, and the component that watches it is still on its way.
+    line = Line(page, lambda message: b"coverdesk_form_keeper" in message)
     visit("operations", "/search?mode=test")
     sold = {"on_behalf_of": "Swift Lenders", "cover": f"{THIRD_PARTY.title}, Baobab Ridge Assurance"}
     page.goto(f"/buy?mode=test&{urlencode(sold)}")
     page.get_by_label("BVN").fill(BVN)
     page.get_by_label("BVN").press("Tab")
-    assert held
-    is_held = False
-    for socket, message in held:
-        socket.send(message)
+    line.release()
     expect(page.get_by_text("Kept as your draft")).to_be_visible()
 
 

@@ -78,7 +78,7 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
     assert list(shown.sort_values("State")["Act"]) == ["Send now", "Told by hand"]
     assert "**2** policies waiting" in texts(at)
     assert "**0** waiting" in texts(at)
-    assert ":red[**1** set aside: needs you]" in texts(at)
+    assert "**0** waiting  \n:red[**1** set aside: needs you], the oldest for " in texts(at)
     assert "**1** waiting, the oldest for " in texts(at)
 
 

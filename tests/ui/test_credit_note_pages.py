@@ -74,6 +74,32 @@ def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
         assert open_page(screen, finance, ONE, by="funmi", id=given_id).error[0].value
 
 
+def test_who_has_no_part_in_the_next_step_of_a_credit_note_reads_why(
+    store: Store, partner: Partner, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finance = Finance(store)
+    with clock.freeze(NOW - timedelta(days=40)):
+        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
+        given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people["root"].actor}
+        finance.do(changes.cancel, sale.policy_id, **given, expected_version=1)
+    (note,) = finance.read(credit_note_reading.list_unpaid, clock.now())
+    page = {"path": ONE, "id": str(note.id)}
+    with monkeypatch.context() as patched:
+        patched.setattr(deciding, "list_renamed_by", lambda *_: [finance.people["femi"].id])
+        at = open_page(screen, finance, by="femi", **page)
+        assert [button.disabled for button in at.button if button.label == "Approve"] == [True]
+        assert "You gave the holder of this policy another name: somebody else of finance approves" in texts(at)
+    ended = "You ended this policy: somebody else of finance approves its refund."
+    assert ended in texts(open_page(screen, finance, by="root", **page))
+    finance.do(deciding.approve, note.id, ACCOUNT, by="femi")
+    approved = "You approved it: somebody else of finance notes its payment."
+    assert approved in texts(open_page(screen, finance, by="femi", **page))
+    assert "somebody else" not in texts(open_page(screen, finance, by="funmi", **page))
+    finance.do(deciding.pay, note.id, {"bank_reference": "TRF/9", "value_on": str(clock.today())}, by="funmi")
+    paid = "You noted this payment: somebody else notes that it came back."
+    assert paid in texts(open_page(screen, finance, by="funmi", **page))
+
+
 def test_ageing_has_its_ages_on_a_telephone_too(store: Store, partner: Partner, screen: Screen) -> None:
     finance = Finance(store)
     with clock.freeze(NOW - timedelta(days=40)):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.services.finance import movements
+from core import reference
+from core.services.finance import adjustments, movements
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
@@ -67,6 +68,27 @@ def test_two_people_of_finance_make_an_adjustment_and_one_does_not(finance: Fina
     press(press(at, "Confirm"), "Confirm it")
     assert [made.total_minor for made in finance.rows(kind="adjustment")] == [-1_000]
     assert "Confirmed" in texts(at)
+
+
+TYPED = {
+    "premium": "-10.00",
+    "platform_commission": "0.00",
+    "distributor_commission": "0.00",
+    "reason": "Paid to the insurer twice",
+}
+
+
+def test_an_adjustment_above_ones_limit_cannot_be_confirmed_and_says_who_can(
+    finance: Finance, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = max(finance.rows(), key=lambda row: row.total_minor)
+    finance.do(adjustments.propose, row.id, TYPED, by="funmi")
+    limits = {("admin",): 500_000_000, ("finance",): 900}
+    monkeypatch.setattr(reference, "get_finance_limit", lambda _, roles: limits[tuple(roles)])
+    for by, is_closed in (("femi", True), ("root", False)):
+        at = open_page(screen, finance, ONE, by=by, id=str(row.id))
+        assert [button.disabled for button in at.button if button.label == "Confirm"] == [is_closed]
+        assert ("an admin confirms it" in texts(at)) is is_closed
 
 
 def test_a_wrong_amount_is_said_beside_its_field(finance: Finance, screen: Screen) -> None:

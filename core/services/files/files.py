@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
 from uuid import UUID
@@ -19,6 +20,7 @@ from sqlmodel import col
 from typing_extensions import TypedDict
 
 from core import clock, ids
+from core.covers.claims.lines import MEDICAL_REPORT
 from core.errors import InvalidInput, NotAllowed, NotFound, Unauthorized, WrongMediaType
 from core.services.audit import log as audit
 from core.services.files import likeness
@@ -29,7 +31,7 @@ from core.services.lists.records import Link
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.operations import blob_storage
-from core.store.schema.tables import UploadedFile
+from core.store.schema.tables import AuditEntry, UploadedFile
 
 MAX_PIXELS: Final = 40_000_000
 ACCEPTED: Final = "a JPEG, PNG, WebP or PDF file"
@@ -144,6 +146,8 @@ MEDIA_TYPES: Final = tuple(_FILE_TYPES)
 
 MAX_BYTES: Final = 10 * 1024 * 1024
 OPENING_ROLES: Final = ("claims", "operations", "supervisor")
+_CLAIMS_ROLES: Final = ("claims", "supervisor")
+_REASON_LASTS: Final = timedelta(hours=1)
 _UNKNOWN: Final = "File not found"
 
 
@@ -280,14 +284,37 @@ def get_file(session: ScopedSession, code: str) -> ServableFile:
 
 
 def open_file(session: ScopedSession, code: str, person: Person | None) -> ServableFile:
-    """Return a file for a staff member; audited, because it may be a medical document (contract A3)."""
+    """Return a file for a staff member; audited, because it may be a medical document (contract A3).
+
+    NotAllowed for the paper of a claim without working claims, and for a medical report without a reason that this
+    person gave on the claim's page within the hour.
+    """
     if person is None:
         raise Unauthorized("Sign in first")
     if not person.has_role(*OPENING_ROLES):
         raise NotAllowed("Your role does not open files")
     file = get_file(session, code)
+    _require_reason(session, code, person)
     audit.write(session, actor=person.actor, action="file opened", subject=_subject(code))
     return file
+
+
+def _require_reason(session: ScopedSession, code: str, person: Person) -> None:
+    columns = (col(UploadedFile.claim_id), col(UploadedFile.field))
+    claim_id, field = session.execute(sa.select(*columns).where(col(UploadedFile.code) == code)).one()
+    if claim_id is None:
+        return
+    if not person.has_role(*_CLAIMS_ROLES):
+        raise NotAllowed("The papers of a claim are opened by those who work claims")
+    given = sa.select(col(AuditEntry.after)).where(
+        col(AuditEntry.subject) == audit.subject_of("claim", claim_id),
+        col(AuditEntry.action) == audit.REVEALED,
+        col(AuditEntry.actor) == person.actor,
+        col(AuditEntry.created_at) > clock.now() - _REASON_LASTS,
+    )
+    reasons = session.execute(given).scalars() if field == MEDICAL_REPORT else ()
+    if field == MEDICAL_REPORT and not any(str((each or {}).get("field")).endswith(f".{field}") for each in reasons):
+        raise NotAllowed("A medical report is opened for a reason: give it on the page of the claim")
 
 
 def _subject(code: str) -> str:

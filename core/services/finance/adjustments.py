@@ -132,6 +132,18 @@ def propose(session: ScopedSession, movement_id: UUID, typed: Mapping[str, Any],
     return proposal.id
 
 
+def find_bar(session: ScopedSession, proposal_id: UUID, by: Person) -> str | None:
+    """Return why this person cannot confirm a proposal as it is now; None where nothing stands against it."""
+    proposal: AdjustmentProposal = session.get_one(AdjustmentProposal, proposal_id)
+    corrected, parts = movements.get_record(session, proposal.corrects_id), build_row(Split, proposal)
+    try:
+        _refuse_own_money(session, corrected, by)
+        PROPOSALS.require_second(session, proposal, by)
+    except (NotAllowed, StateForbids) as refusal:
+        return str(refusal)
+    return _find_above_limit(session, corrected, parts, by)
+
+
 def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
     """Turn a proposal into a movement dated now, and return its id.
 
@@ -305,23 +317,29 @@ def _refuse_above_limit(session: ScopedSession, corrected: Movement, parts: Spli
     All corrections of a policy count together, and for finance those of its distributor that no admin confirmed lately.
     Whoever of finance confirms another correction of the distributor at this instant waits here.
     """
+    if "admin" not in by.roles:
+        parties.lock_distributor(session, corrected.distributor_id)
+    if above := _find_above_limit(session, corrected, parts, by):
+        raise NotAllowed(above)
+
+
+def _find_above_limit(session: ScopedSession, corrected: Movement, parts: Split, by: Person) -> str | None:
     limit, is_admin = reference.get_finance_limit("adjustment", by.roles), "admin" in by.roles
     of_policy = (col(Adjustment.policy_id) == corrected.policy_id,)
     made = [_sum_sizes(session, *of_policy)]
     if not is_admin:
-        parties.lock_distributor(session, corrected.distributor_id)
         since = col(Adjustment.created_at) > clock.now() - COUNTS_FOR
         admins = [row.id for row in session.execute(sa.select(Staff)).scalars() if "admin" in row.roles]
         alone = col(Adjustment.approved_by).not_in(admins)
         made.append(_sum_sizes(session, col(Adjustment.distributor_id) == corrected.distributor_id, since, alone))
     size = max(map(abs, astuple(parts)))
     if size + max(made) <= limit:
-        return
+        return None
     nobody = "nobody confirms that much: refuse it, and cancel the policy instead"
     whose = "this policy" if made[0] == max(made) else f"this distributor within {COUNTS_FOR.days} days"
     with_made = f", with the {money.format_naira(max(made))} corrected before of {whose}" if max(made) else ""
     who = nobody if is_admin else "an admin confirms it"
-    raise NotAllowed(f"It is above {money.format_naira(limit)}{with_made}: {who}")
+    return f"It is above {money.format_naira(limit)}{with_made}: {who}"
 
 
 def _sum_sizes(session: ScopedSession, *conditions: Any) -> int:

@@ -25,6 +25,7 @@ from core.store.schema.tables import ClaimPayment, CreditNotePayment, PartyPayme
 LONGEST_REFERENCE: Final = 60
 TAKEN: Final = "was used for another payment already: give the reference of this one"
 ACCOUNT: Final = "account_number"
+OWN_PAYMENT: Final = "You noted this payment: somebody else notes that it came back"
 # Begins the key of a transfer whose reference named somebody who was erased; no reference that is typed has the sign.
 ERASED_KEY: Final = "erased:"
 PaidRow = TypeVar("PaidRow", ClaimPayment, CreditNotePayment, PartyPayment)
@@ -165,7 +166,7 @@ def take_back(
     if value_on and paid.value_on and value_on < paid.value_on:
         raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
     if paid.paid_by == by and not by_anybody:
-        raise NotAllowed("You noted this payment: somebody else notes that it came back")
+        raise NotAllowed(OWN_PAYMENT)
     minor = paid.amount_minor
     made = register_return(session, paid.transfer_id, typed, amount_minor=minor, by=by, at=at)
     values = paid.model_dump() | {"id": ids.new(), "transfer_id": made, "reverses": paid.id, "amount_minor": -minor}

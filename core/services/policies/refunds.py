@@ -22,6 +22,7 @@ from core.store.policy_numbers import credit_note_series
 from core.store.schema import tables
 from core.store.schema.tables import (
     Adjustment,
+    Agreement,
     Claim,
     ClaimEvent,
     ClaimPayment,
@@ -217,6 +218,26 @@ def _named(claims: Sequence[PolicyClaim]) -> str:
     named = ", ".join(f"{claim.reference} ({claim.status})" for claim in claims[:_NAMED])
     more = f" and {len(claims) - _NAMED} more" if len(claims) > _NAMED else ""
     return f"{'Claim' if len(claims) == 1 else 'Claims'} {named}{more}"
+
+
+def is_given_by_distributor(session: ScopedSession, policy: Policy) -> bool:
+    """True where the distributor of a cancelled live policy holds its premium: its statement has the refund (K2).
+
+    That is by the terms of the end of the month in which it was cancelled.
+    """
+    if policy.cancelled_at is None or not policy.is_live:
+        return False
+    first_on = clock.to_lagos_day(policy.cancelled_at).replace(day=1)
+    query = (
+        sa.select(col(Agreement.collects))
+        .where(
+            col(Agreement.distributor_id) == policy.distributor_id,
+            col(Agreement.starts_on) < clock.add_months(first_on, 1),
+        )
+        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
+        .limit(1)
+    )
+    return session.execute(query).scalar() == "distributor"
 
 
 # The credit note of a refund, numbered within its insurer; what becomes of it is finance's (contract F8).

@@ -21,9 +21,13 @@ if (!keepers.listens) {
     clearTimeout(waiting);
     if (dirty) waiting = setTimeout(() => {
       if (!keepers.typed) return;
-      [dirty, left] = [false, new WeakSet()];
+      beginAnew();
       keepers.typed();
     }, pause);
+  };
+  const beginAnew = () => {
+    clearTimeout(waiting);
+    [dirty, left] = [false, new WeakSet()];
   };
   // A form is watched a moment after its fields are drawn: one of them that was left by then has not run the page.
   keepers.resume = ({ prefix }) => {
@@ -35,7 +39,10 @@ if (!keepers.listens) {
     note(event.target, { text: event.target.value, left: null });
   }, true);
   document.addEventListener("click", (event) => {
-    if (!inPage(event) || !event.target.closest('[role="option"], [role="radio"], [role="gridcell"], [role="checkbox"], button[data-variant]')) return;
+    if (!inPage(event)) return;
+    // A press runs the page with all that was typed; a run after it would bring back what the press has cleared.
+    if (event.target.closest('[data-testid="stMain"] [data-testid="stButton"]')) return beginAnew();
+    if (!event.target.closest('[role="option"], [role="radio"], [role="gridcell"], [role="checkbox"], button[data-variant]')) return;
     dirty = true;
     settle(CHOSEN);
   }, true);

@@ -1,7 +1,7 @@
 """Cover bought after a loss, limits over all claims of a policy, and estimates (contract K1, K5, K6)."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -19,13 +19,16 @@ from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import payments as claim_payments
 from core.services.finance.credit_notes import deciding
 from core.services.policies import changes
-from core.store.access import Scope
-from core.store.schema.tables import Claim, CreditNote, Policy
+from core.store.access import Scope, Store
+from core.store.schema.tables import Agreement, Claim, CreditNote, Policy
+from tests.conftest import Partner
 from tests.planting import find_faults
-from tests.services.claim_desk import NOON
+from tests.services.claim_desk import NOON, Desk
 from tests.services.claim_office import DESK, Office
+from tests.services.loan_books import person
 from tests.services.races import run_while_open
 from tests.services.selling import sell
 
@@ -223,6 +226,26 @@ def test_premium_that_went_back_comes_off_the_claims_of_its_term(office: Office)
     third = office.lodge_again(**KNOWN, pending_repayment_amount=str(money.to_naira(back)))
     with pytest.raises(InvalidInput, match=r"must not be above ₦0\.00, what is still owed"):
         office.move(third, "Approved", amount=str(money.to_naira(back)), by="sade")
+
+
+@pytest.mark.parametrize("holder", ["distributor", "platform"])
+def test_premium_that_a_distributor_has_back_on_its_statement_comes_off_a_claim_that_comes_after(
+    store: Store, partner: Partner, holder: str
+) -> None:
+    """A lender that holds the premium ended the loan, was credited the refund, and claimed for a loss of before."""
+    desk = Desk(store, partner, is_live=True)
+    by = person(store, "admin", "root").id
+    with store.writing(Scope.system()) as session:
+        terms = {"number": "AG/1", "starts_on": date(2026, 1, 1), "collects": holder, "account": "distributor"}
+        session.insert(Agreement(id=by, distributor_id=partner.id, made_by=by, created_at=NOON, **terms))
+    with store.writing(desk.scope) as session:
+        given = {"reason": "Repaid", "by_insurer": False, "actor": "key", "expected_version": 1}
+        back = changes.cancel(session, desk.sale.policy_id, **given).refund
+    assert back
+    claim_id = ids.parse(desk.lodge(**KNOWN)[0]["id"])
+    with store.reading(desk.scope) as session:
+        limits = claim_payments.limits(session, session.get_one(Claim, claim_id))
+    assert limits.given_back_minor == (back.amount_minor if holder == "distributor" else 0)
 
 
 def test_what_counts_of_another_claim_is_its_offer_once_there_is_one_also_a_rejected_one(office: Office) -> None:

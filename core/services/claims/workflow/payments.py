@@ -28,6 +28,7 @@ from core.services.policies.refunds import PaidTerm
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
+    Adjustment,
     Approval,
     Claim,
     ClaimEvent,
@@ -373,17 +374,25 @@ class _Other:
 
 
 def _find_given_back(session: ScopedSession, claim: Claim, policy: Policy) -> int:
-    """Return the premium in kobo that went back to the customer of the term of a loss (contract K6)."""
+    """Return the premium in kobo that went back of the term of a loss (contract K6).
+
+    We paid it to the customer, or the distributor that holds it has it back on its statement, paid or not.
+    """
     if policy.cancelled_at is None:
         return 0
     terms = refunds.list_paid_terms(session, policy)
     term = _find_term(terms, submitted.get_loss_day(claim))
-    query = (
-        sa.select(sa.func.sum(col(CreditNotePayment.amount_minor)))
-        .join(CreditNote, col(CreditNote.id) == col(CreditNotePayment.credit_note_id))
-        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
-        .where(col(Refund.policy_id) == policy.id)
-    )
+    if refunds.is_given_by_distributor(session, policy):
+        corrected = sa.select(sa.func.coalesce(sa.func.sum(col(Adjustment.total_minor)), 0))
+        corrected = corrected.where(col(Adjustment.corrects_id) == col(Refund.id)).correlate(Refund)
+        query = sa.select(sa.func.sum(col(Refund.total_minor) - corrected.scalar_subquery()))
+    else:
+        query = (
+            sa.select(sa.func.sum(col(CreditNotePayment.amount_minor)))
+            .join(CreditNote, col(CreditNote.id) == col(CreditNotePayment.credit_note_id))
+            .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        )
+    query = query.where(col(Refund.policy_id) == policy.id)
     if term:
         renewal = col(Refund.renewal_id)
         query = query.where(renewal.is_(None) if term.renewal_id is None else renewal == term.renewal_id)

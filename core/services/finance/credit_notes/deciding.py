@@ -256,9 +256,9 @@ def list_own_staff(session: ScopedSession, note_id: UUID) -> list[str]:
     return [person.name for person in four_eyes.list_staff(session, people)]
 
 
-def _refuse_approver(session: ScopedSession, row: CreditNote, payee: Payee, by: Person) -> None:
+def _refuse_approver(session: ScopedSession, row: CreditNote, payee: Payee | None, by: Person) -> None:
     refuse_own(load_people(session, row), by)
-    if payee.number:
+    if payee and payee.number:
         refuse_own(Parties(account_keys=frozenset({seal.build_account_key(payee.number)})), by)
     _refuse_who_ended(session, row, by, "approves its refund")
     staff.refuse_resting(by)
@@ -286,8 +286,11 @@ def _refuse_who_ended(session: ScopedSession, row: CreditNote, by: Person, does:
         raise NotAllowed(f"You uploaded the loan book that ended this policy: somebody else of finance {does}")
 
 
+_FIRST: Final = "You approved it first: somebody else of finance approves it as well"
+
+
 def _refuse_second(row: CreditNote, payee: Payee, held: Payee | None, by: Person) -> None:
-    refuse_same(row.first_by, by, "You approved it first: somebody else of finance approves it as well")
+    refuse_same(row.first_by, by, _FIRST)
     if held is not None and payee != held:
         field = "payee" if payee.name != held.name else "payee_account"
         first = held.name if field == "payee" else held.account
@@ -406,6 +409,38 @@ def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, An
 def _keep_refusal(by: Person, act: str, note_id: UUID) -> AbstractContextManager[None]:
     subject = audit.subject_of("credit_note", note_id)
     return audit.keep_refusal(actor=by.actor, action=f"credit note {act}", subject=subject)
+
+
+def find_bars(session: ScopedSession, note_id: UUID, by: Person) -> dict[str, str]:
+    """Return, of what a credit note waits for, why this person does not do it: approve, anew, pay or return."""
+    row: CreditNote = session.get_one(CreditNote, note_id)
+    bars = {verb: _find_bar(session, row, verb, by) for verb in _WAITS_FOR.get(CreditNoteState(row.state), ())}
+    return {verb: bar for verb, bar in bars.items() if bar}
+
+
+_WAITS_FOR: Final[Mapping[CreditNoteState, Sequence[str]]] = {
+    _STATE.COMPUTED: ("approve",),
+    _STATE.SECOND_PERSON: ("approve",),
+    _STATE.APPROVED: ("pay", "anew"),
+    _STATE.RETURNED: ("pay", "anew"),
+    _STATE.PAID: ("return",),
+}
+
+
+def _find_bar(session: ScopedSession, row: CreditNote, verb: str, by: Person) -> str | None:
+    try:
+        if verb == "pay":
+            _refuse_payer(session, row, by)
+        elif verb == "return":
+            refuse_own(load_people(session, row), by)
+            paid = transfers.find_standing(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id)
+            refuse_same(paid.paid_by, by, transfers.OWN_PAYMENT)
+        else:
+            refuse_same(row.first_by if verb == "approve" else None, by, _FIRST)
+            _refuse_approver(session, row, None, by)
+    except NotAllowed as refusal:
+        return str(refusal)
+    return None
 
 
 def list_allowed(row: Any, by: Person) -> Sequence[str]:
