@@ -102,7 +102,7 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
     return batch.id
 
 
-def _refuse_preparer(session: ScopedSession, balance: Balance, account: BankAccount, by: Person) -> None:
+def _refuse_preparer(session: ScopedSession, balance: Balance, account: agreements.Account, by: Person) -> None:
     parties.refuse_own_party(session, balance.party, by)
     refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
     transitions.refuse_who_returned(session, _list_due(balance), by)
