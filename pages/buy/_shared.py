@@ -173,6 +173,9 @@ def _judge(checkout: Checkout, typed: Mapping[str, Any]) -> None:
         forms.blame(checkout.form, error.faults)
         return
     forms.blame(checkout.form, ())
+    # One draft is sold once, whichever of several tabs it is open in.
+    if held := sale_drafts.get_held(checkout.form, checkout.counter):
+        st.session_state[f"{checkout.key}.token"] = str(held)
     reviewed = _Reviewed(checkout=checkout, request=request, offer=found)
     st.session_state[f"{checkout.key}.reviewed"] = reviewed
 

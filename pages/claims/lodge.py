@@ -162,7 +162,8 @@ def draw_form(policy: ClaimablePolicy, counter: Counter) -> None:
     if refusal := st.session_state.pop(f"{form.key}.refusal", None):
         st.error(words.plain(refusal), icon=":material/error:")
     if _bar(form, typed):
-        _lodge(form, typed, counter, token)
+        # One draft is lodged once, whichever of several tabs it is open in.
+        _lodge(form, typed, counter, str(sale_drafts.get_held(form, counter) or token))
         st.session_state.pop(_press(form), None)
         st.rerun()
 

@@ -364,6 +364,18 @@ def test_a_draft_outlasts_the_session_and_ends_with_the_sale(
     assert not [each for each in screen(signed_in=author, path=PAGE).button if each.label == "Continue"]
 
 
+def test_a_draft_that_is_open_in_two_tabs_is_sold_once(screen: Screen, store: Store, partner: Partner) -> None:
+    """Nothing else keeps a cover of persons from being sold twice."""
+    author, cover = person_in(store), insurer_f.PERSONAL_ACCIDENT
+    fill(chosen(screen(signed_in=author, path=PAGE), store, partner, cover), cover).run()
+    tabs = [opened(screen, author, press(screen(signed_in=author, path=PAGE), "Continue")) for _ in range(2)]
+    for tab in tabs:
+        press(tab, "Review")
+    for tab in tabs:
+        press(tab, next(each.label for each in tab.button if each.label.startswith("Confirm and buy for")))
+    assert len(sold(store)) == 1
+
+
 def test_each_customer_of_a_cover_has_a_draft(screen: Screen, store: Store, partner: Partner, page: AppTest) -> None:
     author, cover = person_in(store), insurer_a.THIRD_PARTY
     first_name = f"buy {cover.key}.first_name"

@@ -15,6 +15,7 @@ from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import agreements, parties
+from core.services.finance.agreements import Account
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, paid_lines, transitions
 from core.services.finance.payments.balances import Balance, Due
@@ -102,7 +103,7 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
     return batch.id
 
 
-def _refuse_preparer(session: ScopedSession, balance: Balance, account: agreements.Account, by: Person) -> None:
+def _refuse_preparer(session: ScopedSession, balance: Balance, account: Account, by: Person) -> None:
     parties.refuse_own_party(session, balance.party, by)
     refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
     transitions.refuse_who_returned(session, _list_due(balance), by)
