@@ -209,7 +209,12 @@ def get_status(session: ScopedSession) -> Status:
         backup_at=newest_backup(session),
         replica=describe_replica(),
     )
-    faults = [*list_faults(found), *list_queue_faults(found.queues, found.workers), *_list_insurer_faults(session)]
+    faults = [
+        *list_faults(found),
+        *_list_standby_faults(session),
+        *list_queue_faults(found.queues, found.workers),
+        *_list_insurer_faults(session),
+    ]
     return replace(found, faults=faults)
 
 
@@ -283,6 +288,15 @@ def list_queue_faults(queues: Sequence[QueueStatus], beats: Sequence[Beat]) -> l
 
 def _describe_error(queue: QueueStatus) -> str:
     return f" ({queue.error})" if queue.error else ""
+
+
+def _list_standby_faults(session: ScopedSession) -> list[str]:
+    """Tell of a server that is read and cannot be written, as after a failover that left the address with it."""
+    if store().is_sqlite:
+        return []
+    asked = "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
+    takes_none = session.connection().exec_driver_sql(asked).scalar_one()
+    return ["the database takes no writes: it is a standby, or was made read only"] if takes_none else []
 
 
 def _list_insurer_faults(session: ScopedSession) -> list[str]:

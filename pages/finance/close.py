@@ -17,7 +17,7 @@ from core.states.finance import MonthState
 from core.store.access import ScopedSession, reading, store
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, check_runs, facts, url_state, words
-from core.ui.kit.actions import Action, Text, Values
+from core.ui.kit.actions import Action, Fields, Text, Values
 from core.ui.kit.check_runs import CheckRun
 from pages.finance._shared import ROLE, choose_month, newest_over
 
@@ -95,7 +95,7 @@ def stepping(month: date, state: MonthState, to: MonthState) -> Action:
         title=f"{label}: {month:%B %Y}",
         icon="lock_clock",
         says="It stays closed as it was." if is_given_up and to == MonthState.CLOSED else _SAYS[to],
-        fields=[Text("note", _NOTES[to], longest=500, is_long=True)] if to in _NOTES and not is_given_up else [],
+        fields=_list_fields(month, to) if to in _NOTES and not is_given_up else [],
         confirm=label,
         roles=(ROLE,),
         work=work,
@@ -103,6 +103,21 @@ def stepping(month: date, state: MonthState, to: MonthState) -> Action:
         # Without it the month that comes first now would be shown under the sentence.
         then=lambda _: url_state.change({"month": [f"{month:%Y-%m}"]}),
     )
+
+
+def _list_fields(month: date, to: MonthState) -> Fields:
+    note = Text("note", _NOTES[to], longest=500, is_long=True)
+    return [lambda _: show_what_is_left(month), note] if to == MonthState.CLOSED else [note]
+
+
+def show_what_is_left(month: date) -> None:
+    """Say before a month is closed what stands against it, and what has rows to look at."""
+    with st.skeleton(height=60), reading(frame.scope()) as session:
+        found = closing.run(session, month)
+    if against := [words.plain(each.name) for each in found if each.stands_against]:
+        st.warning(f"It cannot be closed yet: {'; '.join(against)}.", icon=":material/block:")
+    if seen := [words.plain(each.name) for each in found if each.rows and not each.stands_against]:
+        st.markdown(f"Look at these, and write what you found: {'; '.join(seen)}.")
 
 
 def label_of(state: MonthState, to: MonthState) -> str:

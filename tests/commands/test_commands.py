@@ -30,6 +30,7 @@ from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.ports import free_port
+from tests.postgres_database import administer
 from tests.process_state import changes, state
 
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -332,6 +333,29 @@ def test_a_command_says_why_the_database_is_not_available(words: list[str], tmp_
     assert "The store of COVERDESK_DATABASE_URL is not available: " in answer.stderr
     assert "Connection refused" in answer.stderr
     assert PASSWORD not in answer.stderr
+
+
+@pytest.mark.parametrize("database", ["postgresql"])
+def test_a_database_that_cannot_be_written_is_not_available(store: Store, postgres: sa.URL) -> None:
+    """As after a failover that left the address with the standby."""
+    store.close()
+    name = "of_a_standby"
+    administer(postgres, f"CREATE DATABASE {name}")
+    for each in (store.url.database, name):
+        administer(postgres, f"ALTER DATABASE {each} SET default_transaction_read_only = on")
+    try:
+        key = "keys", "issue", "--distributor", "Swift Lenders", "--mode", "test"
+        told, answers = coverdesk("status").stdout, [coverdesk(*key)]
+        url = postgres.set(database=name).render_as_string(hide_password=False)
+        answers.append(coverdesk("init", COVERDESK_DATABASE_URL=url))
+    finally:
+        administer(postgres, f"ALTER DATABASE {store.url.database} RESET default_transaction_read_only")
+        administer(postgres, f"DROP DATABASE {name}")
+    assert "The database takes no writes" in told
+    for answer in answers:
+        assert answer.returncode == 1
+        assert "is not available: cannot execute " in answer.stderr
+        assert " in a read-only transaction" in answer.stderr
 
 
 @pytest.mark.postgres

@@ -11,8 +11,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.commands import backups
 from core.covers.credit_life import CREDIT_LIFE
-from core.services.compliance import erasures, requests
+from core.errors import StateForbids
+from core.services.compliance import erasures, remembering, requests
 from core.services.people import staff
 from core.settings import settings
 from core.store.access import Scope, Store
@@ -82,6 +84,31 @@ def test_a_restored_backup_is_erased_again_by_the_list_beside_it_and_by_the_stor
     assert (entry["id"], beside.stat().st_mode & 0o777) == (str(erasure), 0o600)
     assert EMAIL not in beside.read_text()
     assert b"quist" not in new.read_bytes().lower()
+
+
+def test_a_restore_that_was_broken_off_before_it_erased_again_is_a_fault(
+    store: Store, partner: Partner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sell(store, partner, CREDIT_LIFE, email=EMAIL, last_name="Quist")
+    store.close()
+    for name in ("older.tar", "old.tar"):
+        assert coverdesk("backup", str(tmp_path / name)).returncode == 0
+    erase(store)
+    with store.reading(SYSTEM) as session:
+        remembering.keep_list(session)
+    store.close()
+    fault = "1 people of the list of erasures are in this store: run `coverdesk restore FILE` again"
+    assert fault not in coverdesk("status").stdout
+
+    def break_off(_: object) -> None:
+        raise StateForbids("Broken off")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(backups, "_erase_again", break_off)
+        assert coverdesk("restore", str(tmp_path / "old.tar")).returncode == 1
+    assert fault in coverdesk("status").stdout
+    assert "1 person who was erased" in coverdesk("restore", str(tmp_path / "old.tar")).stdout
+    assert fault not in coverdesk("status").stdout
 
 
 def test_on_another_machine_the_list_is_read_that_lies_beside_the_backup_or_is_named(

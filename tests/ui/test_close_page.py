@@ -40,6 +40,8 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     assert "Close the month" not in labels(at)
     assert any("Every statement is approved" in each.label for each in at.expander)
     at = press(open_page(screen, finance, "femi"), "Close the month")
+    assert "It cannot be closed yet: " in texts(at), "before it is tried"
+    assert "Look at these, and write what you found: Insurers and banks whose file was not reconciled" in texts(at)
     confirm(at)
     assert "It cannot be closed yet" in texts(at)
     assert finance.read(journal.list_steps)[-1].state == "Closing"

@@ -84,15 +84,18 @@ def find_lists(*folders: Path) -> list[ErasureList]:
 
 
 def find_fault(session: ScopedSession) -> str | None:
-    """Return what is missing outside the store, so that a restored backup would bring somebody back; or None."""
+    """Return what brings somebody back: an erasure that no list outside has, or that a restore left undone; or None."""
     erased = {entry["id"] for entry in remember(session)}
     folder = _find_folder(session)
     try:
-        known = {entry["id"] for found in find_lists(*([folder] if folder else [])) for entry in found.entries}
+        known = {entry["id"]: entry for found in find_lists(*([folder] if folder else [])) for entry in found.entries}
     except InvalidInput:
-        known = set()
-    if missing := len(erased - known):
+        known = {}
+    if missing := len(erased - known.keys()):
         return f"no list outside the store has {missing:,} of {len(erased):,} erasures: run `coverdesk backup FILE`"
+    undone = [entry for each, entry in known.items() if each not in erased]
+    if people := _list_unerased(session, undone):
+        return f"{len(people):,} people of the list of erasures are in this store: run `coverdesk restore FILE` again"
     return None
 
 
@@ -120,14 +123,24 @@ def remember(session: ScopedSession) -> list[dict[str, Any]]:
     ]
 
 
-def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
-    """Erase again, in a restored store, the people of remembered erasures; the number of people, and their files."""
-    # Imported on first use: a look at what is remembered does without all the tables that hold something of people.
-    from core.services.compliance import erasures, own_records  # noqa: PLC0415
-
+def _list_unerased(session: ScopedSession, remembered: Sequence[Mapping[str, Any]]) -> list[UUID]:
+    """List the people of remembered erasures who stand in this store; a list may be that of several stores."""
     people = {UUID(each) for entry in remembered for each in entry["customers"]}
+    if not people:
+        return []
+    # Imported on first use: a look at what is remembered does without all the tables that hold something of people.
+    from core.services.compliance import own_records  # noqa: PLC0415
+
     there = sa.select(col(Customer.id)).where(sa.not_(col(Customer.email).endswith(f"@{ERASED_DOMAIN}")))
     found: list[UUID] = own_records.load_in(session, there, col(Customer.id), sorted(people))
+    return found
+
+
+def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
+    """Erase again, in a restored store, the people of remembered erasures; the number of people, and their files."""
+    from core.services.compliance import erasures  # noqa: PLC0415 as above
+
+    found = _list_unerased(session, remembered)
     for entry in remembered:
         session.insert_if_absent(_restored(entry))
     if not found:

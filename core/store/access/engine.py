@@ -270,7 +270,8 @@ class Store:
 
     @contextmanager
     def _committing(self, scope: Scope) -> Iterator[ScopedSession]:
-        with translate_db_errors(), ScopedSession(self.writers, scope, info={COUNTER_ENGINE: self._counter}) as session:
+        info = {COUNTER_ENGINE: self._counter}
+        with translate_db_errors(is_writing=True), ScopedSession(self.writers, scope, info=info) as session:
             yield session
             session.commit()
 

@@ -265,6 +265,8 @@ def _translate(connection: sa.Connection, cursor: Any, sql: str, error: Any) -> 
 # A row that a constraint of the store refuses, for who answers it and knows no SQLAlchemy.
 ConstraintRefused = IntegrityError
 RETRIED_SQLSTATES = {"40001", "40P01"}
+# What a standby answers to who writes, and a server on which the role lacks a right.
+_CANNOT_WRITE = {"25006", "42501"}
 
 
 def gave_way(error: Exception) -> bool:
@@ -273,14 +275,18 @@ def gave_way(error: Exception) -> bool:
 
 
 @contextmanager
-def translate_db_errors() -> Iterator[None]:
-    """Raise StoreUnavailable for driver errors that mean the database is unavailable, busy or full."""
+def translate_db_errors(*, is_writing: bool = False) -> Iterator[None]:
+    """Raise StoreUnavailable for driver errors that mean the database is unavailable, busy or full.
+
+    To who is writing, a database that cannot be written is unavailable too; to who reads, a write is a defect of ours.
+    """
     try:
         yield
     except DBAPIError as error:
         state = getattr(error.orig, "sqlstate", None) or ""
         local_files.notice(error)
         is_unavailable = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
+        is_unavailable = is_unavailable or (is_writing and state in _CANNOT_WRITE)
         if is_unavailable or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED_SQLSTATES):
             raise StoreUnavailable(_get_reason(error.orig)) from error
         raise

@@ -13,6 +13,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 
 from core.store.access import Store
+from core.store.access.statements import translate_db_errors
 from core.store.operations import secret_mark, statistics
 from core.store.rollups import daily_rollup
 from core.store.schema import tables, versions
@@ -31,8 +32,9 @@ def migrate(store: Store) -> None:
     """Run every migration that this store has not seen, and mark its secret, in one transaction.
 
     StateForbids when the store was made under another secret, before release 0.2.0 or by a newer release.
+    StoreUnavailable when it cannot be written.
     """
-    with store.writers.begin() as connection:
+    with translate_db_errors(is_writing=True), store.writers.begin() as connection:
         if not store.is_sqlite:
             _lock(connection)
         before = versions.version_of(connection)
