@@ -4,9 +4,12 @@ import os
 import pwd
 import socket
 import sys
+from pathlib import Path
 from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
+from sqlmodel import col
 from typer.testing import CliRunner, Result
 
 from core import cli
@@ -17,6 +20,7 @@ from core.services.claims.workflow import paying as claim_paying
 from core.services.people import staff
 from core.settings import settings
 from core.store.access import Scope
+from core.store.schema.tables import AuditEntry
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import Office
 
@@ -57,6 +61,24 @@ def test_outside_a_demonstration_the_command_line_neither_approves_nor_offers_no
     entries = office.log(claim_id)[-3:]
     assert {entry.action for entry in entries} == {"claim moved by command refused"}
     assert entries[0].after["officer"] == "sade@x.example"
+
+
+def test_keys_accounts_and_exports_of_a_command_name_the_terminal(office: Office, tmp_path: Path) -> None:
+    told = (
+        ("keys", "issue", "--distributor", "Swift Lenders", "--mode", "live"),
+        ("staff", "disable", "bola@x.example"),
+        ("export", "purchases", "--mode", "test", "--out", str(tmp_path / "purchases.csv")),
+    )
+    for each in told:
+        assert CliRunner().invoke(cli.app, list(each)).exit_code == 0, each
+    with office.store.reading(Scope.system()) as session:
+        query = sa.select(AuditEntry.actor).where(
+            col(AuditEntry.action).in_(["key issued", "staff disabled", "export started"]),
+            col(AuditEntry.actor).startswith("command line"),
+        )
+        actors = list(session.execute(query).scalars())
+    user = pwd.getpwuid(os.getuid()).pw_name
+    assert actors == [f"command line, {user} at {socket.gethostname()}"] * len(told)
 
 
 @pytest.mark.usefixtures("mode")
