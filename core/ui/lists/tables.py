@@ -287,12 +287,12 @@ def _places(table: Table[Any], narrow: Sequence[str]) -> dict[str, str]:
 
 def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str, Any]:
     key, cells = table.key(row), [column.cell(row) for column in shown]
-    query = table.query(key) if table.opens else None
+    query = table.query(key) if table.opens is not None else None
     texts = [cell if isinstance(cell, str) else cell[0] for cell in cells]
     acts = table.act(row) if table.act else ()
     return {
         "key": str(key),
-        "href": frame.link(table.opens, **query) if table.opens and query is not None else None,
+        "href": None if table.opens is None or query is None else frame.link(table.opens, **query),
         "name": ", ".join(text for text in texts[:3] if text != columns.NOTHING),
         "acts": [act for act in ([acts] if isinstance(acts, str) else acts) if act],
         "cells": cells,
