@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 import xlsxwriter
+from alembic import command
 
 from core import clock, money
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge
@@ -18,6 +19,7 @@ from core.services.finance.reconciling import differences, matching, reconciliat
 from core.services.finance.reconciling.matching import Entry
 from core.services.lists.windows import Window
 from core.store.access import Scope, Store
+from core.store.schema import migrating
 from core.store.schema.statements import RESULTS
 from core.store.schema.tables import Difference, Movement, Policy, Reconciliation
 from tests.conftest import Partner
@@ -406,6 +408,22 @@ def test_the_newest_file_can_be_read_in_another_way_and_an_older_one_cannot_come
     for more in ({}, {"amount_is": "gross"}, {"timing_days": 7}):
         with pytest.raises(StateForbids, match="a newer one counts"):
             run(finance, insurer, content, **more)
+
+
+@pytest.mark.both_databases
+def test_a_store_of_before_keeps_its_files_and_their_differences(finance: Finance, insurer: UUID) -> None:
+    row = difference(finance, insurer)
+    before = row_of(finance, row.reconciliation_id)
+    with finance.store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0093")
+    migrating.migrate(finance.store)
+    assert migrating.differences(finance.store) == []
+    assert row_of(finance, before.id) == before
+    assert finance.read(reconciliations.get_difference, row.id) == row
+    for attempt in (sa.delete(Reconciliation), sa.update(Reconciliation).values(ours_minor=0)):
+        with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
+            session.execute(attempt)
+    assert finance.faults(BOTH_SIDES) == []
 
 
 def difference(finance: Finance, insurer: UUID, minor: int = 1_000) -> reconciliations.DifferenceRow:
