@@ -98,7 +98,7 @@ def restore(
     with _show_progress("Restoring") as progress, closing(Store(settings().database_url)) as target:
         remembered = [*(entry for found in lists for entry in found.entries), *_read_previous(target)]
         previous_path = backups.put_back(target, file, manifest, progress=progress)
-    _record("store restored", manifest)
+    _record(audit.RESTORED, manifest)
     # Whoever was erased after the backup was made, by the list beside it and by the store that stood there.
     _erase_again(remembered)
     out.print(f"[green]✓[/] The store is what it was at {manifest.made_at}, with {manifest.files:,} uploaded files.")

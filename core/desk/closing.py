@@ -13,6 +13,7 @@ from core import clock, ids, money
 from core.desk import store_check
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
+from core.services.audit import search
 from core.services.finance import journal, movements, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import reading as credit_note_reading
@@ -199,6 +200,11 @@ def _accounts(session: ScopedSession, window: Window) -> Iterator[str]:
     yield from role_grants.list_unconfirmed(session, since=start, until=end)
 
 
+def _restores(session: ScopedSession, window: Window) -> Iterator[str]:
+    start, end = clock.lagos_midnight(window.start), clock.lagos_midnight(window.end)
+    yield from search.list_restores(session, since=start, until=end)
+
+
 _Rows = Callable[[ScopedSession, Window], Iterator[str]]
 _BLOCKING: Final[dict[str, tuple[str, _Rows]]] = {
     "totals": ("Tiles, movements and exports have the same totals", _totals),
@@ -215,6 +221,7 @@ _REVIEWED: Final[dict[str, tuple[str, _Rows]]] = {
     "large": ("Movements above 5,000,000 naira", _large),
     "adjustments": ("Adjustments by hand", _adjustments),
     "accounts": ("Accounts changed without a second admin", _accounts),
+    "restores": ("Backups that took the place of the store", _restores),
 }
 
 

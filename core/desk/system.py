@@ -16,6 +16,7 @@ from core import clock
 from core.desk import status
 from core.desk.queues import QueueHealth, count_endpoints, list_queues
 from core.desk.status import Beat
+from core.services.audit import search
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
 from core.services.people import demonstration, role_grants
@@ -25,7 +26,7 @@ from core.store.schema import versions
 from core.store.schema.tables import KeptAnswer, Submission, UploadedFile
 
 _SHOWN_MAIL = 5
-_UNCONFIRMED = timedelta(days=30)
+_RECENT = timedelta(days=30)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,6 +87,7 @@ class SystemFacts:
     kept_answers: int
     oldest_answer_at: datetime | None
     unconfirmed: Sequence[str]
+    restores: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,8 @@ def get_system_facts(session: ScopedSession) -> SystemFacts:
         oldest_answer_at=oldest,
         unconfirmed=[]
         if demonstration.is_demonstrating(session)
-        else role_grants.list_unconfirmed(session, since=clock.now() - _UNCONFIRMED),
+        else role_grants.list_unconfirmed(session, since=clock.now() - _RECENT),
+        restores=search.list_restores(session, since=clock.now() - _RECENT),
     )
 
 

@@ -64,6 +64,8 @@ def glance(found: SystemFacts, fault: str | None) -> None:
         lines = "".join(f"\n- {words.plain(line)}" for line in found.unconfirmed[-_MOST:])
         text = f"Changes of accounts that no second admin confirmed, in the last 30 days:{lines}"
         st.error(text, icon=":material/how_to_reg:")
+    for line in found.restores[-_MOST:]:
+        st.error(f"The store was {words.plain(line)}.", icon=":material/settings_backup_restore:")
     if found.store.kind == "SQLite" and not found.store.is_current:
         st.caption("Run `coverdesk init` with the release that serves this page.")
 

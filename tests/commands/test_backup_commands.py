@@ -1,10 +1,13 @@
 """`coverdesk backup` and `coverdesk restore`, as an operator types them."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from core import clock
 from core.services.audit import log as audit
+from core.services.audit import search
 from core.services.catalogue import keys
 from core.store.access import Scope, Store
 from tests.commands.command_line import coverdesk
@@ -26,6 +29,8 @@ def test_what_came_after_the_backup_is_gone_and_kept_aside(store: Store, tmp_pat
     with store.reading(Scope.system()) as session:
         assert [key.distributor for key in keys.list_keys(session)] == ["Swift Lenders"]
         assert audit.find_broken_links(session) == []
+        (said,) = search.list_restores(session, since=clock.now() - timedelta(hours=1))
+        assert said.startswith(f"restored on {clock.format_day(clock.today())} by the command line, ")
     assert coverdesk("check").returncode == 0
 
 

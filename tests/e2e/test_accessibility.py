@@ -16,8 +16,8 @@ from tests.e2e.conftest import Visit, settled
 
 AXE: Final = Axe()
 # A colour that is on its way from light to dark is neither, nor is that of a part which a run was about to draw anew.
-FINISHED: Final = """Promise.allSettled(document.getAnimations()
-    .filter(each => each.effect.getComputedTiming().endTime < Infinity).map(each => each.finished))"""
+AT_REST: Final = """() => document.getAnimations()
+    .every(each => each.playState !== "running" || each.effect.getComputedTiming().endTime === Infinity)"""
 SERIOUS: Final = frozenset({"serious", "critical"})
 # Streamlit's own menu groups its links in sections that are not list items; by the rule, and a part of the markup.
 OF_THE_FRAMEWORK: Final = (("list", 'data-testid="stSidebarNavItems"'), ("listitem", '<li class="st-emotion-cache'))
@@ -59,7 +59,7 @@ def faults_of_either_look(page: Page) -> list[str]:
 def look(page: Page, scheme: Literal["light", "dark"], **options: Any) -> list[str]:
     page.emulate_media(color_scheme=scheme)
     expect(page.locator("html, body, .stApp").last).to_have_css("color-scheme", scheme)
-    page.evaluate(FINISHED)
+    page.wait_for_function(AT_REST)
     return list(faults(page, **options))
 
 

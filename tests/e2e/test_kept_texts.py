@@ -31,6 +31,17 @@ PRESS = """([name, said]) => new Promise(pressed => {
   })();
 })"""
 
+# Another page is opened and left by Back before anything that looks from time to time has seen it.
+LEAVE_AND_RETURN = """() => {
+  const here = location.href;
+  history.pushState({}, "", "/tasks");
+  history.replaceState({}, "", here);
+  dispatchEvent(new PopStateEvent("popstate"));
+  const anew = document.querySelector("textarea").cloneNode();
+  anew.value = "";
+  document.querySelector("textarea").replaceWith(anew);
+}"""
+
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
@@ -49,6 +60,13 @@ def test_a_tab_takes_no_text(page: Page) -> None:
     page.evaluate(PRESS, ["Talk", SAID])
     expect(page.get_by_label("What to say")).to_have_value(SAID)
     assert SAID in str(page.evaluate("JSON.stringify(sessionStorage)"))
+
+
+def test_a_text_is_put_back_by_a_back_that_comes_at_once(page: Page) -> None:
+    expect(page.get_by_label("What to say")).to_have_value(SAID)
+    page.get_by_label("What to say").fill("The bank has called.")
+    page.evaluate(LEAVE_AND_RETURN)
+    expect(page.get_by_label("What to say")).to_have_value("The bank has called.")
 
 
 def test_a_button_takes_the_text_with_which_it_was_pressed(page: Page) -> None:

@@ -72,7 +72,7 @@ OTHERS = [name for name in LISTS if name not in USUAL]
 MAIN = "document.querySelector('[data-testid=stMain]')"
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def filled(desk: Desk) -> None:
     """Something stands on every list."""
     since = clock.now() - timedelta(hours=36, minutes=30)  # an age that stays the same for as long as a test takes

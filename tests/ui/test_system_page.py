@@ -1,8 +1,11 @@
 """System on the screen: healthy at a glance, and the check of the whole store with what it found."""
 
+from datetime import timedelta
+
 import sqlalchemy as sa
 
 from core import clock
+from core.services.audit import log as audit
 from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.mail import mail
@@ -53,6 +56,19 @@ def test_endpoints_that_are_disabled_are_named_and_e_mail_without_a_server_is_no
     said = texts(press(screen("admin", path=PAGE), "Refresh"))
     assert "Webhook endpoints: 1 failing and 1 disabled" in said
     assert "Not configured: set COVERDESK" in said.replace("\\", "")
+
+
+def test_a_store_that_was_restored_says_so_for_a_month(screen: Screen, store: Store) -> None:
+    facts = {"made_at": "2026-11-20T02:00:00Z"}
+    for days in (3, 40):
+        with clock.freeze(clock.now() - timedelta(days=days)), store.writing(Scope.system()) as session:
+            audit.write(
+                session, actor="command line, ada at desk-1", action=audit.RESTORED, subject="backup", after=facts
+            )
+    said = texts(screen("admin", path=PAGE)).replace("\\", "")
+    day = clock.format_day(clock.add_days(clock.today(), -3))
+    assert said.count("The store was restored on") == 1
+    assert f"restored on {day} by the command line, ada at desk-1, as it was at 2026-11-20T02:00:00Z." in said
 
 
 def test_a_licence_that_ends_soon_is_named(screen: Screen, store: Store, partner: Partner) -> None:

@@ -27,6 +27,7 @@ _HEAD = Query(
 AUDIT_KIND = "audit entry"
 # The action of the entry of a backup, by which the newest one is found.
 BACKED_UP = "store backed up"
+RESTORED = "store restored"
 REVEALED = "personal value shown"
 _HASHED_FIELDS = ("created_at", "chain", "position", "actor", "action", "subject", "before", "after")
 

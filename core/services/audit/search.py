@@ -17,6 +17,7 @@ from sqlmodel import UTCDateTime, col
 
 from core import clock
 from core.errors import NotFound
+from core.services.audit import log as audit
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters import declaration
@@ -329,3 +330,17 @@ AUDIT: Listing[AuditFilter] = Listing(
     count=_count,
     usual_order="",
 )
+
+
+def list_restores(session: ScopedSession, *, since: datetime, until: datetime | None = None) -> list[str]:
+    """Describe each time that a backup took the store's place: what was written after it was made is not in the log."""
+    query = sa.select(AuditEntry).where(
+        col(AuditEntry.created_at) >= since,
+        *([col(AuditEntry.created_at) < until] if until else []),
+        col(AuditEntry.action) == audit.RESTORED,
+    )
+    return [
+        f"restored on {clock.format_day(clock.to_lagos_day(entry.created_at))} by the {entry.actor},"
+        f" as it was at {(entry.after or {}).get('made_at', 'an unknown time')}"
+        for entry in session.execute(query.order_by(col(AuditEntry.created_at))).scalars()
+    ]

@@ -31,6 +31,8 @@ function listenForTexts() {
   let page, earlier = {}, put = {}, isPutting = false;
   const held = new Set(), before = new WeakMap();
 
+  // Back may return to a page before the interval has seen the other one.
+  addEventListener("popstate", () => { page = undefined; });
   setInterval(() => {
     if (page !== pageOf()) [page, earlier, put] = [pageOf(), { ...readTexts() }, {}];
     if (!Object.keys(earlier).some((place) => place.startsWith(`${page} `))) return;
