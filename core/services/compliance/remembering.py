@@ -95,7 +95,8 @@ def find_fault(session: ScopedSession) -> str | None:
         return f"no list outside the store has {missing:,} of {len(erased):,} erasures: run `coverdesk backup FILE`"
     undone = [entry for each, entry in known.items() if each not in erased]
     if people := _list_unerased(session, undone):
-        return f"{len(people):,} people of the list of erasures are in this store: run `coverdesk restore FILE` again"
+        who = "1 person is" if len(people) == 1 else f"{len(people):,} people are"
+        return f"of the list of erasures {who} still in this store: run `coverdesk restore FILE` again"
     return None
 
 
