@@ -98,7 +98,7 @@ def test_a_restore_that_was_broken_off_before_it_erased_again_is_a_fault(
     with store.reading(SYSTEM) as session:
         remembering.keep_list(session)
     store.close()
-    fault = "of the list of erasures 1 person is still in this store: run `coverdesk restore FILE` again"
+    fault = "Of the list of erasures 1 person is still in this store: run `coverdesk restore FILE` again"
     assert fault not in coverdesk("status").stdout
 
     def break_off(_: object) -> None:
