@@ -102,7 +102,7 @@ def settle(office: Office, claim_id: UUID) -> int:
         by="funmi",
         payment_reference=reference,
         version=office.claim(claim_id).version,
-        payment={"method": "Direct credit to the loan" if found.payee.hint is None else "Bank transfer"},
+        payment={"method": "Credit to the loan" if found.payee.hint is None else "Bank transfer"},
     )
     office.move(claim_id, "Settled", by="bola")
     return most

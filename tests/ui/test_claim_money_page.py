@@ -156,8 +156,8 @@ def test_a_payment_is_handed_to_finance_and_paid_there(opens: Opens, office: Off
     at.run()
     assert "No account is named, so nothing can be transferred" in texts(at)
     method = at.selectbox(key="decision.field.method")
-    assert (method.value, method.options) == (None, ["Cheque", "Direct credit to the loan"])
-    method.select("Direct credit to the loan")
+    assert (method.value, method.options) == (None, ["Cheque", "Credit to the loan"])
+    method.select("Credit to the loan")
     at.button(key="decision.confirm").click().run()
     assert office.claim(claim_id).claim_status == "Offer accepted"
     at.text_input(key="decision.field.payment_reference").set_value("FIN-1")

@@ -43,7 +43,7 @@ class TransitionInput(Request):
 
 ANSWER_DAYS: Final = 7
 BANK_TRANSFER: Final = "Bank transfer"
-PAYMENT_METHODS: Final = (BANK_TRANSFER, "Cheque", "Direct credit to the loan")
+PAYMENT_METHODS: Final = (BANK_TRANSFER, "Cheque", "Credit to the loan")
 
 
 class PaymentInput(Request):
