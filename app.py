@@ -55,7 +55,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
 
 frame.keep_upload_addresses()
-frame.ask_nobody_for_our_address()
+frame.skip_external_ip_lookup()
 app = st.App(
     Path(__file__).parent / "pages" / "_main.py",
     routes=routes,

@@ -115,7 +115,7 @@ def _write(order: ExportOrder, out: str) -> Tally:
         is_device = target.exists() and not target.is_file()
     if is_device:
         with _opened(target) as device:
-            return _copy(order, device)
+            return export_runs.write_file(order, device, guard=_blaming_out)
     return _write_whole(order, target)
 
 
@@ -128,21 +128,11 @@ def _write_whole(order: ExportOrder, target: Path) -> Tally:
         with _opened(draft) as file, ExitStack() as lock:
             with _blaming_out():
                 lock.enter_context(local_files.locked(draft))
-            tally = _copy(order, file)
+            tally = export_runs.write_file(order, file, guard=_blaming_out)
         with _blaming_out():
             draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
-    return tally
-
-
-def _copy(order: ExportOrder, file: BinaryIO) -> Tally:
-    """Write the export as `export_runs.write_file` does; what fails in the file, not in the store, is said of --out."""
-    tally = Tally()
-    export_runs.check_order(order)
-    for chunk in export_runs.stream(order, tally):
-        with _blaming_out():
-            file.write(chunk)
     return tally
 
 

@@ -6,8 +6,8 @@ because it lasts as long as somebody reads the file.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
@@ -344,12 +344,18 @@ def stream(order: ExportOrder, tally: Tally) -> Iterator[bytes]:
     yield held or b""
 
 
-def write_file(order: ExportOrder, out: BinaryIO) -> Tally:
-    """Check the order and write the whole file to an open binary file; returns its count, sum and hash."""
+def write_file(
+    order: ExportOrder, out: BinaryIO, *, guard: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> Tally:
+    """Check the order and write the whole file to an open binary file; returns its count, sum and hash.
+
+    `guard` is entered around each write, which alone can fail by the file and not by the store.
+    """
     tally = Tally()
     check_order(order)
     for chunk in stream(order, tally):
-        out.write(chunk)
+        with guard():
+            out.write(chunk)
     return tally
 
 

@@ -343,7 +343,7 @@ def draw_credit_note() -> None:
     row = page_links.load_record("credit note", credit_note_reading.get_note, is_of_mode=True)
     with reading(frame.scope()) as session:
         giver, own = deciding.describe_giver(session, row.id), deciding.list_own_staff(session, row.id)
-        bars = deciding.find_bars(session, row.id, person)
+        refusals = deciding.find_refusals(session, row.id, person)
     with frame.header_with_buttons(
         f"{row.number} of {words.plain(row.provider)} {words.badge(row.state)}",
         f"To {row.customer}, policy {row.policy_number or 'without a number'}, {row.age_days} days old",
@@ -353,10 +353,10 @@ def draw_credit_note() -> None:
             if giver and verb != "return":
                 continue
             look = "secondary" if verb in ("return", "anew") else "primary"
-            actions.button(LABELS[verb], build_dialog(row, verb), type=look, disabled=verb in bars)
+            actions.button(LABELS[verb], build_dialog(row, verb), type=look, disabled=verb in refusals)
     actions.run()
-    if bars and not giver:
-        st.caption(f":material/lock: {words.plain(next(iter(bars.values())))}.")
+    if refusals and not giver:
+        st.caption(f":material/lock: {words.plain(next(iter(refusals.values())))}.")
     facts.own_interest(own)
     if giver:
         st.info(f"{words.plain(giver)}.")

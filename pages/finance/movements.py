@@ -235,12 +235,12 @@ def proposal_buttons(proposal: Proposal, person: Person) -> None:
             actions.button("Take it back", taking_back(proposal.id), key=f"take.{proposal.id}")
         else:
             with reading(frame.scope()) as session:
-                bar = adjustments.find_bar(session, proposal.id, person)
+                refusal = adjustments.find_refusal(session, proposal.id, person)
             confirm = confirming(proposal)
-            actions.button("Confirm", confirm, key=f"confirm.{proposal.id}", type="primary", disabled=bar is not None)
+            actions.button("Confirm", confirm, key=f"confirm.{proposal.id}", type="primary", disabled=bool(refusal))
             actions.button("Refuse", refusing(proposal), key=f"refuse.{proposal.id}")
-            if bar:
-                st.caption(f":material/lock: {words.plain(bar)}.")
+            if refusal:
+                st.caption(f":material/lock: {words.plain(refusal)}.")
 
 
 def amounts(row: MovementRow) -> None:

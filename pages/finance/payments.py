@@ -141,13 +141,7 @@ TAXES: Table[TaxLine] = Table(
 
 def due(by: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = [
-            (
-                each,
-                payment_reading.hindrance_of(session, each) or payment_reading.find_bar_to_prepare(session, each, by),
-            )
-            for each in balances.list_balances(session)
-        ]
+        rows = [(each, payment_reading.find_hindrance(session, each, by)) for each in balances.list_balances(session)]
     payable = [balance for balance, why in rows if why is None]
     if not rows:
         st.info("Nothing is due: every statement that was sent is settled.", icon=":material/task_alt:")

@@ -79,18 +79,18 @@ OF_BATCH: Table[PaymentRow] = tables.sortable(
 )
 
 
-def buttons(row: BatchRow, person: Person, *, is_lapsed: bool, bar: str | None) -> None:
-    is_barred = bool(bar) or not person.may_approve
+def buttons(row: BatchRow, person: Person, *, is_lapsed: bool, refusal: str | None) -> None:
+    is_refused = bool(refusal) or not person.may_approve
     if is_lapsed and row.prepared_by != person.id:
-        approving(row, anew=True).button("Approve again", type="primary", disabled=is_barred)
+        approving(row, anew=True).button("Approve again", type="primary", disabled=is_refused)
     if row.state != BatchState.PREPARED:
         return
     if row.prepared_by != person.id:
-        approving(row).button("Approve", type="primary", disabled=is_barred)
+        approving(row).button("Approve", type="primary", disabled=is_refused)
     giving_up(row).button("Give up")
 
 
-def show_who_acts(row: BatchRow, person: Person, *, is_lapsed: bool, bar: str | None) -> None:
+def show_who_acts(row: BatchRow, person: Person, *, is_lapsed: bool, refusal: str | None) -> None:
     """Say beside the buttons why somebody cannot approve it."""
     if row.state != BatchState.PREPARED and not is_lapsed:
         return
@@ -98,8 +98,8 @@ def show_who_acts(row: BatchRow, person: Person, *, is_lapsed: bool, bar: str | 
         st.caption("You prepared this payout: somebody else of finance approves it.")
     elif not person.may_approve:
         show_resting(person)
-    elif bar:
-        st.caption(f"{words.plain(bar)}.")
+    elif refusal:
+        st.caption(f"{words.plain(refusal)}.")
 
 
 def answers(row: BatchRow, person: Person) -> None:
@@ -221,16 +221,16 @@ def draw() -> None:
         lapsed = None if superseded else payouts.find_lapse(session, row.id)
         is_lapsed = lapsed is not None
         is_open = is_lapsed or row.state == BatchState.PREPARED
-        bar = payouts.find_bar_to_approve(session, row.id, person) if is_open else None
+        refusal = payouts.find_refusal_to_approve(session, row.id, person) if is_open else None
         own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
     with frame.header_with_buttons(
         f"{row.number} {words.badge(row.progress)}",
         "Payments that one person prepared, another approves, and the bank answers line by line.",
         tab=f"{row.number} · Payout",
     ):
-        buttons(row, person, is_lapsed=is_lapsed, bar=bar)
+        buttons(row, person, is_lapsed=is_lapsed, refusal=refusal)
     actions.run()
-    show_who_acts(row, person, is_lapsed=is_lapsed, bar=bar)
+    show_who_acts(row, person, is_lapsed=is_lapsed, refusal=refusal)
     facts.own_interest(sorted(own))
     facts.lapsed_approval(lapsed)
     people(row, superseded, is_lapsed=is_lapsed)

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.frozen_at(NOON)
 BOOKS = "/v1/loan-books"
 
 
-def say_over(client: Client, store: Store, partner: Partner, number: str, day: str) -> str:
-    """The lender says with its key that the loan of a policy was over on a day, and has what goes back."""
+def report_loan_over(client: Client, store: Store, partner: Partner, number: str, day: str) -> str:
+    """Report with the lender's key that a loan was over on a day, and return the premium that goes back."""
     key, told = partner.test_key, {"kind": "exits", "product_id": PRODUCT, "month": "2026-11"}
     content = exits_csv([(number, day, "settled_early")]).replace(b"loan_account_number", b"policy_number")
     sent = client.post(BOOKS, key=key, data=told, files={"file": ("exits.csv", content, "text/csv")})
@@ -47,7 +47,7 @@ def test_a_lender_claims_no_loss_of_a_loan_from_after_the_day_on_which_it_said_t
     """It has the premium of the months after that day back, and the policy ended only when it said so."""
     with clock.freeze(NOON - timedelta(days=90)):
         lodge = Lodge(client, partner, loan_start_date="2026-08-22")
-    assert float(say_over(client, store, partner, lodge.number, "2026-10-30")) > 0
+    assert float(report_loan_over(client, store, partner, lodge.number, "2026-10-30")) > 0
     days = {"loan_offer_date": "2026-08-22", "loan_repayment_date": "2027-08-22"}
     claims = {
         day: ids.parse(claim_of(lodge(incident_date=day, incident_type=incident, medical_report=PAPER, **days))["id"])

@@ -106,7 +106,7 @@ def test_text_that_was_just_typed_is_there_after_a_reload_and_after_back(visit: 
     expect(owed).to_have_value("")
 
 
-class Line:
+class HeldMessages:
     """The messages of the server to a page, kept back from the first that `begins` names until they are released."""
 
     def __init__(self, page: Page, begins: Callable[[bytes], bool]) -> None:
@@ -144,7 +144,7 @@ def test_a_field_that_is_left_by_the_press_that_discards_it_is_not_brought_back(
     visit: Visit, page: Page, number: str
 ) -> None:
     is_pressed = Event()
-    line = Line(page, lambda _: is_pressed.is_set())
+    held = HeldMessages(page, lambda _: is_pressed.is_set())
     visit("claims", f"/lodge?mode=test&policy={number}")
     owed = page.get_by_label("Pending repayment amount")
     page.get_by_label("Incident type").click()
@@ -154,7 +154,7 @@ def test_a_field_that_is_left_by_the_press_that_discards_it_is_not_brought_back(
     owed.fill("75,000")
     is_pressed.set()
     page.evaluate(LEAVE_AND_PRESS, "Discard the draft")
-    line.release()
+    held.release()
     expect(owed).to_have_value("")
     settled(page)
     expect(page.get_by_text("Kept as your draft")).to_have_count(0)
@@ -243,13 +243,13 @@ def test_the_shop_window_asks_on_whose_behalf_and_the_sale_outlives_a_reload_but
 
 def test_a_field_that_is_left_before_the_form_is_watched_is_stored_once_it_is(visit: Visit, page: Page) -> None:
     # The form is drawn, and the component that watches it is still on its way.
-    line = Line(page, lambda message: b"coverdesk_form_keeper" in message)
+    held = HeldMessages(page, lambda message: b"coverdesk_form_keeper" in message)
     visit("operations", "/search?mode=test")
     sold = {"on_behalf_of": "Swift Lenders", "cover": f"{THIRD_PARTY.title}, Baobab Ridge Assurance"}
     page.goto(f"/buy?mode=test&{urlencode(sold)}")
     page.get_by_label("BVN").fill(BVN)
     page.get_by_label("BVN").press("Tab")
-    line.release()
+    held.release()
     expect(page.get_by_text("Kept as your draft")).to_be_visible()
 
 

@@ -27,16 +27,21 @@ ACCOUNT = {"payee_bank": "A Bank", "payee_account": "0123456780"}
 LIST, ONE, AGEING = "finance/credit_notes.py", "finance/credit_notes.py#credit_note", "finance/ageing.py"
 
 
+def sell_and_cancel(finance: Finance, partner: Partner, *, sold: int, cancelled: int) -> None:
+    """Leave the credit note of a policy that was sold and cancelled so many days ago."""
+    with clock.freeze(NOW - timedelta(days=sold)):
+        sale = sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True)
+    with clock.freeze(NOW - timedelta(days=cancelled)):
+        given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people["root"].actor}
+        finance.do(changes.cancel, sale.policy_id, **given, expected_version=1)
+
+
 def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
     store: Store, partner: Partner, screen: Screen
 ) -> None:
     finance = Finance(store)
     assert "No credit note yet" in texts(open_page(screen, finance, LIST, by="funmi"))
-    with clock.freeze(NOW - timedelta(days=100)):
-        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
-    with clock.freeze(NOW - timedelta(days=40)):
-        given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people["root"].actor}
-        finance.do(changes.cancel, sale.policy_id, **given, expected_version=1)
+    sell_and_cancel(finance, partner, sold=100, cancelled=40)
     (note,) = finance.read(credit_note_reading.list_unpaid, clock.now())
     row = lists(open_page(screen, finance, LIST, by="funmi"))[0].iloc[0]
     assert (row["Number"], row["Given back"], row["Days"]) == ("CN-0001", words.naira(note.total_minor), "40")
@@ -78,10 +83,7 @@ def test_who_has_no_part_in_the_next_step_of_a_credit_note_reads_why(
     store: Store, partner: Partner, screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finance = Finance(store)
-    with clock.freeze(NOW - timedelta(days=40)):
-        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
-        given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people["root"].actor}
-        finance.do(changes.cancel, sale.policy_id, **given, expected_version=1)
+    sell_and_cancel(finance, partner, sold=40, cancelled=40)
     (note,) = finance.read(credit_note_reading.list_unpaid, clock.now())
     page = {"path": ONE, "id": str(note.id)}
     with monkeypatch.context() as patched:
@@ -102,10 +104,7 @@ def test_who_has_no_part_in_the_next_step_of_a_credit_note_reads_why(
 
 def test_ageing_has_its_ages_on_a_telephone_too(store: Store, partner: Partner, screen: Screen) -> None:
     finance = Finance(store)
-    with clock.freeze(NOW - timedelta(days=40)):
-        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
-        given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people["root"].actor}
-        finance.do(changes.cancel, sale.policy_id, **given, expected_version=1)
+    sell_and_cancel(finance, partner, sold=40, cancelled=40)
     at = open_page(screen, finance, AGEING, by="funmi")
     heads = next(payload["columns"] for payload in sent(at) if "rows" in payload)
     narrow = {head["label"]: head["classes"] for head in heads if "less" not in head["classes"]}
@@ -125,10 +124,7 @@ def test_a_refund_that_the_distributor_gives_back_offers_no_payment_and_says_why
     store: Store, partner: Partner, screen: Screen
 ) -> None:
     finance = Finance(store)
-    with clock.freeze(NOW - timedelta(days=10)):
-        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
-    given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people["root"].actor}
-    finance.do(changes.cancel, sale.policy_id, **given, expected_version=1)
+    sell_and_cancel(finance, partner, sold=10, cancelled=0)
     (note,) = finance.read(credit_note_reading.list_unpaid, clock.now() + timedelta(days=1))
     terms = {"number": "AG/1", "starts_on": "2026-11-01", "collects": "distributor"}
     finance.do(agreements.add, Party("distributor", partner.id), terms, by="root")

@@ -132,7 +132,7 @@ def propose(session: ScopedSession, movement_id: UUID, typed: Mapping[str, Any],
     return proposal.id
 
 
-def find_bar(session: ScopedSession, proposal_id: UUID, by: Person) -> str | None:
+def find_refusal(session: ScopedSession, proposal_id: UUID, by: Person) -> str | None:
     """Return why this person cannot confirm a proposal as it is now; None where nothing stands against it."""
     proposal: AdjustmentProposal = session.get_one(AdjustmentProposal, proposal_id)
     corrected, parts = movements.get_record(session, proposal.corrects_id), build_row(Split, proposal)

@@ -14,7 +14,7 @@ from core.covers import refunds
 from core.covers.refunds import PaidPeriod, Refund
 from core.errors import StateForbids
 from core.money import Split
-from core.services.catalogue import products
+from core.services.catalogue import distributors, products
 from core.services.lists import records
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
@@ -228,16 +228,9 @@ def is_given_by_distributor(session: ScopedSession, policy: Policy) -> bool:
     if policy.cancelled_at is None or not policy.is_live:
         return False
     first_on = clock.to_lagos_day(policy.cancelled_at).replace(day=1)
-    query = (
-        sa.select(col(Agreement.collects))
-        .where(
-            col(Agreement.distributor_id) == policy.distributor_id,
-            col(Agreement.starts_on) < clock.add_months(first_on, 1),
-        )
-        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
-        .limit(1)
-    )
-    return session.execute(query).scalar() == "distributor"
+    last_on = clock.add_days(clock.add_months(first_on, 1), -1)
+    terms = distributors.select_agreement(policy.distributor_id, last_on).with_only_columns(col(Agreement.collects))
+    return session.execute(terms).scalar() == "distributor"
 
 
 # The credit note of a refund, numbered within its insurer; what becomes of it is finance's (contract F8).

@@ -14,7 +14,7 @@ from core.covers.cover import Cover, Price, Term
 from core.covers.pricing import offer
 from core.errors import InvalidInput, StateForbids, run_checks
 from core.services.audit import log as audit
-from core.services.catalogue import products
+from core.services.catalogue import distributors, products
 from core.services.catalogue.products import ProductForSale
 from core.services.customers import customers
 from core.services.customers.customers import StoredCustomer
@@ -27,32 +27,24 @@ from core.services.selling import duplicate_guard
 from core.services.selling.duplicate_guard import EarlierPolicy
 from core.settings import settings
 from core.store import policy_numbers
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Agreement, Certificate, Distributor, Policy, Purchase, Submission
-
-
-def select_agreement(distributor_id: UUID) -> AnySelect:
-    """Return the query of the agreement with a distributor that holds today."""
-    return (
-        sa.select(Agreement)
-        .where(col(Agreement.distributor_id) == distributor_id, col(Agreement.starts_on) <= clock.today())
-        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
-        .limit(1)
-    )
 
 
 def refuse_ended(session: ScopedSession, distributor_id: UUID, *, is_live: bool) -> None:
     """StateForbids for a live sale of a distributor whose licence is over; terms without a last day block nothing."""
     if not (is_live and settings().licence_blocks_sales):
         return
-    query = select_agreement(distributor_id).with_only_columns(col(Agreement.licence_expires_on))
+    query = distributors.select_agreement(distributor_id, clock.today()).with_only_columns(
+        col(Agreement.licence_expires_on)
+    )
     last_on = session.execute(query).scalar()
     if last_on is not None and last_on < clock.today():
         raise StateForbids(f"The licence of this distributor ended on {last_on}: it sells again once it is renewed")
 
 
 def _refuse_barred(session: ScopedSession, seller: "Seller") -> None:
-    """StateForbids for a distributor that is switched off, of which no key has told yet, or whose licence is over."""
+    """StateForbids for a distributor that is switched off, whose keys are refused before this, or without a licence."""
     if seller.source != "api":
         query = sa.select(col(Distributor.active)).where(col(Distributor.id) == seller.distributor_id)
         if not session.execute(query).scalar_one():

@@ -51,7 +51,7 @@ def keep_upload_addresses() -> None:
     ForwardMsgQueue.clear = clear  # type: ignore[assignment, method-assign]
 
 
-def ask_nobody_for_our_address() -> None:
+def skip_external_ip_lookup() -> None:
     """Keep Streamlit from asking the internet for the address of this machine.
 
     It asks for each socket of another origin, before anybody signed in, and no request is answered meanwhile: seconds

@@ -411,11 +411,11 @@ def _keep_refusal(by: Person, act: str, note_id: UUID) -> AbstractContextManager
     return audit.keep_refusal(actor=by.actor, action=f"credit note {act}", subject=subject)
 
 
-def find_bars(session: ScopedSession, note_id: UUID, by: Person) -> dict[str, str]:
+def find_refusals(session: ScopedSession, note_id: UUID, by: Person) -> dict[str, str]:
     """Return, of what a credit note waits for, why this person does not do it: approve, anew, pay or return."""
     row: CreditNote = session.get_one(CreditNote, note_id)
-    bars = {verb: _find_bar(session, row, verb, by) for verb in _WAITS_FOR.get(CreditNoteState(row.state), ())}
-    return {verb: bar for verb, bar in bars.items() if bar}
+    refusals = {verb: _find_refusal(session, row, verb, by) for verb in _WAITS_FOR.get(CreditNoteState(row.state), ())}
+    return {verb: refusal for verb, refusal in refusals.items() if refusal}
 
 
 _WAITS_FOR: Final[Mapping[CreditNoteState, Sequence[str]]] = {
@@ -427,7 +427,7 @@ _WAITS_FOR: Final[Mapping[CreditNoteState, Sequence[str]]] = {
 }
 
 
-def _find_bar(session: ScopedSession, row: CreditNote, verb: str, by: Person) -> str | None:
+def _find_refusal(session: ScopedSession, row: CreditNote, verb: str, by: Person) -> str | None:
     try:
         if verb == "pay":
             _refuse_payer(session, row, by)

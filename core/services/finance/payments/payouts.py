@@ -109,8 +109,10 @@ def _refuse_preparer(session: ScopedSession, balance: Balance, account: Account,
     transitions.refuse_who_returned(session, _list_due(balance), by)
 
 
-def find_bar_to_prepare(session: ScopedSession, balance: Balance, by: Person) -> str | None:
-    """Return why a balance that can be paid out is prepared by others than this person; None where it is not."""
+def find_hindrance(session: ScopedSession, balance: Balance, by: Person) -> str | None:
+    """Return why this person does not pay a balance out now; None where nothing stands against it."""
+    if found := hindrance_of(session, balance):
+        return found
     account = agreements.get_usable(session, balance.party)
     try:
         if account is not None:
@@ -120,7 +122,7 @@ def find_bar_to_prepare(session: ScopedSession, balance: Balance, by: Person) ->
     return None
 
 
-def find_bar_to_approve(session: ScopedSession, batch_id: UUID, by: Person) -> str | None:
+def find_refusal_to_approve(session: ScopedSession, batch_id: UUID, by: Person) -> str | None:
     """Return why a person cannot approve a batch as it is now; None where nothing stands against it."""
     try:
         _judge(session, session.get_one(PayoutBatch, batch_id), by)

@@ -20,13 +20,12 @@ from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge, run_checks
 from core.services.audit import log as audit
-from core.services.catalogue import products
+from core.services.catalogue import distributors, products
 from core.services.catalogue.products import ProductForSale
 from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
-from core.services.selling import buying
 from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
 from core.store.access import ScopedSession
@@ -309,7 +308,7 @@ def confirm_by_key(session: ScopedSession, book_id: UUID, *, accept: str, expect
 def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
     """NotAllowed above the premium of a month; whoever confirms another book of the lender at this instant waits."""
     today = clock.today()
-    query = buying.select_agreement(book.distributor_id).with_for_update()
+    query = distributors.select_agreement(book.distributor_id, clock.today()).with_for_update()
     terms: Agreement | None = session.execute(query).scalar_one_or_none()
     has_ended = terms is not None and terms.ends_on is not None and terms.ends_on < today
     allowed = 0 if terms is None or has_ended else terms.book_premium_minor or 0
