@@ -48,9 +48,9 @@ def list_queues(session: ScopedSession) -> Sequence[QueueHealth]:
 def _measure_submissions(session: ScopedSession) -> QueueHealth:
     can_be_sent = connections.is_connected()
     found = _measure(session, "Insurers", Submission, can_be_sent)
-    told = _count_states(session, Submission, col(Submission.state).in_(("queued", "dead")), sa.not_(can_be_sent))
+    by_hand = _count_states(session, Submission, col(Submission.state).in_(("queued", "dead")), sa.not_(can_be_sent))
     return replace(
-        found, queued=found.queued - told["queued"], dead=found.dead - told["dead"], by_hand=sum(told.values())
+        found, queued=found.queued - by_hand["queued"], dead=found.dead - by_hand["dead"], by_hand=sum(by_hand.values())
     )
 
 

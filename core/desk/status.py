@@ -294,8 +294,8 @@ def _list_standby_faults(session: ScopedSession) -> list[str]:
     """Tell of a server that is read and cannot be written, as after a failover that left the address with it."""
     if store().is_sqlite:
         return []
-    asked = "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
-    takes_none = session.connection().exec_driver_sql(asked).scalar_one()
+    query = "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
+    takes_none = session.connection().exec_driver_sql(query).scalar_one()
     return ["the database takes no writes: it is a standby, or was made read only"] if takes_none else []
 
 

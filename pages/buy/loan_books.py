@@ -136,7 +136,7 @@ def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action
     """Return the form of an upload of one kind for a lender and its product."""
     owner = Owner(distributor_id=counter.distributor_id, is_live=counter.is_live)
     month = st.session_state.get("loan_book_month") or list_months()[0]
-    said = {"kind": kind, "product_id": str(product.id), "month": f"{month:%Y-%m}"}
+    chosen = {"kind": kind, "product_id": str(product.id), "month": f"{month:%Y-%m}"}
 
     def work(session: ScopedSession, values: Mapping[str, Any], by: Person) -> str:
         if values["file"] is None:
@@ -147,7 +147,7 @@ def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action
             typed["attestation_url"] = files.record(session, stored, owner, actor=by.actor)["file_url"]
         uploader = Uploader(owner=owner, actor=by.actor, staff_id=by.id)
         try:
-            return str(books.upload(session, {**said, **typed}, name, content, uploader).id)
+            return str(books.upload(session, {**chosen, **typed}, name, content, uploader).id)
         except InvalidInput as error:
             named = {"attestation_url": "attestation"}
             faults = [type(each)(named.get(each.field, each.field), each.message) for each in error.faults]

@@ -84,8 +84,10 @@ def lacks_withholding(month: date) -> bool:
 
 def warn_of_withholding(month: date) -> str:
     """Return what a dialog says before a month without a rate is stated."""
-    said = f"**No rate of withholding tax is on file for {month:%B %Y}: nothing is withheld of the commissions.**\n\n"
-    return said if lacks_withholding(month) else ""
+    warning = (
+        f"**No rate of withholding tax is on file for {month:%B %Y}: nothing is withheld of the commissions.**\n\n"
+    )
+    return warning if lacks_withholding(month) else ""
 
 
 def overdue_bordereaux() -> None:

@@ -129,13 +129,13 @@ def draw() -> None:
 
 def draw_head(rows: Sequence[BordereauSummary]) -> None:
     """Draw how many bordereaux stand in which state, and what each kind comes to."""
-    said = count_states([row.state for row in rows])
+    states = count_states([row.state for row in rows])
     sums = {
         name: sum(row.main_minor or 0 for row in rows if row.kind_label == name)
         for name in dict.fromkeys(row.kind_label for row in rows)
     }
     kinds = " · ".join(f"{name}: {words.naira(minor)}" for name, minor in sums.items())
-    tables.head(f"{BORDEREAUX.count_text(len(rows))} · {said} · {kinds}", BORDEREAUX)
+    tables.head(f"{BORDEREAUX.count_text(len(rows))} · {states} · {kinds}", BORDEREAUX)
 
 
 SHOWN = 100

@@ -94,8 +94,8 @@ class ReceiptRow:
     @property
     def in_one_line(self) -> str:
         """Return filters, columns and order as one line: "Insurer Crownstone · From 1 Nov 2026"."""
-        told = {**self.filters, **self.arrangement}
-        return " · ".join(f"{title} {said}" for title, said in told.items()) or "None: all of them"
+        shown = {**self.filters, **self.arrangement}
+        return " · ".join(f"{title} {value}" for title, value in shown.items()) or "None: all of them"
 
     @property
     def sum_minor(self) -> int | None:
@@ -143,13 +143,13 @@ def receipt_rows(session: ScopedSession, receipts: Sequence[Receipt]) -> list[Re
 def _receipt_row(receipt: Receipt, names: Choices, officers: Mapping[UUID, str]) -> ReceiptRow:
     kind = exported_lists.get_kind(receipt.kind)
     known = {parameter.name: parameter for parameter in kind.parameters}
-    said = {
+    filters = {
         known[name].title: ", ".join(_describe_value(known[name], value, names, officers) for value in values)
         for name, values in receipt.filters.items()
         if name in known
     }
     arranged = describe_arrangement(kind, receipt.filters)
-    return ReceiptRow(receipt=receipt, kind=kind, filters=said, arrangement=arranged)
+    return ReceiptRow(receipt=receipt, kind=kind, filters=filters, arrangement=arranged)
 
 
 def _officers(receipt: Receipt) -> list[UUID]:
@@ -236,10 +236,10 @@ def draw_comparison(before: Receipt, after: Receipt) -> None:
         _describe_change(found.rows, "fewer", words.counted(abs(found.rows), "row", "rows")),
         _describe_change(found.sum_minor, "less", words.plain(words.naira(abs(found.sum_minor)))),
     ]
-    told = " and ".join(change for change in changes if change)
+    changed = " and ".join(change for change in changes if change)
     text = (
-        f"Changed since: {told}."
-        if told
+        f"Changed since: {changed}."
+        if changed
         else "Changed since: as many rows and the same sum, but not every row is as it was."
     )
     st.warning(f"{text} It gave {export_panel.figures(after)}.", icon=":material/difference:")

@@ -155,12 +155,12 @@ def lead_to_others(lines: Sequence[AnswerLine]) -> None:
 
 def cells_of(line: AnswerLine) -> Mapping[str, str]:
     verdict = f":red[{words.plain(line.refusal)}]" if line.refusal else words.plain(line.note)
-    said = line.answer.capitalize() + (f": {words.plain(line.reason)}" if line.answer == table_files.RETURNED else "")
+    answer = line.answer.capitalize() + (f": {words.plain(line.reason)}" if line.answer == table_files.RETURNED else "")
     return {
         "Row": str(line.number),
         "Party": words.plain(line.payment.name) if line.payment else "–",
         "Amount": words.naira(line.amount_minor) if line.amount_minor else "–",
-        "Answer": said or "–",
+        "Answer": answer or "–",
         "Reference": words.plain(line.reference) or "–",
         "Date": words.day(line.on) if line.on else "–",
         "Result": verdict or ":green[can be noted]",
@@ -170,10 +170,10 @@ def cells_of(line: AnswerLine) -> Mapping[str, str]:
 def label_of(lines: Sequence[AnswerLine]) -> str:
     """Return "Note 12 paid, ₦1,000.00, and 1 returned, ₦20.00"."""
     parts = []
-    for answer, said in ((table_files.CONFIRMED, "paid"), (table_files.RETURNED, "returned")):
+    for answer, label in ((table_files.CONFIRMED, "paid"), (table_files.RETURNED, "returned")):
         amounts = [line.amount_minor for line in lines if line.answer == answer]
         if amounts:
-            parts.append(f"{words.count(len(amounts))} {said}, {words.naira(sum(amounts))}")
+            parts.append(f"{words.count(len(amounts))} {label}, {words.naira(sum(amounts))}")
     return f"Note {' and '.join(parts)}"
 
 

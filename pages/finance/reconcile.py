@@ -71,9 +71,9 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
         return
     with reading(frame.scope()) as session:
         held = reconciliations.get_mapping(session, provider_id)
-    known, told = _propose(file, kind, held.columns if held else None, held.amount_is if held else "net")
+    known, hint = _propose(file, kind, held.columns if held else None, held.amount_is if held else "net")
     _forget_choices(file, kind, str(provider_id))
-    st.caption(f"{words.count(len(file.rows))} rows. {told}")
+    st.caption(f"{words.count(len(file.rows))} rows. {hint}")
     typed: dict[str, Any] = {"kind": kind, "month": str(month), "file_name": name[:200]}
     with st.grid(3, min_column_width=190, gap="small"):
         typed["columns"] = {

@@ -113,11 +113,11 @@ def _add_up(rows: Sequence[StatementRow], account: str) -> str:
 
 def counted(rows: list[StatementSummary]) -> None:
     """Draw how many accounts stand in which state, and their balances behind the sentence."""
-    said = count_states([row.state for row in rows])
+    states = count_states([row.state for row in rows])
     stated = [row for row in rows if row.closing_minor is not None]
     closing = f" · closing {words.naira(sum(row.closing_minor or 0 for row in stated))}" if stated else ""
     sums = partial(draw_sums, stated) if stated else None
-    tables.head(f"{STATEMENTS.count_text(len(rows))} · {said}{closing}", STATEMENTS, sums=sums)
+    tables.head(f"{STATEMENTS.count_text(len(rows))} · {states}{closing}", STATEMENTS, sums=sums)
 
 
 def draw_sums(stated: Sequence[StatementSummary]) -> None:

@@ -127,8 +127,8 @@ def _parse_text(text: str) -> Any:
             text, parse_float=Decimal, parse_constant=_refuse_constant, object_pairs_hook=_without_duplicates
         )
     except json.JSONDecodeError as error:
-        told = f"must be valid JSON, and is broken at line {error.lineno}, column {error.colno}"
-        raise _body_fault(told) from None
+        message = f"must be valid JSON, and is broken at line {error.lineno}, column {error.colno}"
+        raise _body_fault(message) from None
     except RecursionError:
         raise _body_fault("must not be nested so deeply") from None
     # An exponent beyond what a decimal holds is an arithmetic error, an endless whole number a ValueError.
@@ -136,8 +136,8 @@ def _parse_text(text: str) -> Any:
         raise _body_fault("must have no number of so many digits") from None
 
 
-def _body_fault(told: str) -> InvalidInput:
-    return InvalidInput.for_field("body", told)
+def _body_fault(message: str) -> InvalidInput:
+    return InvalidInput.for_field("body", message)
 
 
 def _refuse_constant(name: str) -> Any:

@@ -138,8 +138,12 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
     approval = next(((step, by) for step, by in handled if step.status is ClaimStatus.APPROVED), None)
     if handled and loss.status in {ClaimStatus.VIEWED, ClaimStatus.REVIEWING} and dice.random() < _REFERRED:
         step, officer = handled[-1]
-        asked = {"to_status": ClaimStatus.APPROVED, "asks_role": AskedRole.SUPERVISOR, "amount_minor": loss.owed_minor}
-        referral = _referral(dice, step.at, officer, note="Please decide it with me", **asked)
+        request = {
+            "to_status": ClaimStatus.APPROVED,
+            "asks_role": AskedRole.SUPERVISOR,
+            "amount_minor": loss.owed_minor,
+        }
+        referral = _referral(dice, step.at, officer, note="Please decide it with me", **request)
         rows.add(ClaimReferral, {**made, **referral})
     if approval and loss.status is ClaimStatus.OFFER_ACCEPTED and approval[1].limit_minor is None:
         own, offered = Random(f"hand over {loss.id}"), amounts(loss)["offer_amount_minor"]  # noqa: S311 - invented data
@@ -205,9 +209,9 @@ def _override(loss: Loss, twin: Loss, dice: Random, approval: Reached, officer: 
     }
 
 
-def _referral(dice: Random, at: datetime, giver: Officer, **asked: object) -> Values:
+def _referral(dice: Random, at: datetime, giver: Officer, **request: object) -> Values:
     """Return what is asked of a supervisor or of finance, as it waits for them."""
-    return {**asked, "id": new_id(dice, at), "staff_id": giver.id, "created_at": stamp(at)}
+    return {**request, "id": new_id(dice, at), "staff_id": giver.id, "created_at": stamp(at)}
 
 
 def _reserve(loss: Loss, rows: Rows) -> None:

@@ -296,5 +296,5 @@ def translate_db_errors(*, is_writing: bool = False) -> Iterator[None]:
 
 def _get_reason(error: BaseException | None) -> str:
     """Return the words of the database or its driver on one line; without DETAIL, which may name values of a row."""
-    said = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
-    return " ".join(said.split())
+    message = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
+    return " ".join(message.split())

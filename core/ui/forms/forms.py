@@ -296,8 +296,10 @@ def answers(form: Form, request: Request) -> dict[str, str]:
     """
     grouped = group(questions.of(form.model, given=frozenset({"product_id"})))
     asked_questions = [question for _, section in grouped for question in section]
-    said = ((question, getattr(request, question.name)) for question in asked_questions)
-    return {question.label: _read_back(form, question, value, request) for question, value in said if value is not None}
+    answered = ((question, getattr(request, question.name)) for question in asked_questions)
+    return {
+        question.label: _read_back(form, question, value, request) for question, value in answered if value is not None
+    }
 
 
 def _read_back(form: Form, question: Question, value: Any, request: Request) -> str:

@@ -138,8 +138,8 @@ def check_in_force(policy: Policy, happened: date | None, dates: DeskDates = NO_
         if dates.issued_on is not None and dates.issued_on > happened:
             passed, detail = False, f"{detail} · Put in force at the desk {format_day(dates.issued_on)}, after the loss"
         if dates.refunded_from is not None and dates.refunded_from <= happened:
-            told = f"The loan was said to be over on {format_day(dates.refunded_from)}"
-            passed, detail = False, f"{detail} · {told}, and the premium went back from then on"
+            why = f"The loan was said to be over on {format_day(dates.refunded_from)}"
+            passed, detail = False, f"{detail} · {why}, and the premium went back from then on"
     return CoverageCheck(IN_FORCE, "In force on the day of the incident", passed=passed, detail=detail)
 
 

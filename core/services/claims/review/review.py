@@ -97,20 +97,22 @@ def list_status_steps(session: ScopedSession, claim_id: UUID) -> list[StatusStep
 def list_messages(session: ScopedSession, claim_id: UUID) -> list[Message]:
     """List the comments and questions of a claim, newest first; a question replaces the comment that carried it."""
     question, comment = ClaimQuestion, ClaimComment
-    asked = _with_author(
+    question_query = _with_author(
         question,
         claim_id,
         *(col(question.id), col(question.asked_at).label("at"), col(question.text), col(question.due_on)),
         *(col(question.answered_at), col(question.closed_at), col(question.answer)),
     )
-    said = _with_author(
+    comment_query = _with_author(
         comment,
         claim_id,
         *(col(comment.id), col(comment.created_at).label("at"), col(comment.text), col(comment.for_claimant)),
     )
-    questions_asked = [Message(**row._mapping, for_claimant=True, is_question=True) for row in session.execute(asked)]
+    questions_asked = [
+        Message(**row._mapping, for_claimant=True, is_question=True) for row in session.execute(question_query)
+    ]
     question_ids = {message.id for message in questions_asked}
-    comments = [Message(**row._mapping) for row in session.execute(said) if row.id not in question_ids]
+    comments = [Message(**row._mapping) for row in session.execute(comment_query) if row.id not in question_ids]
     return sorted([*questions_asked, *comments], key=lambda message: (message.at, message.id), reverse=True)
 
 

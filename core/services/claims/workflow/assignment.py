@@ -116,8 +116,8 @@ def open_referral(
 ) -> None:
     """Write a referral in place of the one that is open."""
     close_referral(session, claim, person=person, at=at)
-    asked = {"asks_role": asks_role, "to_status": to, "amount_minor": amount_minor, "note": note}
-    session.insert(claim_changes.new_row(ClaimReferral, claim, **asked, staff_id=person.id, created_at=at))
+    referral = {"asks_role": asks_role, "to_status": to, "amount_minor": amount_minor, "note": note}
+    session.insert(claim_changes.new_row(ClaimReferral, claim, **referral, staff_id=person.id, created_at=at))
 
 
 def close_referral(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> None:

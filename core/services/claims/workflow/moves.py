@@ -319,8 +319,8 @@ def add_comment(
     claim_changes.require_claims_role(person)
     inputs: CommentInput = request.validate(CommentInput, {"text": text})
     claim = claim_changes.get_for_update(session, claim_id)
-    said = {"text": inputs.text, "for_claimant": for_claimant, "staff_id": person.id, "created_at": clock.now()}
-    row = claim_changes.new_row(ClaimComment, claim, **said)
+    comment = {"text": inputs.text, "for_claimant": for_claimant, "staff_id": person.id, "created_at": clock.now()}
+    row = claim_changes.new_row(ClaimComment, claim, **comment)
     session.insert(row)
     # The text may hold medical facts: it is kept out of the audit log, which cannot be erased.
     facts = {"comment_id": str(row.id), "for_claimant": for_claimant}

@@ -40,10 +40,10 @@ def ask_claimant(
         raise StateForbids("The claimant has not answered the question before")
     now = max(clock.now(), claim.updated_at)
     question_id = ids.new()
-    asked = {"id": question_id, "staff_id": person.id, "text": inputs.text}
+    question = {"id": question_id, "staff_id": person.id, "text": inputs.text}
     session.insert(
-        claim_changes.new_row(ClaimQuestion, claim, **asked, asked_at=now, due_on=inputs.due_on),
-        claim_changes.new_row(ClaimComment, claim, **asked, for_claimant=True, created_at=now),
+        claim_changes.new_row(ClaimQuestion, claim, **question, asked_at=now, due_on=inputs.due_on),
+        claim_changes.new_row(ClaimComment, claim, **question, for_claimant=True, created_at=now),
     )
     update_clock(claim, at=now, is_waiting=True)
     audit.note(session, "claim", claim_id, "claimant asked", actor=person.actor, question_id=str(question_id))

@@ -121,8 +121,8 @@ def note(session: ScopedSession, line: AnswerLine, *, file_name: str, by: Person
             typed = {"returned_on": str(line.on), "reason": line.reason, "bank_reference": line.reference or None}
             transitions.return_payment(session, line.payment.id, typed, by=by, evidence=evidence)
     except InvalidInput as error:
-        said = (f"its {_NAMES.get(fault.field, fault.field)} {fault.message}" for fault in error.faults)
-        raise StateForbids("; ".join(said)) from None
+        faults = (f"its {_NAMES.get(fault.field, fault.field)} {fault.message}" for fault in error.faults)
+        raise StateForbids("; ".join(faults)) from None
 
 
 def _payment_key(line: AnswerLine) -> UUID | None:

@@ -89,12 +89,12 @@ def receive(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
         require_finance(by)
         given: ReceiptInput = request.validate(ReceiptInput, typed)
         balance = balances.require_payable(session, party)
-        told = {"received_reference": given.bank_reference, "received_on": given.value_on}
+        received = {"received_reference": given.bank_reference, "received_on": given.value_on}
         transfers.check_free(session, TypedReference(given.bank_reference, _FIELD, party.id), is_live=True)
         amount = -money.to_minor(given.amount)
         if balance.amount_minor >= 0:
             raise StateForbids(f"{balance.name} owes nothing: a payment received for something else is an adjustment")
-        return add(session, balance, amount, by=by, direction="in", **told)
+        return add(session, balance, amount, by=by, direction="in", **received)
 
 
 def add(

@@ -265,11 +265,11 @@ def _require_limit(book: LoanBook, limit: int | None, *, before: int) -> None:
     minor = money.to_minor(Decimal(book.preview.get("premium", "0")))
     if limit is not None and minor + before <= limit:
         return
-    told = "you have none" if limit is None else f"yours is {money.format_naira(limit)}"
+    own_limit = "you have none" if limit is None else f"yours is {money.format_naira(limit)}"
     days = COUNTS_FOR.days
     added = f" with the {money.format_naira(before)} confirmed for this lender within {days} days" if before else ""
     raise NotAllowed(
-        f"{money.format_naira(minor)}{added} takes a supervisor, or somebody with a limit that covers it: {told}"
+        f"{money.format_naira(minor)}{added} takes a supervisor, or somebody with a limit that covers it: {own_limit}"
     )
 
 

@@ -149,8 +149,8 @@ def _build_request(book: LoanBook, row: LoanBookRow) -> BookLoan:
 
 def _address(book: LoanBook, account: str) -> str:
     """An address that is none, for a borrower without e-mail: customers are known by it, and nothing is sent there."""
-    told = seal.keyed_hash("borrower", f"{book.distributor_id} {account}")[:20]
-    return f"loan-{told}@no-email.invalid"
+    borrower = seal.keyed_hash("borrower", f"{book.distributor_id} {account}")[:20]
+    return f"loan-{borrower}@no-email.invalid"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -93,8 +93,8 @@ class Judged:
     @property
     def reason(self) -> str | None:
         """The words of the code that decides the row, or of its warnings."""
-        told = [self.found[self.code]] if self.code else [self.found[code] for code in self.also]
-        return "; ".join(words for words in told if words)[:500] or None
+        reasons = [self.found[self.code]] if self.code else [self.found[code] for code in self.also]
+        return "; ".join(words for words in reasons if words)[:500] or None
 
     @property
     def premium_minor(self) -> int | None:
@@ -386,8 +386,8 @@ class Tally:
             "rates": [str(product.version_id), str(product.share_id or "")],
         }
         share = str(product.share_id or "")
-        told = [figures["outcomes"], figures["premium"], str(product.version_id), share, self._digest.hexdigest()]
-        return figures, hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        hashed = [figures["outcomes"], figures["premium"], str(product.version_id), share, self._digest.hexdigest()]
+        return figures, hashlib.sha256(json.dumps(hashed, sort_keys=True).encode()).hexdigest()
 
 
 _wire = money.to_wire

@@ -427,8 +427,8 @@ def csv_chunks(session: ScopedSession, book: LoanBook) -> Iterator[bytes]:
 
 def _row(row: LoanBookRow, number: str | None, width: int, words: Mapping[RowOutcome, str]) -> bytes:
     cells = [*row.cells, *[""] * width][:width]
-    told = (words[RowOutcome(row.outcome)], number, _amount_of(row), row.code, row.reason, " ".join(row.also))
-    return _line([*cells, *(each or "" for each in told), str(row.line)])
+    outcome = (words[RowOutcome(row.outcome)], number, _amount_of(row), row.code, row.reason, " ".join(row.also))
+    return _line([*cells, *(each or "" for each in outcome), str(row.line)])
 
 
 def _missing(session: ScopedSession, book: LoanBook, width: int) -> Iterator[bytes]:
@@ -484,25 +484,25 @@ def build_template(kind: str) -> bytes:
 
     file = io.BytesIO()
     book = xlsxwriter.Workbook(file, {"in_memory": True})
-    sheet, told = book.add_worksheet("Loans"), book.add_worksheet("Explanation")
+    sheet, explanation = book.add_worksheet("Loans"), book.add_worksheet("Explanation")
     bold, text, wrapped = (
         book.add_format({"bold": True, "bottom": 1}),
         book.add_format({"num_format": "@"}),
         book.add_format({"text_wrap": True, "valign": "top"}),
     )
     sheet.freeze_panes(1, 0)
-    asked = [column for column in row_values.COLUMNS[kind] if column.name != "full_name"]
+    columns = [column for column in row_values.COLUMNS[kind] if column.name != "full_name"]
     # As text, so that a spreadsheet takes no zeros away and makes no number of an account.
-    sheet.set_column(0, len(asked) - 1, 20, text)
-    for place, column in enumerate(asked):
+    sheet.set_column(0, len(columns) - 1, 20, text)
+    for place, column in enumerate(columns):
         sheet.write_string(0, place, column.name, bold)
-    told.set_column(0, 1, 22)
-    told.set_column(2, 3, 56)
+    explanation.set_column(0, 1, 22)
+    explanation.set_column(2, 3, 56)
     for place, name in enumerate(("Column", "Needed", "What it is", "Example, or other headings that are taken")):
-        told.write_string(0, place, name, bold)
+        explanation.write_string(0, place, name, bold)
     for row, column in enumerate(row_values.COLUMNS[kind], 1):
         cells = (column.name, column.need, column.says, column.example or ", ".join(column.also))
         for place, cell in enumerate(cells):
-            told.write_string(row, place, cell, wrapped)
+            explanation.write_string(row, place, cell, wrapped)
     book.close()
     return file.getvalue()

@@ -158,11 +158,11 @@ def _require(kind: str, places: Mapping[str, int], unknown: Sequence[str]) -> No
     missing = list_missing(kind, places)
     if not missing:
         return
-    told = f"has no column {', '.join(missing)}: take the headings of the template"
+    fault = f"has no column {', '.join(missing)}: take the headings of the template"
     if unknown:
         more = ", ..." if len(unknown) > _MOST_NAMED else ""
-        told += f", perhaps in place of {', '.join(f'“{each}”' for each in unknown[:_MOST_NAMED])}{more}"
-    raise InvalidInput.for_field("file", told)
+        fault += f", perhaps in place of {', '.join(f'“{each}”' for each in unknown[:_MOST_NAMED])}{more}"
+    raise InvalidInput.for_field("file", fault)
 
 
 def fold(text: str) -> str:

@@ -86,7 +86,7 @@ def _row(
     claim: sa.Row[tuple[UUID, UUID, int, datetime | None]], person: sa.Row[tuple[UUID, list[str], int]]
 ) -> dict[str, object]:
     role = next((each for each in ("supervisor", "admin") if each in person.roles), "claims")
-    said = {
+    facts = {
         "subject_id": claim.id,
         "amount_minor": claim.approved_amount_minor,
         "limit_minor": None if role != "claims" else person.claim_limit_minor,
@@ -96,8 +96,8 @@ def _row(
         "parts": {},
     }
     approval_id = ids.new()
-    sealed = approvals.fingerprint(approval_id=approval_id, kind="claim", **said)  # type: ignore[arg-type]
-    return {"id": approval_id, "subject_kind": "claim", "fingerprint": sealed, **said}
+    sealed = approvals.fingerprint(approval_id=approval_id, kind="claim", **facts)  # type: ignore[arg-type]
+    return {"id": approval_id, "subject_kind": "claim", "fingerprint": sealed, **facts}
 
 
 def _keep(table: str) -> None:

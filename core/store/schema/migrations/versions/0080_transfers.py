@@ -236,10 +236,10 @@ def downgrade() -> None:
         " sealed VARCHAR, reason VARCHAR(500) NOT NULL, staff_id {uuid}, created_at {instant} NOT NULL",
         links={"distributor_id": "distributor", "claim_id": "claim", "staff_id": "staff"},
     )
-    told = "amount_minor BIGINT NOT NULL, reference VARCHAR(60) NOT NULL, reference_key VARCHAR{0} NOT NULL,"
+    columns = "amount_minor BIGINT NOT NULL, reference VARCHAR(60) NOT NULL, reference_key VARCHAR{0} NOT NULL,"
     _create(
         "claim_payment",
-        f"{_OWNED}, claim_id {{uuid}} NOT NULL, provider_id {{uuid}} NOT NULL, {told.format('')} paid_by {{uuid}},"
+        f"{_OWNED}, claim_id {{uuid}} NOT NULL, provider_id {{uuid}} NOT NULL, {columns.format('')} paid_by {{uuid}},"
         " created_at {instant} NOT NULL, reverses {uuid}, payee_id {uuid}, method VARCHAR(20), value_on DATE,"
         " file_id {uuid}",
         checks={"amount": _AMOUNT},
@@ -248,7 +248,7 @@ def downgrade() -> None:
     )
     _create(
         "credit_note_payment",
-        f"{_OWNED}, credit_note_id {{uuid}} NOT NULL, payee VARCHAR(200) NOT NULL, {told.format('(80)')}"
+        f"{_OWNED}, credit_note_id {{uuid}} NOT NULL, payee VARCHAR(200) NOT NULL, {columns.format('(80)')}"
         " value_on DATE NOT NULL, reason VARCHAR(500), paid_by {uuid}, reverses {uuid}, created_at {instant} NOT NULL",
         checks={"amount": _AMOUNT, "reason": "reverses IS NULL OR reason IS NOT NULL"},
         links={"distributor_id": "distributor", "credit_note_id": "credit_note", "paid_by": "staff"},

@@ -245,8 +245,8 @@ def _change(
         op.execute(_spell(f"ALTER TABLE payment ADD COLUMN {name} {kind}"))
     for name in gone_checks:
         op.execute(f"ALTER TABLE payment DROP CONSTRAINT ck_payment_{name}")
-    said = ", ".join(f"{name} = {value.format(order='payment')}" for name, value in values.items())
-    op.execute(f"UPDATE payment SET {said}")
+    assignments = ", ".join(f"{name} = {value.format(order='payment')}" for name, value in values.items())
+    op.execute(f"UPDATE payment SET {assignments}")
     for name in gone:
         op.execute(f"ALTER TABLE payment DROP COLUMN {name}")
     for rule in _list_rules(checks, links):

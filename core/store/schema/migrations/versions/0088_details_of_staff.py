@@ -57,5 +57,5 @@ def _is_sqlite() -> bool:
 
 def _keep(name: str, when: str) -> None:
     refusal = "BEGIN SELECT RAISE(ABORT, 'staff_detail keeps what it holds'); END"
-    told = refusal if _is_sqlite() else "EXECUTE FUNCTION keeps_what_it_holds()"
-    op.execute(f"CREATE TRIGGER staff_detail_{name} {when} {told}")
+    action = refusal if _is_sqlite() else "EXECUTE FUNCTION keeps_what_it_holds()"
+    op.execute(f"CREATE TRIGGER staff_detail_{name} {when} {action}")

@@ -23,8 +23,8 @@ def upgrade() -> None:
     payment = _get_table()
     for row in op.get_bind().execute(sa.select(payment).where(payment.c.refused_on.is_not(None))).all():
         if match := _NAMED.fullmatch(row.note or ""):
-            said = {"note": match[1], "refused_reference": match[2]}
-            op.execute(sa.update(payment).where(payment.c.id == row.id).values(said))
+            values = {"note": match[1], "refused_reference": match[2]}
+            op.execute(sa.update(payment).where(payment.c.id == row.id).values(values))
     _keep(_REFERENCES)
 
 
