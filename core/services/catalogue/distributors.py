@@ -1,14 +1,13 @@
 """Distributors: the businesses that sell, or for which the desk sells."""
 
 from dataclasses import dataclass
-from datetime import date
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Agreement, Distributor
+from core.store.access import ScopedSession
+from core.store.schema.tables import Distributor
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,16 +26,6 @@ def list_active(session: ScopedSession) -> list[DistributorName]:
         .order_by(sa.func.lower(Distributor.business_name))
     )
     return [DistributorName(id=row.id, name=row.business_name) for row in rows]
-
-
-def select_agreement(distributor_id: UUID, on: date) -> AnySelect:
-    """Return the query of the agreement with a distributor that holds on a day: the newest that had begun by then."""
-    return (
-        sa.select(Agreement)
-        .where(col(Agreement.distributor_id) == distributor_id, col(Agreement.starts_on) <= on)
-        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
-        .limit(1)
-    )
 
 
 def find_by_name(session: ScopedSession, name: str, *, but: UUID | None = None) -> DistributorName | None:
