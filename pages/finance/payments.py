@@ -92,6 +92,7 @@ PAYOUTS: Table[BatchRow] = tables.sortable(
             "payments": columns.number("Payments", lambda row: row.payments),
             "answered": columns.number("Answered by the bank", lambda row: row.answered),
             "net": columns.naira("Amount", lambda row: row.net_minor),
+            "paid": columns.naira("Paid by the bank", lambda row: row.paid_minor),
             "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
             "approver": columns.text("Approved by", lambda row: row.approver, 150),
             "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
@@ -234,12 +235,13 @@ def payouts(person: Person) -> None:
 
 
 def describe_payouts(rows: Sequence[BatchRow]) -> str:
-    """Describe how many payouts there are, and what they come to by how far they are; without those given up."""
+    """Describe how many payouts there are, and what the bank did with them; without those given up."""
     sums = {
-        "answered by the bank": [row.net_minor for row in rows if row.progress == "Paid"],
-        "not paid yet": [row.net_minor for row in rows if row.progress in (BatchState.PREPARED, BatchState.APPROVED)],
+        "paid by the bank": sum(row.paid_minor for row in rows),
+        "returned": sum(row.returned_minor for row in rows),
+        "not answered yet": sum(row.open_minor for row in rows),
     }
-    parts = [f"{name} {words.naira(sum(minors))}" for name, minors in sums.items() if minors]
+    parts = [f"{name} {words.naira(minor)}" for name, minor in sums.items() if minor]
     return " · ".join([PAYOUTS.count_text(len(rows)), *parts])
 
 

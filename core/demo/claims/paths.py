@@ -14,7 +14,7 @@ Path = tuple[S, ...]
 _PAID = (S.OFFER_SENT, S.OFFER_ACCEPTED, S.PAID, S.SETTLED)
 _HAGGLED = (S.OFFER_SENT, S.OFFER_REJECTED, *_PAID)
 _REPAIR = (S.VIEWED, S.INSPECTION_SUBMITTED, S.ESTIMATE_SUBMITTED)
-# Every way a claim can go after Pending, and how many of a hundred go it, on what nobody can look at: a loan, an injury.
+# Every way a claim can go after Pending, and how many of a hundred go it, where nobody can look at the loss.
 UNSEEN: Sequence[tuple[Path, int]] = (
     ((S.VIEWED, S.REVIEWING, S.APPROVED, *_PAID), 47),
     ((S.VIEWED, S.APPROVED, *_PAID), 14),
