@@ -74,7 +74,7 @@ PAYMENTS: Table[PaymentRow] = Table(
         "gross": columns.naira("Gross", lambda row: row.gross_minor, usual=False),
         "vat": columns.naira("VAT", lambda row: row.vat_minor, usual=False),
         "withheld": columns.naira("Withholding tax", lambda row: row.withheld_minor, usual=False),
-        "net": columns.naira("Paid", lambda row: row.net_minor, sorts=("smallest", "largest")),
+        "net": columns.naira("Amount", lambda row: row.net_minor, sorts=("smallest", "largest")),
         "reference": columns.text("Bank reference", lambda row: row.bank_reference, 130),
         "value": columns.day("Value date", lambda row: row.value_on),
         "prepared": columns.day("Prepared", lambda row: row.prepared_at, sorts=("oldest", "newest")),
@@ -167,14 +167,20 @@ def totals(found: list[Balance]) -> str:
 def payments(person: Person) -> None:
     state = url_state.choose_one("state", "State", {state.value: state.value for state in PaymentState})
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        total, minor = payment_reading.count_payments(session, state=state)
+        total, moved = payment_reading.count_payments(session, state=state)
+        if state is None:
+            _, moved = payment_reading.count_payments(session, state=PaymentState.CONFIRMED)
         order = PAYMENTS.order_among(payment_reading.ORDERS)
         rows = payment_reading.list_payments(session, PAYMENTS.paging(url_state.page()), state=state, order=order)
     with reading(frame.scope()) as session:
         found = payment_reading.list_payments(session, Paging(1, MOST), state=PaymentState.PREPARED)
     others = [row for row in found if "approve" in payment_reading.list_allowed(row, person)]
-    line = f"{PAYMENTS.count_text(total)} · paid out less received {words.naira(minor)}"
-    tables.head(line, PAYMENTS, beside=partial(confirm_button, others, person))
+    what = " paid out less received" if state in (None, PaymentState.CONFIRMED) else ""
+    tables.head(
+        f"{PAYMENTS.count_text(total)} ·{what} {words.naira(moved)}",
+        PAYMENTS,
+        beside=partial(confirm_button, others, person),
+    )
     number = tables.page_of(PAYMENTS, total) if total else None
     if number is not None:
         tables.draw(PAYMENTS, rows, number=number, total=total)

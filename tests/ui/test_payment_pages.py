@@ -79,6 +79,10 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     assert finance.read(statement_reading.get_statement, made).paper.state == "Sent"
     at = open_page(screen, finance, LIST, by="femi", view="payments", state="Returned")
     assert list(lists(at)[0]["State"]) == ["Returned"]
+    assert f"**1** payment · {words.naira(owed)}" in texts(at)
+    assert f"**1** payment · paid out less received {words.naira(0)}" in texts(
+        open_page(screen, finance, LIST, by="femi", view="payments")
+    )
     at = open_page(screen, finance, LIST, by="femi", view="payouts")
     assert list(lists(at)[0]["State"]) == ["Returned"]
     assert f"**1** payout · returned {words.naira(owed)}" in texts(at)
