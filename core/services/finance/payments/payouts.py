@@ -452,7 +452,7 @@ class BatchRow:
 
     @property
     def open_minor(self) -> int:
-        """What the bank has still to answer, in kobo; nothing of a batch that was given up."""
+        """The amount on which the bank has still to answer, in kobo; nothing of a batch that was given up."""
         if self.state == BatchState.WITHDRAWN:
             return 0
         return self.net_minor - self.paid_minor - self.returned_minor
