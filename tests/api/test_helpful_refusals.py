@@ -8,8 +8,9 @@ import sqlalchemy as sa
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_a, insurer_b, insurer_c, insurer_d
-from core.store.access import Scope, Store
-from core.store.schema.tables import Product
+from core.store.access import Scope, Store, write_only_at
+from core.store.schema import versions
+from core.store.schema.tables import Product, Purchase
 from tests.api.conftest import Client
 from tests.api.selling import buy, data_of
 from tests.conftest import Partner
@@ -106,3 +107,19 @@ def test_names_of_products_are_sorted_without_case(store: Store, client: Client,
         session.execute(sa.update(Product).where(Product.name == "zebra cover").values(name="aardvark cover"))
     names = [each["name"] for each in data_of(client, partner.test_key, "products/get-all-products")["products"]]
     assert names[0] == "aardvark cover"
+
+
+def test_a_server_of_another_release_than_the_store_says_so_and_sells_nothing(
+    store: Store, client: Client, partner: Partner
+) -> None:
+    sale = {"key": partner.test_key, "json": shipped.body(OFFICE), "headers": {"Idempotency-Key": "once"}}
+    write_only_at("0057")
+    refused = client.post(f"/v1{OFFICE.path}", **sale)
+    write_only_at(versions.newest())
+    sold = client.post(f"/v1{OFFICE.path}", **sale)
+    write_only_at(None)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
+    assert refused.json()["responseText"].startswith("This server is of another release than the store by now")
+    assert sold.status_code == 201
+    with store.reading(Scope.system()) as session:
+        assert session.count_rows(Purchase) == 1
