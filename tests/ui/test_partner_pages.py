@@ -82,9 +82,9 @@ def test_only_an_admin_sees_partners(screen: Screen, store: Store) -> None:
             turn_to(at, page)
 
 
-@every_case(("page", "said"), [(ONE, "no such distributor"), (INSURER, "no such insurer")])
-def test_an_address_without_a_record_says_so(screen: Screen, store: Store, page: str, said: str) -> None:
+@every_case(("page", "message"), [(ONE, "no such distributor"), (INSURER, "no such insurer")])
+def test_an_address_without_a_record_says_so(screen: Screen, store: Store, page: str, message: str) -> None:
     at = screen("admin", path=page, id=str(uuid4()))
-    assert said in texts(at)
+    assert message in texts(at)
     at.query_params["id"] = "x"
     assert "open it from its list" in texts(at.run())
