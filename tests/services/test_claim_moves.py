@@ -151,10 +151,10 @@ def test_who_works_no_claims_is_offered_no_move(office: Office) -> None:
 
 
 def test_move_says_what_a_form_has_to_ask(office: Office) -> None:
-    asked = {move.to: [need.field for need in move.inputs_needed] for move in TRANSITIONS}
-    assert asked["Declined"] == ["reason", "note"]
-    assert asked["Approved"] == ["amount", "reasons"]
-    assert asked["Offer sent"] == ["amount"]
-    assert asked["Repair estimate submitted"] == ["amount", "estimate_document"]
-    assert asked["Paid"] == ["payment_reference"]
-    assert asked["Reviewing"] == asked["Settled"] == []
+    fields = {move.to: [need.field for need in move.inputs_needed] for move in TRANSITIONS}
+    assert fields["Declined"] == ["reason", "note"]
+    assert fields["Approved"] == ["amount", "reasons"]
+    assert fields["Offer sent"] == ["amount"]
+    assert fields["Repair estimate submitted"] == ["amount", "estimate_document"]
+    assert fields["Paid"] == ["payment_reference"]
+    assert fields["Reviewing"] == fields["Settled"] == []

@@ -104,9 +104,9 @@ def test_another_loan_than_the_insured_one_is_flagged(desk: Desk) -> None:
 
 
 def test_same_incident_and_day_on_one_policy_is_flagged_as_duplicate(desk: Desk) -> None:
-    told = {"incident_date": "2026-11-01"}
-    assert "duplicate" not in desk.lodge(**told)[1]
-    assert "duplicate" in desk.lodge(**told)[1]
+    loss = {"incident_date": "2026-11-01"}
+    assert "duplicate" not in desk.lodge(**loss)[1]
+    assert "duplicate" in desk.lodge(**loss)[1]
     assert "duplicate" not in desk.lodge(incident_date="2026-11-02")[1]
     assert "duplicate" not in desk.lodge()[1]
     assert "duplicate" in desk.lodge()[1], "twice without a day is the same again"

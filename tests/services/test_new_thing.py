@@ -83,7 +83,7 @@ def sale(store: Store, partner: Partner) -> Sale:
 
 
 def test_the_form_asks_for_it_under_its_own_heading() -> None:
-    grouped = {name: [question.name for question in asked] for name, asked in forms.group(questions.of(BoatRequest))}
+    grouped = {name: [question.name for question in group] for name, group in forms.group(questions.of(BoatRequest))}
     assert list(grouped) == ["Customer", "Boat", "Cover"]
     assert grouped["Boat"] == ["declared_value", "hull_number", "boat_make", "boat_model", "engine_power"]
 
@@ -91,9 +91,9 @@ def test_the_form_asks_for_it_under_its_own_heading() -> None:
 def test_the_certificate_says_what_is_insured(store: Store, partner: Partner, sale: Sale) -> None:
     code = kept(store, partner, sale).certificate_code
     with store.reading(partner.scope()) as session:
-        said = certificates.get_by_code(session, str(code)).covered
+        covered = certificates.get_by_code(session, str(code)).covered
     expected = ("Hull number", HULL), ("Declared value", "₦90,000.00"), ("Boat", "YAMAHA Delta 20")
-    assert said == expected
+    assert covered == expected
 
 
 def test_a_claim_begins_with_its_number_and_is_compared_with_it(store: Store, partner: Partner, sale: Sale) -> None:

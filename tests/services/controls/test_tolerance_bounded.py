@@ -68,7 +68,7 @@ def test_a_tolerance_of_ten_million_is_refused_with_what_the_role_may(
 ) -> None:
     insurer, mine = shares
     content = file_of({number: minor + 999_999_999 for number, minor in mine.items()})
-    for by, tolerance, said in (
+    for by, tolerance, message in (
         ("funmi", "10000000", "must be at most ₦100.00 a row, or ₦1,000.00 for an admin"),
         ("funmi", "100.01", "written off by two people"),
         ("root", "1000.01", "must be at most ₦1,000.00 a row: a larger difference"),
@@ -77,7 +77,7 @@ def test_a_tolerance_of_ten_million_is_refused_with_what_the_role_may(
             finance.do(reconciliations.run, {**ASKED, "tolerance": tolerance}, content, by=by, provider_id=insurer)
         (fault,) = refused.value.faults
         assert fault.field == "tolerance"
-        assert said in fault.message
+        assert message in fault.message
     assert finance.read(reconciliations.list_reconciliations) == []
     with finance.store.reading(Scope.system()) as session:
         entries = audit.list_history(session, f"provider {insurer}")
