@@ -32,8 +32,8 @@ PATHS = {
 STRINGS = [path for path in PATHS if path not in ASKED and not path.endswith(("-list", "-states", "-lga"))]
 
 
-def data_of(client: Client, partner: Partner, path: str, **asked: str) -> Any:
-    answer = client.get(f"/v1{path}", key=partner.test_key, params=asked or ASKED.get(path, {}))
+def data_of(client: Client, partner: Partner, path: str, **parameters: str) -> Any:
+    answer = client.get(f"/v1{path}", key=partner.test_key, params=parameters or ASKED.get(path, {}))
     assert answer.status_code == 200, answer.text
     return answer.json()["data"]
 
@@ -105,8 +105,8 @@ def test_every_provider_gets_the_common_list(client: Client, partner: Partner, p
 
 def test_a_year_without_models_gets_all_of_the_make(client: Client, partner: Partner) -> None:
     late = next(make for make in reference.list_vehicle_makes(None) if not reference.list_vehicle_models(make.id, 1960))
-    asked = {"year": "1960", "provider": "insurer-a", "make_id": late.id}
-    assert data_of(client, partner, "/products/get-vehicle-model", **asked)
+    parameters = {"year": "1960", "provider": "insurer-a", "make_id": late.id}
+    assert data_of(client, partner, "/products/get-vehicle-model", **parameters)
 
 
 @every_case(
@@ -126,15 +126,15 @@ def test_missing_or_malformed_question_is_refused_by_name(
     client: Client, partner: Partner, field: str, value: str | None
 ) -> None:
     path = "/products/get-vehicle-model"
-    asked = {name: text for name, text in {**ASKED[path], field: value}.items() if text is not None}
-    answer = client.get(f"/v1{path}", key=partner.test_key, params=asked)
+    parameters = {name: text for name, text in {**ASKED[path], field: value}.items() if text is not None}
+    answer = client.get(f"/v1{path}", key=partner.test_key, params=parameters)
     assert answer.status_code == 400
     assert [fault["field"] for fault in answer.json()["errorData"]] == [field]
 
 
 def test_unknown_make_is_not_found(client: Client, partner: Partner) -> None:
-    asked = {**ASKED["/products/get-vehicle-model"], "make_id": "01900000-0000-7000-8000-0000000000ff"}
-    answer = client.get("/v1/products/get-vehicle-model", key=partner.test_key, params=asked)
+    parameters = {**ASKED["/products/get-vehicle-model"], "make_id": "01900000-0000-7000-8000-0000000000ff"}
+    answer = client.get("/v1/products/get-vehicle-model", key=partner.test_key, params=parameters)
     assert answer.status_code == 404
     assert answer.json()["responseText"] == "Vehicle make not found"
 
