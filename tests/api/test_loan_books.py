@@ -17,7 +17,7 @@ from tests.api.conftest import Client
 from tests.api.selling import UNKNOWN
 from tests.conftest import Partner
 from tests.covers import shipped
-from tests.services.loan_books import SAID, Lender, as_csv, loan, person
+from tests.services.loan_books import FORM, Lender, as_csv, loan, person
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 PATH = "/v1/loan-books"
@@ -59,7 +59,7 @@ def require_taken(store: Store, book_id: str, *formats: str) -> None:
 
 
 def upload(client: Client, key: str, content: bytes, name: str = "loans.csv", **changed: Any) -> httpx.Response:
-    sent = {name_: value for name_, value in {**SAID, **changed}.items() if value is not None}
+    sent = {name_: value for name_, value in {**FORM, **changed}.items() if value is not None}
     return client.post(PATH, key=key, data=sent, files={"file": (name, content, "text/csv")})
 
 
@@ -129,7 +129,7 @@ def test_every_fault_of_an_upload_is_named(client: Client, partner: Partner, mon
         answer = upload(client, key, as_csv([loan(1)]), **changed)
         assert (answer.status_code, {each["field"] for each in answer.json()["errorData"]}) == (400, fields)
     assert upload(client, key, b"").status_code == 400
-    assert client.post(PATH, key=key, json=SAID).status_code == 415
+    assert client.post(PATH, key=key, json=FORM).status_code == 415
     monkeypatch.setattr("core.services.selling.loan_books.books.MAX_BYTES", 1000)
     assert upload(client, key, b"x" * 1001).status_code == 413
     assert forms.FormParser.largest_file == 10 << 20

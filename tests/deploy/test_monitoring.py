@@ -19,7 +19,7 @@ from tests.every_case import every_case
 FOLDER = ROOT / "deploy" / "monitoring"
 RULES = [rule for group in yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"] for rule in group["rules"]]
 PANELS = json.loads((FOLDER / "dashboard.json").read_text())["panels"]
-ASKED = [rule["expr"] for rule in RULES] + [target["expr"] for panel in PANELS for target in panel["targets"]]
+EXPRESSIONS = [rule["expr"] for rule in RULES] + [target["expr"] for panel in PANELS for target in panel["targets"]]
 ALSO = {"up", "job", "instance", "le"}
 
 
@@ -41,7 +41,7 @@ def counted() -> Iterator[None]:
     telemetry.disable_metrics()
 
 
-@every_case("expression", ASKED)
+@every_case("expression", EXPRESSIONS)
 def test_every_expression_asks_for_what_there_is(expression: str) -> None:
     names = set(re.findall(r"coverdesk_\w+", expression))
     assert names or expression.startswith("up{")
@@ -77,7 +77,7 @@ def test_there_are_twelve_alerts_and_each_says_what_to_do() -> None:
 
 
 def test_a_caller_that_waits_at_the_feed_is_no_slow_request() -> None:
-    quantiles = [expr for expr in ASKED if "sum by (le) (rate(coverdesk_request_seconds" in expr]
+    quantiles = [expr for expr in EXPRESSIONS if "sum by (le) (rate(coverdesk_request_seconds" in expr]
     assert len(quantiles) == 4
     assert all('_bucket{route!="/events"}[' in expr for expr in quantiles), quantiles
     assert "/events" in {route.path for route in api.routes if isinstance(route, APIRoute)}

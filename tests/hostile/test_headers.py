@@ -203,15 +203,15 @@ def test_heads_that_no_client_sends_are_refused_and_the_next_request_is_served(
         f"POST /v1/products/credit-life-price HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {partner.test_key}\r\n"
         f"Content-Type: application/json\r\n{head}\r\n\r\n" + '{"a": 1}GET /v1/purchase HTTP/1.1\r\n\r\n'
     )
-    answer = _said(host, port, request)
+    answer = _exchange(host, port, request)
     assert not re.search(rb"HTTP/1.1 [25]\d\d", answer), answer[:200]
     assert b"purchases" not in answer, "the rest of the body was read as a request of its own"
     good = f"GET /v1/genders HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {partner.test_key}\r\n"
-    answer = _said(host, port, f"{good}Connection: close\r\n\r\n", timeout=30)
+    answer = _exchange(host, port, f"{good}Connection: close\r\n\r\n", timeout=30)
     assert answer.startswith(b"HTTP/1.1 200"), answer[:200]
 
 
-def _said(host: str, port: str, request: str, timeout: float = 1.5) -> bytes:
+def _exchange(host: str, port: str, request: str, timeout: float = 1.5) -> bytes:
     """The bytes answered until the server closes the connection, or is silent for `timeout` seconds."""
     heard = b""
     with socket.create_connection((host, int(port)), timeout=timeout) as connection:

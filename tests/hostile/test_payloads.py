@@ -45,7 +45,7 @@ SHOWS: dict[str, Any] = {
     "insurer": Provider,
     "person": Staff,
 }
-ASKED = ("find", "email", "policy", "who", "what", "text", "provider", "from", "status", "id", "page", "order")
+PARAMETERS = ("find", "email", "policy", "who", "what", "text", "provider", "from", "status", "id", "page", "order")
 
 
 def hostile(cover: Cover[Any], text: str) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def test_hostile_addresses_of_screens_are_refused_as_text(store: Store, screen: 
     for page in menu.SCREENS:
         at.query_params.clear()
         turn_to(at, page.path)
-        for name in ASKED:
+        for name in PARAMETERS:
             at.query_params[name] = f"{MARKDOWN}{HTML}"
         assert not at.run().exception, page.path
         assert list(unescaped(at)) == [], page.path

@@ -43,7 +43,7 @@ PEOPLE: dict[str, tuple[list[str], int | None]] = {
     "root": (["admin"], None),
     "funmi": (["finance", "operations"], None),
 }
-SAID: dict[str, dict[str, Any]] = {
+INPUTS: dict[str, dict[str, Any]] = {
     "Repair estimate submitted": {"amount": "60000", "estimate_document": "loan_offer_letter"},
     "Approved": {"amount": "75000"},
     "Offer sent": {"amount": "70000", "note": "As agreed by phone"},
@@ -141,7 +141,7 @@ class Office:
     def walk(self, claim_id: UUID, *statuses: str) -> None:
         """Moves with what each needs; who approved does not pay, and every payment has a reference of its own."""
         for status in statuses:
-            inputs = dict(SAID.get(status, {}))
+            inputs = dict(INPUTS.get(status, {}))
             if status == "Paid":
                 self.payments += 1
                 inputs["payment_reference"] = f"TRF-{self.payments:04d}"

@@ -15,7 +15,7 @@ from core.settings import ROOT
 from core.states import claims as claim_states
 from core.states.claims import TRANSITIONS, ClaimStatus
 from tests.every_case import every_case
-from tests.services.claim_office import SAID, WHO, Office
+from tests.services.claim_office import INPUTS, WHO, Office
 
 STATUSES = list(ClaimStatus)
 RETURN = {"Offer accepted": {"payment_reference": "RET-1", "note": "The account was closed"}}
@@ -92,7 +92,7 @@ def assert_moved_or_refused(office: Office, pairs: Iterable[tuple[str, str]]) ->
 
 def inputs(start: str, to: str) -> dict[str, Any]:
     """All that a transition needs; a note goes with any."""
-    return {"note": "As agreed", **(RETURN if start == "Paid" else SAID).get(to, {})}
+    return {"note": "As agreed", **(RETURN if start == "Paid" else INPUTS).get(to, {})}
 
 
 OF_WHAT_IS_SEEN = {"Inspection submitted", "Repair estimate submitted"}

@@ -21,7 +21,7 @@ from core.services.claims.workflow import questions
 from core.services.claims.workflow.changes import ClaimChange
 from core.store.access import Scope
 from tests.services.claim_desk import NOON
-from tests.services.claim_office import DESK, PAID, SAID, Office
+from tests.services.claim_office import DESK, INPUTS, PAID, Office
 
 pytestmark = pytest.mark.frozen_at(NOON)
 
@@ -62,7 +62,7 @@ def test_recorded_history_of_the_specification(office: Office) -> None:
     assert (record["offer_amount"], record["claim_amount"], record["version"]) == ("70000.00", "75000.00", 5)
     claim = office.claim(claim_id)
     assert (claim.approved_amount_minor, claim.approved_by) == (7_500_000, office.people["sade"].id)
-    assert claim.payment_reference == SAID["Paid"]["payment_reference"]
+    assert claim.payment_reference == INPUTS["Paid"]["payment_reference"]
 
 
 def test_move_keeps_its_note_its_author_and_its_line_in_the_log(office: Office) -> None:
@@ -113,7 +113,7 @@ def test_amount_must_be_above_zero(office: Office) -> None:
     office.move(claim_id, "Viewed")
     for to in ("Approved", "Repair estimate submitted"):
         for amount in (None, "0", "0.00"):
-            inputs = {**SAID[to], "amount": amount}
+            inputs = {**INPUTS[to], "amount": amount}
             assert broken(refused(office, InvalidInput, claim_id, to, **inputs)) == ["amount"]
 
 
@@ -252,7 +252,7 @@ def test_amount_above_a_limit_needs_a_supervisor(office: Office) -> None:
     assert str(refusal) == "Approved needs a supervisor: ₦50,000.01 is above the limit of ₦50,000.00"
     office.move(claim_id, "Approved", by="ada", amount="50000")
     office.move(claim_id, "Reviewing", by="ada")
-    estimate = {**SAID["Repair estimate submitted"], "amount": "50000.01"}
+    estimate = {**INPUTS["Repair estimate submitted"], "amount": "50000.01"}
     refused(office, NotAllowed, claim_id, "Repair estimate submitted", by="ada", **estimate)
     office.move(claim_id, "Approved", by="sade", amount="90000")
     refused(office, NotAllowed, claim_id, "Offer sent", by="ada", amount="90000")

@@ -164,7 +164,7 @@ def _later(claim: Claim, table: type, **values: Any) -> Any:
     return table(id=ids.new(), claim_id=claim.id, distributor_id=claim.distributor_id, is_live=claim.is_live, **values)
 
 
-def _said(claim: Claim, officer: UUID, text: str, at: datetime) -> Any:
+def _comment(claim: Claim, officer: UUID, text: str, at: datetime) -> Any:
     return _later(claim, ClaimComment, staff_id=officer, text=text, for_claimant=True, created_at=at)
 
 
@@ -179,8 +179,8 @@ def test_history_and_comments_are_told_in_order(desk: Desk) -> None:
         session.insert(
             _later(claim, ClaimEvent, status="Offer sent", created_at=NOON + timedelta(days=2)),
             _later(claim, ClaimEvent, status="Approved", created_at=NOON + timedelta(days=1)),
-            _said(claim, officer, "Second", NOON + timedelta(days=1)),
-            _said(claim, officer, "First", NOON),
+            _comment(claim, officer, "Second", NOON + timedelta(days=1)),
+            _comment(claim, officer, "First", NOON),
         )
     with desk.store.reading(desk.scope) as session:
         found = claim_records.get_claim(session, ids.parse(record["id"]))

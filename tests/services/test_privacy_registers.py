@@ -38,7 +38,7 @@ SYSTEM = Scope.system()
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)  # a Friday
 pytestmark = pytest.mark.frozen_at(NOON)
 WITH_BVN = next(cover for cover in COVERS if "bvn" in cover.request.model_fields)
-ASKED = {"kind": "access", "name": "Seyi Quist", "email": "seyi@people.example", "details": "What do you hold?"}
+REQUEST = {"kind": "access", "name": "Seyi Quist", "email": "seyi@people.example", "details": "What do you hold?"}
 HAPPENED = {"title": "A laptop was lost", "description": "With a list of renewals", "known_on": "2026-11-18"}
 HAPPENED |= {"since_on": "2026-11-17", "until_on": "2026-11-18"}
 RISK = {"risk": "high", "risk_reason": "The disk was not encrypted", "people": 12}
@@ -80,7 +80,7 @@ def desk(store: Store) -> Registers:
 def test_every_verb_of_the_desk_refuses_every_other_role(desk: Registers) -> None:
     some = UUID(int=1)
     verbs: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
-        (requests.register, (ASKED,), {}),
+        (requests.register, (REQUEST,), {}),
         (requests.acknowledge, (some,), {"version": 1}),
         (requests.note_identity, (some,), {"method": requests.OPEN[0], "version": 1}),
         (requests.choose_records, (some, []), {"version": 1}),
@@ -105,7 +105,7 @@ def test_every_verb_of_the_desk_refuses_every_other_role(desk: Registers) -> Non
 
 
 def test_a_request_counts_its_days_and_takes_more_time_once(desk: Registers) -> None:
-    request_id = desk.do(requests.register, ASKED)
+    request_id = desk.do(requests.register, REQUEST)
     row = desk.read(requests.get_request, request_id)
     assert (row.number, row.acknowledge_by, row.due_on) == ("DR-2026-0001", date(2026, 11, 24), date(2026, 12, 20))
     assert row.days_left == 30
@@ -123,7 +123,7 @@ def test_a_request_counts_its_days_and_takes_more_time_once(desk: Registers) -> 
         desk.do(requests.acknowledge, request_id, version=4)
     for wrong in ({"email": ""}, {"kind": "everything"}, {"received_on": "2026-11-21"}, {"details": ""}):
         with pytest.raises(InvalidInput):
-            desk.do(requests.register, {**ASKED, **wrong})
+            desk.do(requests.register, {**REQUEST, **wrong})
 
 
 def test_the_pack_holds_everything_of_the_person_and_of_nobody_else(
@@ -132,10 +132,10 @@ def test_the_pack_holds_everything_of_the_person_and_of_nobody_else(
     partner: Partner,
     stranger: Partner,
 ) -> None:
-    sell(store, partner, CREDIT_LIFE, is_live=True, email=ASKED["email"])
-    sell(store, stranger, WITH_BVN, is_live=True, email=ASKED["email"], bvn="22298765432")
+    sell(store, partner, CREDIT_LIFE, is_live=True, email=REQUEST["email"])
+    sell(store, stranger, WITH_BVN, is_live=True, email=REQUEST["email"], bvn="22298765432")
     sell(store, partner, CREDIT_LIFE, is_live=True, email="other@people.example", phone_number="08011112222")
-    request_id = desk.do(requests.register, ASKED)
+    request_id = desk.do(requests.register, REQUEST)
     with pytest.raises(StateForbids, match="identity"):
         desk.do(pack.make, request_id)
     desk.do(requests.note_identity, request_id, method="Identity document seen", version=1)
@@ -281,7 +281,7 @@ def test_a_figure_holds_from_its_day_and_what_held_before_stays(desk: Registers)
 
 
 def test_the_figures_of_a_year_are_those_of_the_registers(desk: Registers) -> None:
-    request_id = desk.do(requests.register, ASKED)
+    request_id = desk.do(requests.register, REQUEST)
     desk.do(requests.refuse, request_id, code="not_known", outcome="Nothing is held of you", version=1)
     breach = desk.do(breaches.register, HAPPENED)
     desk.do(breaches.judge, breach, RISK, version=1)

@@ -35,7 +35,7 @@ BOTH_SIDES = "Every reconciliation's differences make both sides equal"
 SEPTEMBER = date(2026, 9, 1)
 WINDOW = Window(SEPTEMBER, date(2026, 10, 1))
 COLUMNS = {"policy_number": "Policy No", "amount": "Net", "date": "Date"}
-ASKED = {"kind": "insurer", "month": "2026-09-01", "file_name": "september.csv", "columns": COLUMNS}
+FORM = {"kind": "insurer", "month": "2026-09-01", "file_name": "september.csv", "columns": COLUMNS}
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def file_of(rows: list[tuple[str, int, date]]) -> bytes:
 
 
 def run(finance: Finance, insurer: UUID, content: bytes, *, by: str = "funmi", **more: object) -> UUID:
-    made = finance.do(reconciliations.run, {**ASKED, **more}, content, by=by, provider_id=insurer)
+    made = finance.do(reconciliations.run, {**FORM, **more}, content, by=by, provider_id=insurer)
     return UUID(str(made))
 
 
