@@ -66,7 +66,7 @@ def test_a_name_typed_over_somebody_elses_change_is_not_written(screen: Screen, 
 
 def test_insurers_are_listed_opened_and_changed(screen: Screen, store: Store) -> None:
     at = screen("admin", path=LIST, view="insurers")
-    assert list(lists(at)[0]["Connection"]) == ["Delegated authority"] * 7
+    assert set(lists(at)[0]["Connection"]) == {"Delegated authority"}
     with store.reading(Scope.staff(is_live=True)) as session:
         first = awaiting.list_insurers(session)[0]
     at = press(screen("admin", path=INSURER, id=str(first.id)), "Change")
