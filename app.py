@@ -19,6 +19,7 @@ from core.api.outside.root_address import RootAddress
 from core.api.outside.signing_in import ProviderAnswers
 from core.api.protection import slow_senders
 from core.api.protection.load_shedding import WebSocketLimit
+from core.desk import status
 from core.settings import settings
 from core.store.access import store
 from core.ui.frame import frame, unavailable
@@ -41,6 +42,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     telemetry.start_spans()
     if HTTP_PROTOCOLS["auto"] != slow_senders.NAME:
         log.warning("connections have no deadlines and no bounds: `coverdesk serve` gives them both")
+    status.write_at_own_version()
     opened_store = store()
     worker = Worker(opened_store)
     if settings().worker:

@@ -17,6 +17,7 @@ CoverdeskError
 ├── TooManyRequests 429
 ├── Overloaded 503              too many concurrent requests; nothing was done
 └── StoreUnavailable 503        the database is unreachable or busy; nothing was written
+    └── OtherRelease            the store was brought to the version of another release
 """
 
 from collections.abc import Callable, Sequence
@@ -186,6 +187,12 @@ class StoreUnavailable(CoverdeskError):
     def __init__(self, reason: str = "") -> None:
         super().__init__()
         self.reason = reason
+
+
+class OtherRelease(StoreUnavailable):
+    """The store was brought to the version of another release while this one served it; nothing was written."""
+
+    text = "This server is of another release than the store by now, try again shortly"
 
 
 class InvalidSetting(Exception):

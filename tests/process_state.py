@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 import structlog
 
+from core.store.access import statements
+
 # Written by pytest itself in each phase of a test.
 _OF_PYTEST = "PYTEST_CURRENT_TEST"
 
@@ -26,6 +28,7 @@ class ProcessState(NamedTuple):
     locale: str
     logging: tuple[Any, ...]
     structlog: dict[str, Any]
+    writes_only_at: str | None
 
 
 def state() -> ProcessState:
@@ -39,6 +42,7 @@ def state() -> ProcessState:
         locale=locale.setlocale(locale.LC_ALL),
         logging=(root.level, tuple(root.handlers), root.manager.disable),
         structlog=structlog.get_config(),
+        writes_only_at=statements._wanted.version,
     )
 
 
@@ -58,6 +62,7 @@ def restore(before: ProcessState) -> None:
     logging.root.handlers[:] = handlers
     logging.disable(disabled)
     structlog.configure(**before.structlog)
+    statements.write_only_at(before.writes_only_at)
 
 
 def changes(before: ProcessState, after: ProcessState) -> dict[str, tuple[Any, Any]]:

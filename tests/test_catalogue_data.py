@@ -150,8 +150,8 @@ def test_one_product_is_no_longer_sold_but_can_still_be_claimed_on() -> None:
 def test_what_claims_are_taken_on_says_so() -> None:
     loans = credit_life.CREDIT_LIFE
     claimed = {(loans.prefix, loans.route), *(endpoint for line in LINES for endpoint in line.covers)}
-    said = {(row["prefix"], row["route_name"]): row["claimable"] for row in PRODUCTS}
-    assert [endpoint for endpoint in sorted(claimed) if not said[endpoint]] == []
+    claimable = {(row["prefix"], row["route_name"]): row["claimable"] for row in PRODUCTS}
+    assert [endpoint for endpoint in sorted(claimed) if not claimable[endpoint]] == []
 
 
 @every_case("field", ["price", "distributor_commission_percentage", "mca_commission_percentage"])

@@ -28,8 +28,8 @@ pytestmark = pytest.mark.frozen_at(NOON)
 
 
 def run(claim_id: UUID | str, to: str, *options: str, by: str = "bola@x.example", version: int = 1) -> Result:
-    told = ["claims", "move", str(claim_id), "--to", to, "--by", by, "--version", str(version), *options]
-    return CliRunner().invoke(cli.app, told)
+    arguments = ["claims", "move", str(claim_id), "--to", to, "--by", by, "--version", str(version), *options]
+    return CliRunner().invoke(cli.app, arguments)
 
 
 @pytest.fixture
@@ -64,12 +64,12 @@ def test_outside_a_demonstration_the_command_line_neither_approves_nor_offers_no
 
 
 def test_keys_accounts_and_exports_of_a_command_name_the_terminal(office: Office, tmp_path: Path) -> None:
-    told = (
+    commands = (
         ("keys", "issue", "--distributor", "Swift Lenders", "--mode", "live"),
         ("staff", "disable", "bola@x.example"),
         ("export", "purchases", "--mode", "test", "--out", str(tmp_path / "purchases.csv")),
     )
-    for each in told:
+    for each in commands:
         assert CliRunner().invoke(cli.app, list(each)).exit_code == 0, each
     with office.store.reading(Scope.system()) as session:
         query = sa.select(AuditEntry.actor).where(
@@ -78,7 +78,7 @@ def test_keys_accounts_and_exports_of_a_command_name_the_terminal(office: Office
         )
         actors = list(session.execute(query).scalars())
     user = pwd.getpwuid(os.getuid()).pw_name
-    assert actors == [f"command line, {user} at {socket.gethostname()}"] * len(told)
+    assert actors == [f"command line, {user} at {socket.gethostname()}"] * len(commands)
 
 
 @pytest.mark.usefixtures("mode")
@@ -150,8 +150,8 @@ def test_conflict_ends_with_one_and_tells_the_version_of_now(
     office: Office, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     claim_id = office.lodge()
-    told = ["coverdesk", "claims", "move", str(claim_id), "--to", "Viewed", "--by", "ada@x.example", "--version", "7"]
-    monkeypatch.setattr(sys, "argv", told)
+    argv = ["coverdesk", "claims", "move", str(claim_id), "--to", "Viewed", "--by", "ada@x.example", "--version", "7"]
+    monkeypatch.setattr(sys, "argv", argv)
     with pytest.raises(SystemExit) as ended:
         cli.run()
     assert ended.value.code == 1

@@ -98,9 +98,9 @@ def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         with path.open("a") as file:
             file.write(f"\nimport {imported}\n")
     words = ["--config", str(PROJECT), "--no-cache", "--no-logo"]
-    said = subprocess.run([BIN / "lint-imports", *words], cwd=copy, capture_output=True, text=True, check=False)
-    assert said.returncode == 1, said.stdout + said.stderr
-    _, *parts = re.split(r"^(.+)\n-+\n", said.stdout.split("Broken contracts", 1)[1], flags=re.MULTILINE)
+    completed = subprocess.run([BIN / "lint-imports", *words], cwd=copy, capture_output=True, text=True, check=False)
+    assert completed.returncode == 1, completed.stdout + completed.stderr
+    _, *parts = re.split(r"^(.+)\n-+\n", completed.stdout.split("Broken contracts", 1)[1], flags=re.MULTILINE)
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
@@ -137,7 +137,7 @@ def test_types_are_checked_in_the_core_the_screens_and_the_one_process(tmp_path:
             "def wrong(number: int) -> str:\n    return number\n\n\ndef untyped(x):\n    ...\n"
         )
     (tmp_path / "core" / "__init__.py").touch()
-    said = subprocess.run(
+    completed = subprocess.run(
         [BIN / "mypy", "--config-file", PROJECT, "--cache-dir", tmp_path / "cache"],
         cwd=tmp_path,
         capture_output=True,
@@ -145,8 +145,8 @@ def test_types_are_checked_in_the_core_the_screens_and_the_one_process(tmp_path:
         check=False,
     )
     for name in ("core/planted.py", "pages/claims/queue.py", "app.py"):
-        assert f"{name}:2: error: Incompatible return value" in said.stdout, said.stdout + said.stderr
-        assert f"{name}:5: error: Function is missing a type annotation" in said.stdout
+        assert f"{name}:2: error: Incompatible return value" in completed.stdout, completed.stdout + completed.stderr
+        assert f"{name}:5: error: Function is missing a type annotation" in completed.stdout
 
 
 @every_case(
@@ -154,14 +154,14 @@ def test_types_are_checked_in_the_core_the_screens_and_the_one_process(tmp_path:
     ["core/store/planted.py", "core/services/planted.py", "core/desk/planted.py", "pages/sales/planted.py", "app.py"],
 )
 def test_sql_that_is_built_of_text_is_refused(where: str) -> None:
-    said = subprocess.run(
+    completed = subprocess.run(
         [BIN / "ruff", "check", "--config", PROJECT, "--stdin-filename", ROOT / where, "-"],
         input='def found(name: str) -> str:\n    return f"SELECT id FROM purchase WHERE name = {name}"\n',
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "S608" in said.stdout, said.stdout + said.stderr
+    assert "S608" in completed.stdout, completed.stdout + completed.stderr
 
 
 def test_a_test_that_wants_to_be_tried_again_is_refused(tmp_path: Path) -> None:
@@ -169,14 +169,14 @@ def test_a_test_that_wants_to_be_tried_again_is_refused(tmp_path: Path) -> None:
         "import pytest\n@pytest.mark.flaky(reruns=1)\ndef test_planted() -> None: ...\n"
     )
     words = ["-c", str(PROJECT), "--rootdir", str(tmp_path), "-p", "no:rerunfailures", "-p", "no:cacheprovider"]
-    said = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "pytest", *words, "-n", "0", "test_planted.py"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "'flaky' not found in `markers`" in said.stdout + said.stderr
+    assert "'flaky' not found in `markers`" in completed.stdout + completed.stderr
     tools = tomllib.loads(PROJECT.read_text())["dependency-groups"]["dev"]
     assert [tool for tool in tools if re.match(r"pytest-(rerun|retry)|flaky", tool)] == []
 
@@ -189,11 +189,11 @@ def test_a_test_that_wants_to_be_tried_again_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_an_untyped_value_and_a_private_name_of_another_class_are_refused(code: str, text: str) -> None:
-    said = subprocess.run(
+    completed = subprocess.run(
         [BIN / "ruff", "check", "--config", PROJECT, "--stdin-filename", ROOT / "core/ui/kit/planted.py", "-"],
         input=text,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert code in said.stdout, said.stdout + said.stderr
+    assert code in completed.stdout, completed.stdout + completed.stderr

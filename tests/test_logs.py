@@ -87,10 +87,10 @@ def test_an_error_is_logged_by_its_places_and_with_its_words_only_for_whoever_de
     try:
         raise KeyError("ada@example.com")
     except KeyError:
-        told = telemetry._add_stack(None, "error", {"event": "unhandled", "exc_info": True})
+        line = telemetry._add_stack(None, "error", {"event": "unhandled", "exc_info": True})
     settings.cache_clear()
-    assert ("ada@example.com" in told["exception"], "Traceback" in told["exception"]) == (is_debugging, is_debugging)
-    assert "test_logs.py" in told["exception"]
+    assert ("ada@example.com" in line["exception"], "Traceback" in line["exception"]) == (is_debugging, is_debugging)
+    assert "test_logs.py" in line["exception"]
 
 
 def test_why_the_database_is_away_stands_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,10 +99,10 @@ def test_why_the_database_is_away_stands_in_the_log(monkeypatch: pytest.MonkeyPa
     try:
         raise StoreUnavailable("connection refused")
     except StoreUnavailable:
-        told = telemetry._add_stack(None, "warning", {"event": "outbox not read", "exc_info": True})
-        told = telemetry.drop_unlisted_fields(None, "warning", told)
+        line = telemetry._add_stack(None, "warning", {"event": "outbox not read", "exc_info": True})
+        line = telemetry.drop_unlisted_fields(None, "warning", line)
     settings.cache_clear()
-    assert told["reason"] == "connection refused"
+    assert line["reason"] == "connection refused"
 
 
 def test_every_field_that_is_logged_is_one_that_is_kept() -> None:

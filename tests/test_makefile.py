@@ -56,10 +56,10 @@ def test_setting_up_says_what_it_does_and_without_a_network_ends_in_one_sentence
     }
     words = ["make", "--no-print-directory", "setup", f"PY={sys.executable}"]
     done = subprocess.run(words, cwd=tmp_path, env=nowhere, capture_output=True, text=True, check=False)
-    said = [line for line in done.stderr.splitlines() if not line.startswith("make: ***")]
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("make: ***")]
     assert done.returncode != 0
-    assert len(said) == 1, done.stderr
-    assert said[0].startswith("Setting up needs a network: the package index cannot be reached")
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("Setting up needs a network: the package index cannot be reached")
     assert done.stdout.splitlines()[:2] == [
         "Setting up Coverdesk in .venv; packages that this machine does not have yet are downloaded:",
         "  1. an environment of its own for Python",

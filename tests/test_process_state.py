@@ -18,6 +18,7 @@ LEFT = {
     "locale": "locale.setlocale(locale.LC_ALL, 'C')",
     "logging": "logging.disable(logging.CRITICAL)",
     "structlog": "structlog.configure(wrapper_class=structlog.BoundLogger)",
+    "writes_only_at": "statements.write_only_at('0057')",
 }
 
 
@@ -25,7 +26,7 @@ LEFT = {
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return pytest's report of one test for each kind of change, and after each of one that changes nothing."""
     folder = tmp_path_factory.mktemp("changing")
-    lines = ["import locale, logging, os, signal, structlog"]
+    lines = ["import locale, logging, os, signal, structlog", "from core.store.access import statements"]
     for kind, change in LEFT.items():
         lines += [f"def test_{kind}(): {change}", f"def test_after_{kind}(): pass"]
     (folder / "test_changing.py").write_text("\n".join(lines))

@@ -41,11 +41,11 @@ class Scene:
     folder: Path
     token: str
     keys: tuple[str, ...]
-    said: dict[str, bytes] = field(default_factory=dict)
+    outputs: dict[str, bytes] = field(default_factory=dict)
 
     def left(self) -> Iterator[tuple[str, bytes]]:
         """Each thing by its name."""
-        yield from self.said.items()
+        yield from self.outputs.items()
         yield from ((str(path.name), path.read_bytes()) for path in self.folder.rglob("*") if path.is_file())
 
 
@@ -65,20 +65,20 @@ def scene(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Sc
     shutil.copy(sqlite_template, folder / "store.db")
     store = Store(f"sqlite:///{folder / 'store.db'}")
     partner = make_partner(store, "Swift Lenders")
-    told = environment(folder, port, COVERDESK_SECRET_KEY=SECRET, COVERDESK_LOG_LEVEL="DEBUG")
-    with started("api", folder, port, told) as process:
+    variables = environment(folder, port, COVERDESK_SECRET_KEY=SECRET, COVERDESK_LOG_LEVEL="DEBUG")
+    with started("api", folder, port, variables) as process:
         token = _signed_in(store, f"http://127.0.0.1:{port}")
         scene = Scene(folder, token, (partner.test_key, partner.live_key))
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
             _sell_and_be_refused(client, partner, scene)
             _show_one(store, scene)
             _export(client, scene)
-        scene.said["the backup's words"] = run("backup", str(folder / "night.tar"), told=told).encode()
+        scene.outputs["the backup's words"] = run("backup", str(folder / "night.tar"), variables=variables).encode()
         for part in Path("/proc").glob("[0-9]*/cmdline"):
             if part.parent.name == str(process.pid) or f"PPid:\t{process.pid}\n" in _status(part.parent):
-                scene.said[f"argv of {part.parent.name}"] = part.read_bytes()
+                scene.outputs[f"argv of {part.parent.name}"] = part.read_bytes()
         for journal in folder.glob("store.db-*"):  # while they are there
-            scene.said[f"live {journal.name}"] = journal.read_bytes()
+            scene.outputs[f"live {journal.name}"] = journal.read_bytes()
     store.close()
     return scene
 
@@ -114,7 +114,7 @@ def _sell_and_be_refused(client: httpx.Client, partner: Partner, scene: Scene) -
         headers = {"Authorization": f"Bearer {partner.test_key}", "Idempotency-Key": f"planted-{number // 2}"}
         answer = client.post(path, json=body, headers=headers)
         assert answer.status_code == 201, answer.text
-        scene.said[f"sale {number}"] = answer.content
+        scene.outputs[f"sale {number}"] = answer.content
     key = {"Authorization": f"Bearer {partner.test_key}"}
     for name, answer in {
         "a BVN that is too long": client.post(auto[0], json={**auto[1], "bvn": BVN + "0"}, headers=key),
@@ -133,7 +133,7 @@ def _sell_and_be_refused(client: httpx.Client, partner: Partner, scene: Scene) -
         "a number at the plain routes": client.get(f"/verify/{BVN}"),
         "a broken ticket": client.get(f"/auth/complete?t={scene.token}", follow_redirects=False),
     }.items():
-        scene.said[name] = answer.content
+        scene.outputs[name] = answer.content
 
 
 def _show_one(store: Store, scene: Scene) -> None:
@@ -156,8 +156,8 @@ def _export(client: httpx.Client, scene: Scene) -> None:
             answer = client.get(f"/exports/{kind}.{format_}?mode=test", headers=cookie)
             if kind in {"purchases", "policies"}:
                 assert answer.status_code == 200
-            scene.said[f"{kind}.{format_}"] = answer.content
-    assert len(list(csv.reader(io.StringIO(scene.said["policies.csv"].decode())))) >= 3
+            scene.outputs[f"{kind}.{format_}"] = answer.content
+    assert len(list(csv.reader(io.StringIO(scene.outputs["policies.csv"].decode())))) >= 3
 
 
 def planted(scene: Scene) -> dict[str, str]:

@@ -225,9 +225,11 @@ def test_a_demonstration_has_files_of_its_own_and_a_desk_with_a_secret_never_fin
 def test_whole_traces_are_for_a_desk_that_nobody_else_is_served_from(
     store: str, address: str, is_allowed: bool
 ) -> None:
-    asked = Settings(demo=True, debug=True, database_url=store, base_url=address, secret_key="k1-" + "qwertzuiopü" * 4)
+    configured = Settings(
+        demo=True, debug=True, database_url=store, base_url=address, secret_key="k1-" + "qwertzuiopü" * 4
+    )
     if is_allowed:
-        asked.check_safe_to_serve()
+        configured.check_safe_to_serve()
     else:
         with pytest.raises(InvalidSetting, match="COVERDESK_DEBUG: must be false"):
-            asked.check_safe_to_serve()
+            configured.check_safe_to_serve()

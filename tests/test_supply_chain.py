@@ -49,10 +49,10 @@ def wanted() -> list[Requirement]:
 
 def needed(first: Sequence[Requirement] = ()) -> dict[str, Distribution]:
     """Return the project's requirements, or those of `first`, and theirs in turn."""
-    here, found, asked = installed(), dict[str, Distribution](), [*(first or wanted())]
+    here, found, pending = installed(), dict[str, Distribution](), [*(first or wanted())]
     done = set()
-    while asked:
-        requirement = asked.pop()
+    while pending:
+        requirement = pending.pop()
         name = canonicalize_name(requirement.name)
         if (name, frozenset(requirement.extras)) in done or name not in here:
             continue
@@ -61,7 +61,7 @@ def needed(first: Sequence[Requirement] = ()) -> dict[str, Distribution]:
         for line in here[name].requires or []:
             next_ = Requirement(line)
             if any(next_.marker is None or next_.marker.evaluate({"extra": e}) for e in ("", *requirement.extras)):
-                asked.append(next_)
+                pending.append(next_)
     return found
 
 
@@ -139,13 +139,13 @@ def test_a_server_installs_of_the_lock_of_development_what_the_extra_adds_and_no
 
 def test_nothing_tells_people_to_install_our_name_from_an_index_where_it_may_be_anybodys() -> None:
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "core").rglob("*.py")]
-    told = [
+    offenders = [
         f"{page.relative_to(ROOT)}: {line.strip()}"
         for page in (*pages, *(path for path in (ROOT / "deploy").rglob("*") if path.suffix in {".sh", ".yaml"}))
         for line in page.read_text().splitlines()
         if re.search(r"pip install [^`&\n]*\bcoverdesk(?![-.\w/]*\*?\.whl|-\*|-\{)", line)
     ]
-    assert told == []
+    assert offenders == []
 
 
 def _is_allowed(part: str, allowed: set[str]) -> bool:
@@ -154,8 +154,8 @@ def _is_allowed(part: str, allowed: set[str]) -> bool:
 
 def licence(each: Distribution) -> str:
     """Return a distribution's own statement of its licence, in the newest of its ways to say it."""
-    said = [
+    classifiers = [
         line.split(" :: ")[-1] for line in each.metadata.get_all("Classifier") or [] if line.startswith("License ::")
     ]
     first_line = (each.metadata.get("License") or "").split("\n")[0]
-    return str(each.metadata.get("License-Expression") or " AND ".join(said) or first_line)
+    return str(each.metadata.get("License-Expression") or " AND ".join(classifiers) or first_line)

@@ -39,6 +39,7 @@ from core.api.v1 import (
 )
 from core.api.v1 import loan_books as own_loan_books
 from core.api.v1 import statements as own_statements
+from core.desk import status
 from core.errors import StoreUnavailable
 from core.settings import settings
 from core.store.access import store
@@ -110,6 +111,7 @@ async def document_of_the_page(request: Request) -> Response:
 async def _alone(_: Starlette) -> AsyncIterator[None]:
     """Lifespan of a process that serves the API without the screens."""
     settings().check_safe_to_serve()
+    status.write_at_own_version()
     # A database that is away for the moment comes back; one of another secret must not be served.
     with suppress(StoreUnavailable):
         store()

@@ -20,7 +20,7 @@ from functools import partial
 import structlog
 
 from core import telemetry
-from core.errors import InvalidInput, StateForbids
+from core.errors import InvalidInput, OtherRelease, StateForbids
 from core.services.selling.loan_books import books, carrying_out, reading, row_values
 from core.services.selling.loan_books.carrying_out import Chunk
 from core.services.selling.loan_books.judging import Judged, Tally
@@ -30,6 +30,7 @@ from core.states.loan_books import LoanBookState
 from core.store import access
 from core.store.access import Scope, Store, gave_way
 from core.store.operations import statistics
+from core.store.schema import versions
 
 _log = structlog.get_logger("coverdesk.worker")
 _SYSTEM = Scope.system()
@@ -66,11 +67,14 @@ def main() -> None:
     parent, stopping = int(sys.argv[1]), threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     telemetry.configure_logs()
+    access.write_only_at(versions.newest())
     opened = access.store()
     # What is loaded by now stays: looked through for garbage again and again it takes a sixth of the worker's time.
     gc.freeze()
     try:
         work(opened, lambda: stopping.is_set() or os.getppid() != parent)
+    except OtherRelease as error:
+        _log.warning("loan books not worked at", error=type(error).__name__, exc_info=True)
     finally:
         opened.close()
 

@@ -20,7 +20,7 @@ class Lodge:
     def __init__(self, client: Client, partner: Partner, **changed: Any) -> None:
         self._client, self._key = client, partner.test_key
         self.number = policy_number(client, partner.test_key, **changed)
-        self.told = {
+        self.fields = {
             "policy_number": self.number,
             "incident_type": "Loss of job",
             "accidental": "false",
@@ -35,7 +35,7 @@ class Lodge:
     ) -> httpx.Response:
         """Lodge a claim; what is given changes it, None leaves out."""
         papers_ = {"loan_offer_letter": PAPER, "employment_termination_letter": PAPER}
-        parts = {name: value for name, value in {**self.told, **papers_, **changed}.items() if value is not None}
+        parts = {name: value for name, value in {**self.fields, **papers_, **changed}.items() if value is not None}
         return self._client.post(
             LODGE,
             key=key or self._key,

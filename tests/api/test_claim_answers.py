@@ -48,8 +48,8 @@ def test_a_question_is_seen_with_its_day_and_answered_once(client: Client, partn
     seen = client.get(f"/v1/claims/{claim_id}", key=partner.test_key).json()["data"]["claim"]["questions"]
     assert [(each["text"], each["status"], bool(each["due_date"])) for each in seen] == [("Who drove?", "Open", True)]
     assert set(faults_of(answer(client, partner.test_key, claim_id))) == {"answer"}
-    (told,) = claim_of(answer(client, partner.test_key, claim_id, answer="My brother\ndrove."))["questions"]
-    assert (told["status"], told["answer"]) == ("Answered", "My brother\ndrove.")
+    (question,) = claim_of(answer(client, partner.test_key, claim_id, answer="My brother\ndrove."))["questions"]
+    assert (question["status"], question["answer"]) == ("Answered", "My brother\ndrove.")
     assert answer(client, partner.test_key, claim_id, answer="Again").status_code == 409
 
 

@@ -113,8 +113,8 @@ def test_claim_on_a_policy_of_another_line_is_refused(client: Client, partner: P
 def test_claimant_after_a_death_stands_on_the_claim(client: Client, partner: Partner, store: Store) -> None:
     line = next(line for line in LINES if line.route == "personal-accident")
     number = policy_of(store, partner, line)
-    kin = {"claimant": "Next of kin", "claimant_relation": "Wife", "claimant_email": "Bisi@Example.com"}
-    named = {**kin, "claimant_first_name": "Bisi", "claimant_last_name": "Balogun"}
+    relative = {"claimant": "Next of kin", "claimant_relation": "Wife", "claimant_email": "Bisi@Example.com"}
+    named = {**relative, "claimant_first_name": "Bisi", "claimant_last_name": "Balogun"}
     assert set(faults_of(lodge(client, partner, line, number, incident_type="Death"))) == {"claimant"}
     claim = claim_of(lodge(client, partner, line, number, incident_type="Death", **named))
     assert (claim["claim_owner"], claim["claim_owner_first_name"]) == ("Next of kin", "Bisi")

@@ -26,9 +26,9 @@ BOOKS = "/v1/loan-books"
 
 def report_loan_over(client: Client, store: Store, partner: Partner, number: str, day: str) -> str:
     """Report with the lender's key that a loan was over on a day, and return the premium that goes back."""
-    key, told = partner.test_key, {"kind": "exits", "product_id": PRODUCT, "month": "2026-11"}
+    key, form = partner.test_key, {"kind": "exits", "product_id": PRODUCT, "month": "2026-11"}
     content = exits_csv([(number, day, "settled_early")]).replace(b"loan_account_number", b"policy_number")
-    sent = client.post(BOOKS, key=key, data=told, files={"file": ("exits.csv", content, "text/csv")})
+    sent = client.post(BOOKS, key=key, data=form, files={"file": ("exits.csv", content, "text/csv")})
     address = f"{BOOKS}/{sent.json()['data']['loan_book']['id']}"
     worker.work(store)
     book = client.get(address, key=key).json()["data"]["loan_book"]

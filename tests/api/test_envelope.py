@@ -28,8 +28,8 @@ def test_without_a_good_key_every_path_is_unauthorized(client: Client, path: str
 def test_unknown_path_is_an_envelope(client: Client, partner: Partner) -> None:
     answer = client.get("/v1/nope", key=partner.test_key)
     assert answer.status_code == 404
-    told = "No such endpoint: GET /v1/nope"
-    assert answer.json() == {"responseCode": 0, "responseText": told, "errorData": None, "data": {}}
+    message = "No such endpoint: GET /v1/nope"
+    assert answer.json() == {"responseCode": 0, "responseText": message, "errorData": None, "data": {}}
 
 
 @every_case(
@@ -86,7 +86,7 @@ def send(client: Client, partner: Partner, body: bytes) -> Response:
 
 
 @every_case(
-    ("body", "field", "told"),
+    ("body", "field", "message"),
     [
         (b"", "body", "must be valid JSON, and is empty"),
         (b" \n", "body", "must be valid JSON, and is empty"),
@@ -105,9 +105,9 @@ def send(client: Client, partner: Partner, body: bytes) -> Response:
     ids=lambda each: repr(each)[:40],
 )
 def test_a_body_that_cannot_be_read_is_told_why(
-    client: Client, partner: Partner, body: bytes, field: str, told: str
+    client: Client, partner: Partner, body: bytes, field: str, message: str
 ) -> None:
-    assert send(client, partner, body).json()["errorData"] == [{"field": field, "message": told}]
+    assert send(client, partner, body).json()["errorData"] == [{"field": field, "message": message}]
 
 
 def test_a_mark_before_utf_8_is_passed_over(client: Client, partner: Partner) -> None:
@@ -122,11 +122,11 @@ def test_other_media_types_are_refused(client: Client, partner: Partner, media_t
 
 
 def test_compressed_body_is_refused(client: Client, partner: Partner) -> None:
-    told = "Send this body without Content-Encoding: a compressed body is not read"
+    message = "Send this body without Content-Encoding: a compressed body is not read"
     for path, media_type in ((PRICE, "application/json"), ("/v1/upload-file", "multipart/form-data; boundary=x")):
         headers = {"Content-Type": media_type, "Content-Encoding": "gzip"}
         answer = client.post(path, key=partner.test_key, content=b"x", headers=headers)
-        assert (answer.status_code, answer.json()["responseText"]) == (415, told)
+        assert (answer.status_code, answer.json()["responseText"]) == (415, message)
 
 
 def test_body_above_a_mebibyte_is_refused(client: Client, partner: Partner) -> None:
@@ -189,11 +189,11 @@ def test_a_refusal_names_the_ignored_fields_too(client: Client, partner: Partner
 def test_what_the_store_refuses_and_a_file_that_is_a_text_name_them_too(
     client: Client, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = {"key": partner.test_key, "data": {"file": "not a file", "zebra": "1"}}
-    answer = client.post("/v1/upload-file", files={"other": ("a.txt", b"x")}, **said)
+    arguments = {"key": partner.test_key, "data": {"file": "not a file", "zebra": "1"}}
+    answer = client.post("/v1/upload-file", files={"other": ("a.txt", b"x")}, **arguments)
     assert (answer.status_code, answer.headers["X-Ignored-Fields"]) == (400, "other,zebra")
-    said["data"] = {"policy_number": "ACC/1", "zebra": "1"}
-    answer = client.post("/v1/claims/motor", files={"incident_place": ("a.txt", b"x")}, **said)
+    arguments["data"] = {"policy_number": "ACC/1", "zebra": "1"}
+    answer = client.post("/v1/claims/motor", files={"incident_place": ("a.txt", b"x")}, **arguments)
     assert answer.json()["errorData"] == [{"field": "incident_place", "message": "must be a text, not a file"}]
     assert (answer.status_code, answer.headers["X-Ignored-Fields"]) == (400, "zebra")
 

@@ -166,7 +166,7 @@ def test_a_repetition_names_its_first_and_only_of_the_same(
 
 @every_case("format_", ["csv", "xlsx"])
 @every_case(
-    ("query", "told"),
+    ("query", "message"),
     [
         ("providr=x", "providr is not known, did you mean provider?"),
         ("nothing=x", "nothing is not known here, use mode, receipt, again, from, to, provider"),
@@ -178,8 +178,8 @@ def test_a_repetition_names_its_first_and_only_of_the_same(
     ],
 )
 def test_an_export_refuses_every_name_that_does_not_narrow_it(
-    client: Client, cookie: dict[str, dict[str, str]], format_: str, query: str, told: str
+    client: Client, cookie: dict[str, dict[str, str]], format_: str, query: str, message: str
 ) -> None:
     answer = client.get(f"/exports/purchases.{format_}?{query}", headers=cookie["finance"])
     assert answer.status_code == 400
-    assert answer.text.startswith(told)
+    assert answer.text.startswith(message)

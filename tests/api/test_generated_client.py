@@ -161,8 +161,8 @@ def test_it_renews_prices_and_reads_the_lookups(desk: Desk) -> None:
     assert renewed.expiration_date > policy.expiration_date
     (renewal,) = desk.call("search_renewals", status=desk.model("SearchRenewalsStatus").TRUE).data.renewals
     assert (renewal.policy_id, renewal.start_date) == (policy.id, policy.expiration_date)
-    asked = {**shipped.body(credit_life.CREDIT_LIFE), "benefit_coverage": ["death"]}
-    assert desk.post("compute_credit_life_price", asked).price == 275.0
+    body = {**shipped.body(credit_life.CREDIT_LIFE), "benefit_coverage": ["death"]}
+    assert desk.post("compute_credit_life_price", body).price == 275.0
     assert desk.call("get_genders").data == ["Male", "Female"]
     make = desk.call("get_vehicle_make", year="2019", provider="insurer-a").data[0]
     models = desk.call("get_vehicle_model", year="2019", provider="insurer-a", make_id=make.id).data

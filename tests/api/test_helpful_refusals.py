@@ -8,8 +8,9 @@ import sqlalchemy as sa
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_a, insurer_b, insurer_c, insurer_d
-from core.store.access import Scope, Store
-from core.store.schema.tables import Product
+from core.store.access import Scope, Store, write_only_at
+from core.store.schema import versions
+from core.store.schema.tables import Product, Purchase
 from tests.api.conftest import Client
 from tests.api.selling import buy, data_of
 from tests.conftest import Partner
@@ -28,8 +29,8 @@ def faults(client: Client, partner: Partner, cover: Cover[Any], **changed: Any) 
 
 @every_case("written", ["Surulere", " SURULERE "])
 def test_a_local_government_area_of_two_states_names_both(client: Client, partner: Partner, written: str) -> None:
-    told = "must be one of LAGOS-Surulere, OYO-Surulere"
-    assert faults(client, partner, OFFICE, lga=written) == {"lga": told}
+    message = "must be one of LAGOS-Surulere, OYO-Surulere"
+    assert faults(client, partner, OFFICE, lga=written) == {"lga": message}
     buy(client, partner.test_key, OFFICE, lga="oyo-surulere")
 
 
@@ -60,10 +61,10 @@ def test_a_country_is_priced_alike_by_each_of_its_names(client: Client, partner:
 
 
 def test_what_looks_like_a_value_of_a_list_is_suggested(client: Client, partner: Partner) -> None:
-    told = "must be from the countries lookup, did you mean Germany?"
-    assert faults(client, partner, TRAVEL, destination="Germny") == {"destination": told}
-    told = "must be from the colour list, did you mean Turquoise?"
-    assert faults(client, partner, insurer_a.THIRD_PARTY, vehicle_color="turkoise") == {"vehicle_color": told}
+    message = "must be from the countries lookup, did you mean Germany?"
+    assert faults(client, partner, TRAVEL, destination="Germny") == {"destination": message}
+    message = "must be from the colour list, did you mean Turquoise?"
+    assert faults(client, partner, insurer_a.THIRD_PARTY, vehicle_color="turkoise") == {"vehicle_color": message}
     assert faults(client, partner, TRAVEL, destination="Atlantis") == {
         "destination": "must be from the countries lookup"
     }
@@ -83,15 +84,15 @@ def test_a_body_in_another_encoding_is_told_so(client: Client, partner: Partner,
     headers = {"Content-Type": "application/json"}
     answer = client.post(PRICE, key=partner.test_key, content=sent, headers=headers)
     assert answer.status_code == 400
-    told = f"must be in UTF-8, and this is {encoding[:6].upper()}"
-    assert answer.json()["errorData"] == [{"field": "body", "message": told}]
+    message = f"must be in UTF-8, and this is {encoding[:6].upper()}"
+    assert answer.json()["errorData"] == [{"field": "body", "message": message}]
 
 
 def test_a_loan_too_small_for_a_premium_is_at_fault_itself(client: Client, partner: Partner) -> None:
-    told = {"loan_amount": "must come to a premium: what costs nothing is not covered"}
-    assert faults(client, partner, CREDIT_LIFE, loan_amount=0.01) == told
-    asked = {"product_id": shipped.body(CREDIT_LIFE)["product_id"], "loan_amount": 0.01, "loan_tenure": 12}
-    answer = client.post(PRICE, key=partner.test_key, json=asked)
+    expected = {"loan_amount": "must come to a premium: what costs nothing is not covered"}
+    assert faults(client, partner, CREDIT_LIFE, loan_amount=0.01) == expected
+    body = {"product_id": shipped.body(CREDIT_LIFE)["product_id"], "loan_amount": 0.01, "loan_tenure": 12}
+    answer = client.post(PRICE, key=partner.test_key, json=body)
     assert answer.status_code == 400
     assert [fault["field"] for fault in answer.json()["errorData"]] == ["loan_amount"]
 
@@ -106,3 +107,19 @@ def test_names_of_products_are_sorted_without_case(store: Store, client: Client,
         session.execute(sa.update(Product).where(Product.name == "zebra cover").values(name="aardvark cover"))
     names = [each["name"] for each in data_of(client, partner.test_key, "products/get-all-products")["products"]]
     assert names[0] == "aardvark cover"
+
+
+def test_a_server_of_another_release_than_the_store_says_so_and_sells_nothing(
+    store: Store, client: Client, partner: Partner
+) -> None:
+    sale = {"key": partner.test_key, "json": shipped.body(OFFICE), "headers": {"Idempotency-Key": "once"}}
+    write_only_at("0057")
+    refused = client.post(f"/v1{OFFICE.path}", **sale)
+    write_only_at(versions.newest())
+    sold = client.post(f"/v1{OFFICE.path}", **sale)
+    write_only_at(None)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
+    assert refused.json()["responseText"].startswith("This server is of another release than the store by now")
+    assert sold.status_code == 201
+    with store.reading(Scope.system()) as session:
+        assert session.count_rows(Purchase) == 1

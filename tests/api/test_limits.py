@@ -156,7 +156,7 @@ def test_a_forwarded_address_is_believed_from_a_proxy_that_we_were_told_of_alone
 
 def test_beyond_the_bound_a_request_is_refused_at_once_and_slow_senders_keep_nobody_out(limit: Limit) -> None:
     limit(concurrency=1)
-    said: list[int] = []
+    statuses: list[int] = []
 
     async def run() -> None:
         release, bodies = asyncio.Event(), asyncio.Event()
@@ -176,7 +176,7 @@ def test_beyond_the_bound_a_request_is_refused_at_once_and_slow_senders_keep_nob
 
         async def send(message: Any) -> None:
             if message["type"] == "http.response.start":
-                said.append(message["status"])
+                statuses.append(message["status"])
 
         gate, scope = LoadShedding(work), {"type": "http", "client": ("10.9.9.9", 1), "path": "/", "headers": []}
 
@@ -189,14 +189,14 @@ def test_beyond_the_bound_a_request_is_refused_at_once_and_slow_senders_keep_nob
         slow = [await begun(slowly) for _ in range(3)]
         working = await begun(at_once)
         await gate(scope, at_once, send)
-        assert said == [503]
+        assert statuses == [503]
         release.set()
         bodies.set()
         await asyncio.gather(working, *slow)
         await gate(scope, at_once, send)
 
     asyncio.run(run())
-    assert said == [503, 200, 200, 200, 200, 200]
+    assert statuses == [503, 200, 200, 200, 200, 200]
     assert (load_shedding._load.at_work, load_shedding._load.arriving) == (0, 0)
 
 

@@ -17,7 +17,7 @@ from tests.api.conftest import Client
 from tests.api.selling import UNKNOWN
 from tests.conftest import Partner
 from tests.covers import shipped
-from tests.services.loan_books import SAID, Lender, as_csv, loan, person
+from tests.services.loan_books import FORM, Lender, as_csv, loan, person
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 PATH = "/v1/loan-books"
@@ -58,15 +58,15 @@ def require_taken(store: Store, book_id: str, *formats: str) -> None:
     assert taken == [(key, {"status": "done", "rows": 2, "format": each}) for each in formats]
 
 
-def upload(client: Client, key: str, content: bytes, name: str = "loans.csv", **said: Any) -> httpx.Response:
-    sent = {name_: value for name_, value in {**SAID, **said}.items() if value is not None}
+def upload(client: Client, key: str, content: bytes, name: str = "loans.csv", **changed: Any) -> httpx.Response:
+    sent = {name_: value for name_, value in {**FORM, **changed}.items() if value is not None}
     return client.post(PATH, key=key, data=sent, files={"file": (name, content, "text/csv")})
 
 
 def test_a_confirmation_names_what_nobody_reads(client: Client, partner: Partner) -> None:
     seen = {"rows": 1, "premium": "575.00", "preview_hash": "0" * 64, "by": "me"}
-    said = {"accept": "valid", "expected": seen, "note": "x"}
-    answer = client.post(f"{PATH}/{UNKNOWN}/confirm", key=partner.test_key, json=said)
+    body = {"accept": "valid", "expected": seen, "note": "x"}
+    answer = client.post(f"{PATH}/{UNKNOWN}/confirm", key=partner.test_key, json=body)
     assert (answer.status_code, answer.headers["X-Ignored-Fields"]) == (404, "expected.by,note")
 
 
@@ -125,11 +125,11 @@ def test_every_fault_of_an_upload_is_named(client: Client, partner: Partner, mon
         ({"kind": "renewals", "date_format": "MM/DD/YYYY"}, {"kind", "date_format"}),
         ({"free_cover_limit": "1.005", "benefit_coverage": "death,fire"}, {"free_cover_limit", "benefit_coverage.1"}),
     ]
-    for said, fields in cases:
-        answer = upload(client, key, as_csv([loan(1)]), **said)
+    for changed, fields in cases:
+        answer = upload(client, key, as_csv([loan(1)]), **changed)
         assert (answer.status_code, {each["field"] for each in answer.json()["errorData"]}) == (400, fields)
     assert upload(client, key, b"").status_code == 400
-    assert client.post(PATH, key=key, json=SAID).status_code == 415
+    assert client.post(PATH, key=key, json=FORM).status_code == 415
     monkeypatch.setattr("core.services.selling.loan_books.books.MAX_BYTES", 1000)
     assert upload(client, key, b"x" * 1001).status_code == 413
     assert forms.FormParser.largest_file == 10 << 20

@@ -80,7 +80,7 @@ def test_what_was_submitted_is_echoed_and_files_become_addresses(
 
 def test_json_with_addresses_of_uploads_does_the_same(client: Client, partner: Partner, lodge: Lodge) -> None:
     body = {
-        **lodge.told,
+        **lodge.fields,
         "accidental": False,
         "loan_amount": 100000,
         "loan_offer_letter": upload(client, partner.test_key),

@@ -10,7 +10,7 @@ from tests.conftest import Partner
 from tests.every_case import every_case
 
 MAKE = reference.list_vehicle_makes(None)[0]
-ASKED = {
+PARAMETERS = {
     "/products/get-vehicle-make": {"year": "2019", "provider": "insurer-a"},
     "/products/get-vehicle-model": {"year": "2019", "provider": "insurer-a", "make_id": MAKE.id},
 }
@@ -29,11 +29,11 @@ PATHS = {
     "/products/get-vehicle-make": "Vehicle makes",
     "/products/get-vehicle-model": "Vehicle models",
 }
-STRINGS = [path for path in PATHS if path not in ASKED and not path.endswith(("-list", "-states", "-lga"))]
+STRINGS = [path for path in PATHS if path not in PARAMETERS and not path.endswith(("-list", "-states", "-lga"))]
 
 
-def data_of(client: Client, partner: Partner, path: str, **asked: str) -> Any:
-    answer = client.get(f"/v1{path}", key=partner.test_key, params=asked or ASKED.get(path, {}))
+def data_of(client: Client, partner: Partner, path: str, **parameters: str) -> Any:
+    answer = client.get(f"/v1{path}", key=partner.test_key, params=parameters or PARAMETERS.get(path, {}))
     assert answer.status_code == 200, answer.text
     return answer.json()["data"]
 
@@ -41,7 +41,7 @@ def data_of(client: Client, partner: Partner, path: str, **asked: str) -> Any:
 def test_every_lookup_of_the_specification_answers_under_its_own_name(client: Client, partner: Partner) -> None:
     assert [lookup.path for lookup in LOOKUPS] == list(PATHS)
     for path, text in PATHS.items():
-        answer = client.get(f"/v1{path}", key=partner.test_key, params=ASKED.get(path, {})).json()
+        answer = client.get(f"/v1{path}", key=partner.test_key, params=PARAMETERS.get(path, {})).json()
         assert (answer["responseCode"], answer["responseText"]) == (1, text)
         assert answer["data"]
 
@@ -105,8 +105,8 @@ def test_every_provider_gets_the_common_list(client: Client, partner: Partner, p
 
 def test_a_year_without_models_gets_all_of_the_make(client: Client, partner: Partner) -> None:
     late = next(make for make in reference.list_vehicle_makes(None) if not reference.list_vehicle_models(make.id, 1960))
-    asked = {"year": "1960", "provider": "insurer-a", "make_id": late.id}
-    assert data_of(client, partner, "/products/get-vehicle-model", **asked)
+    parameters = {"year": "1960", "provider": "insurer-a", "make_id": late.id}
+    assert data_of(client, partner, "/products/get-vehicle-model", **parameters)
 
 
 @every_case(
@@ -126,15 +126,15 @@ def test_missing_or_malformed_question_is_refused_by_name(
     client: Client, partner: Partner, field: str, value: str | None
 ) -> None:
     path = "/products/get-vehicle-model"
-    asked = {name: text for name, text in {**ASKED[path], field: value}.items() if text is not None}
-    answer = client.get(f"/v1{path}", key=partner.test_key, params=asked)
+    parameters = {name: text for name, text in {**PARAMETERS[path], field: value}.items() if text is not None}
+    answer = client.get(f"/v1{path}", key=partner.test_key, params=parameters)
     assert answer.status_code == 400
     assert [fault["field"] for fault in answer.json()["errorData"]] == [field]
 
 
 def test_unknown_make_is_not_found(client: Client, partner: Partner) -> None:
-    asked = {**ASKED["/products/get-vehicle-model"], "make_id": "01900000-0000-7000-8000-0000000000ff"}
-    answer = client.get("/v1/products/get-vehicle-model", key=partner.test_key, params=asked)
+    parameters = {**PARAMETERS["/products/get-vehicle-model"], "make_id": "01900000-0000-7000-8000-0000000000ff"}
+    answer = client.get("/v1/products/get-vehicle-model", key=partner.test_key, params=parameters)
     assert answer.status_code == 404
     assert answer.json()["responseText"] == "Vehicle make not found"
 

@@ -51,7 +51,7 @@ def seen_while(busy: Callable[[], object], client: Client, key: str, paths: list
     with ThreadPoolExecutor() as pool:
         work = pool.submit(busy)
         while not work.done():
-            found += [said for path in paths if (said := differing(client, key, path))]
+            found += [difference for path in paths if (difference := differing(client, key, path))]
         work.result()
     return found
 

@@ -299,7 +299,7 @@ def test_a_download_is_bytes_of_each_type_that_is_kept() -> None:
 
 
 def test_headers_of_answers_are_described() -> None:
-    def said(path: str, method: str, status: str) -> set[str]:
+    def list_headers(path: str, method: str, status: str) -> set[str]:
         return set(api.openapi()["paths"][path][method]["responses"][status].get("headers", {}))
 
     for each in OPERATIONS:
@@ -313,8 +313,8 @@ def test_headers_of_answers_are_described() -> None:
         ):
             assert answers[status]["headers"][name]["description"]
             assert answers[status]["headers"][name]["schema"]["type"]
-    assert said("/products/buy-credit-life", "post", "201") == {"X-Ignored-Fields", "X-Possible-Duplicate-Of"}
-    assert said("/products/buy-travel", "post", "201") == {"X-Ignored-Fields"}
+    assert list_headers("/products/buy-credit-life", "post", "201") == {"X-Ignored-Fields", "X-Possible-Duplicate-Of"}
+    assert list_headers("/products/buy-travel", "post", "201") == {"X-Ignored-Fields"}
 
 
 def test_described_headers_are_those_that_come(client: Client, partner: Partner) -> None:
@@ -415,7 +415,7 @@ def test_document_and_its_page_need_no_key_and_no_internet(client: Client) -> No
 
 def test_the_contract_has_every_parameter_of_a_query() -> None:
     pages = "\n".join(page.read_text() for page in (ROOT / "docs" / "contract").glob("*.md"))
-    promised = {word for said in re.findall(r"`([^`\n]+)`", pages) for word in re.findall(r"\w+", said)}
+    promised = {word for code in re.findall(r"`([^`\n]+)`", pages) for word in re.findall(r"\w+", code)}
     offered = {
         parameter["name"]
         for methods in api.openapi()["paths"].values()

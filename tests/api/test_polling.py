@@ -38,8 +38,8 @@ def test_a_sale_that_is_committed_after_a_later_one_is_found_by_the_overlap(
     with ExitStack() as stack:
         put_sales_apart(monkeypatch, 0)
         session = stack.enter_context(store.writing(partner.scope()))
-        asked = shipped.request(PERSONAL_ACCIDENT, email="slow@example.com")
-        slow = str(buying.sell(session, PERSONAL_ACCIDENT, asked, partner.seller()).purchase_id)
+        request = shipped.request(PERSONAL_ACCIDENT, email="slow@example.com")
+        slow = str(buying.sell(session, PERSONAL_ACCIDENT, request, partner.seller()).purchase_id)
         put_sales_apart(monkeypatch, 1)
         newest = buy(client, partner.test_key, PERSONAL_ACCIDENT, email="fast@example.com")["created_at"]
         assert ids_since(client, partner, newest) & {slow} == set()
@@ -78,5 +78,7 @@ def test_a_server_that_does_not_answer_is_reported() -> None:
 
 @every_case("path", ["/purchase/search", "/renewals/search", "/policies/search", "/claims/search", "/customers"])
 def test_the_document_says_how_to_poll(path: str) -> None:
-    told = {each["name"]: each.get("description", "") for each in api.openapi()["paths"][path]["get"]["parameters"]}
-    assert "5 seconds before the newest one" in told["start_date"]
+    descriptions = {
+        each["name"]: each.get("description", "") for each in api.openapi()["paths"][path]["get"]["parameters"]
+    }
+    assert "5 seconds before the newest one" in descriptions["start_date"]

@@ -34,11 +34,11 @@ def test_the_pack_and_the_figures_go_to_compliance_alone(
     typed = {"kind": "copy", "name": "Seyi", "email": "seyi@people.example", "details": "A copy, please"}
     with store.writing(Scope.system()) as session:
         by = staff.get_by_email(session, "compliance@coverdesk.example")
-        asked = requests.register(session, typed, by=by)
-    pack, year = f"/data-requests/{asked}.zip", "/privacy-figures/2026.csv"
+        request_id = requests.register(session, typed, by=by)
+    pack, year = f"/data-requests/{request_id}.zip", "/privacy-figures/2026.csv"
     assert client.get(pack, headers=cookie["compliance"]).status_code == 409, "the identity is not checked yet"
     with store.writing(Scope.system()) as session:
-        requests.note_identity(session, asked, method="Identity document seen", version=1, by=by)
+        requests.note_identity(session, request_id, method="Identity document seen", version=1, by=by)
     for path in (pack, year):
         answers = {role: client.get(path, headers=cookie[role]).status_code for role in ROLES}
         assert {role for role, status in answers.items() if status == 200} == {"compliance", "admin"}

@@ -38,7 +38,7 @@ def lodge(client: Client, partner: Partner) -> Lodge:
 
 
 def test_each_required_field_is_missed_by_name(lodge: Lodge) -> None:
-    for name in (*lodge.told, "loan_offer_letter"):
+    for name in (*lodge.fields, "loan_offer_letter"):
         for absent in (None, "  "):
             assert faults_of(lodge(**{name: absent})).get(name) == "is required", name
 
@@ -65,13 +65,13 @@ def test_all_broken_fields_are_named_at_once_and_nothing_is_kept(
     ],
 )
 def test_papers_are_required_by_incident(lodge: Lodge, incident: str, accidental: str, needed: set[str]) -> None:
-    told = {"incident_type": incident, "accidental": accidental, "employment_termination_letter": None}
-    answer = lodge(**told)
+    loss = {"incident_type": incident, "accidental": accidental, "employment_termination_letter": None}
+    answer = lodge(**loss)
     if needed:
         faults = faults_of(answer)
         assert set(faults) == needed
         assert all(message.startswith("is required for ") for message in faults.values())
-        answer = lodge(**{**told, **dict.fromkeys(needed, PAPER)})
+        answer = lodge(**{**loss, **dict.fromkeys(needed, PAPER)})
     assert claim_of(answer)["credit_life_claim_meta"]["incident_type"] == incident
 
 
@@ -88,7 +88,7 @@ def test_policy_must_be_a_credit_life_policy_of_ones_own_in_this_mode(
         key=partner.test_key,
         json=build_example(PERSONAL_ACCIDENT.request),
     ).json()["data"]["meta"]["policy_number"]
-    told = [
+    attempts = [
         {"policy_number": "NOPE/1"},
         {"policy_number": accident},
         {"policy_number": policy_number(client, stranger.test_key)},
@@ -96,7 +96,7 @@ def test_policy_must_be_a_credit_life_policy_of_ones_own_in_this_mode(
         {"key": partner.live_key},
         {"key": stranger.test_key},
     ]
-    for changed in told:
+    for changed in attempts:
         faults = faults_of(lodge(**changed))
         assert faults == {"policy_number": "must be a credit life policy of yours in this mode"}
     assert papers.on_disk() == []

@@ -23,43 +23,43 @@ def desk() -> Iterator[Server]:
         yield server
 
 
-def said(port: int, line: str, *headers: str) -> tuple[str, str]:
+def exchange(port: int, line: str, *headers: str) -> tuple[str, str]:
     """The head and the body of an answer to a request whose path nobody tidies on its way."""
-    with socket.create_connection(("127.0.0.1", port), 60) as asked:
+    with socket.create_connection(("127.0.0.1", port), 60) as connection:
         lines = (f"{line} HTTP/1.1", "Host: x", "Connection: close", *headers, "", "")
-        asked.sendall("\r\n".join(lines).encode())
-        head, _, body = asked.makefile("rb").read().decode().partition("\r\n\r\n")
+        connection.sendall("\r\n".join(lines).encode())
+        head, _, body = connection.makefile("rb").read().decode().partition("\r\n\r\n")
     return head, body
 
 
 @pytest.mark.long
 @every_case("path", ODD)
 def test_a_path_with_two_dots_is_answered_with_the_envelope_beside_the_screens(desk: Server, path: str) -> None:
-    head, body = said(desk.port, f"GET {path}", f"Authorization: Bearer {desk.key}")
+    head, body = exchange(desk.port, f"GET {path}", f"Authorization: Bearer {desk.key}")
     assert head.startswith("HTTP/1.1 404 ")
     assert "x-frame-options: DENY" in head
     assert body.startswith('{"responseCode":0,"responseText":"No such endpoint: GET /v1/')
     assert body.endswith('"data":{},"errorData":null}')
-    assert said(desk.port, f"GET {path}")[0].startswith("HTTP/1.1 401 ")
+    assert exchange(desk.port, f"GET {path}")[0].startswith("HTTP/1.1 401 ")
 
 
 @pytest.mark.long
 def test_outside_the_api_the_screens_still_refuse_such_a_path(desk: Server) -> None:
     for path in ("/static/../app.py", "/v1x/../purchase", "/../v1/purchase"):
-        assert said(desk.port, f"GET {path}", f"Authorization: Bearer {desk.key}")[0].startswith("HTTP/1.1 400 ")
+        assert exchange(desk.port, f"GET {path}", f"Authorization: Bearer {desk.key}")[0].startswith("HTTP/1.1 400 ")
 
 
 @every_case("path", ODD, beside_threads=True)
 def test_the_api_alone_answers_such_a_path_in_the_same_way(
     store: Store, server: str, partner: Partner, path: str
 ) -> None:
-    head, body = said(int(server.rsplit(":", 1)[1]), f"GET {path}", f"Authorization: Bearer {partner.test_key}")
+    head, body = exchange(int(server.rsplit(":", 1)[1]), f"GET {path}", f"Authorization: Bearer {partner.test_key}")
     assert head.startswith("HTTP/1.1 404 ")
     assert body.startswith('{"responseCode":0,"responseText":"No such endpoint: GET /v1/')
 
 
 @every_case(
-    ("method", "path", "told"),
+    ("method", "path", "endpoint"),
     [
         ("POST", "/v1/product/buy-credit-life", "POST /v1/product/buy-credit-life"),
         ("GET", "/v1/purchases", "GET /v1/purchases"),
@@ -76,10 +76,10 @@ def test_the_api_alone_answers_such_a_path_in_the_same_way(
         ("OPTIONS", "/v1/customers/all", "* /v1/customers/all"),
     ],
 )
-def test_an_unknown_endpoint_is_named(client: Client, partner: Partner, method: str, path: str, told: str) -> None:
+def test_an_unknown_endpoint_is_named(client: Client, partner: Partner, method: str, path: str, endpoint: str) -> None:
     answer = client.request(method, path, key=partner.test_key)
     assert answer.status_code == 404
-    assert answer.json()["responseText"] == f"No such endpoint: {told}"
+    assert answer.json()["responseText"] == f"No such endpoint: {endpoint}"
     assert answer.json()["data"] == {}
 
 

@@ -58,12 +58,12 @@ def test_a_sale_continues_the_span_of_its_caller_and_its_statements_stand_below_
 def test_a_request_without_a_caller_begins_a_trace_which_its_log_names_and_one_that_is_not_sampled_is_not_exported(
     client: Client, collector: Collector, partner: Partner
 ) -> None:
-    with capture_logs() as told:
+    with capture_logs() as log:
         client.get("/v1/genders", key=partner.test_key)
         client.get("/v1/states", key=partner.test_key, headers={"traceparent": f"00-{TRACE}-{CALLER}-00"})
         client.get(f"/v1/{PERSONAL}", key=partner.test_key)
     telemetry.stop_spans()
-    logged = [line["trace_id"] for line in told if line["event"] == "request"]
+    logged = [line["trace_id"] for line in log if line["event"] == "request"]
     (own,) = collector.named("GET /genders")
     assert (own.trace_id, own.parent_id) == (logged[0], "")
     assert logged[1] == TRACE
@@ -136,7 +136,7 @@ def test_nothing_of_it_is_imported_where_nobody_asks_for_it() -> None:
         "telemetry.stop_spans()\n"
         "print([n for n in sys.modules if n.startswith(('opentelemetry.sdk', 'opentelemetry.exporter'))])"
     )
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, env=os.environ, check=True, capture_output=True, text=True
     )
-    assert told.stdout == "[]\n"
+    assert completed.stdout == "[]\n"

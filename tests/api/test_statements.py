@@ -64,9 +64,9 @@ def test_nobody_else_and_no_test_key_sees_it(client: Client, sent: UUID, partner
     assert get(client, "", partner.test_key).json()["data"]["statements"] == []
 
 
-@every_case(("query", "said"), [("", "format is required"), ("?format=doc", "format must be one of csv, pdf, xlsx")])
+@every_case(("query", "message"), [("", "format is required"), ("?format=doc", "format must be one of csv, pdf, xlsx")])
 def test_a_format_that_is_not_made_is_refused_by_name(
-    client: Client, sent: UUID, partner: Partner, query: str, said: str
+    client: Client, sent: UUID, partner: Partner, query: str, message: str
 ) -> None:
     answer = get(client, f"/{sent}/file{query}", partner.live_key)
-    assert (answer.status_code, answer.json()["responseText"]) == (400, said)
+    assert (answer.status_code, answer.json()["responseText"]) == (400, message)

@@ -18,9 +18,9 @@ GIVEN = f"00-{TRACE}-00f067aa0ba902b7-01"
 
 @every_case(("headers", "logged"), [({"traceparent": GIVEN}, TRACE), ({"traceparent": "nonsense"}, None), ({}, None)])
 def test_the_log_names_the_trace(client: Client, partner: Partner, headers: dict[str, str], logged: str | None) -> None:
-    with capture_logs() as told:
+    with capture_logs() as log:
         assert client.get("/v1/genders", key=partner.test_key, headers=headers).status_code == 200
-    (line,) = [line for line in told if line["event"] == "request"]
+    (line,) = [line for line in log if line["event"] == "request"]
     assert line.get("trace_id") == logged
 
 

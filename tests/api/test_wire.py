@@ -82,10 +82,12 @@ def test_a_sender_that_never_ends_is_ended(bounded: tuple[str, int]) -> None:
                 with contextlib.suppress(ConnectionError):
                     sender.sendall(b"a")
     assert not senders, "these are kept open"
-    assert {name: said.startswith(SENDERS[name][2]) for name, said in received.items()} == dict.fromkeys(SENDERS, True)
-    refused = [said for said in received.values() if said.startswith(b"HTTP/1.1 4")]
-    for said in refused:
-        head, _, body = said.partition(b"\r\n\r\n")
+    assert {name: reply.startswith(SENDERS[name][2]) for name, reply in received.items()} == dict.fromkeys(
+        SENDERS, True
+    )
+    refused = [reply for reply in received.values() if reply.startswith(b"HTTP/1.1 4")]
+    for reply in refused:
+        head, _, body = reply.partition(b"\r\n\r\n")
         assert f"content-length: {len(body)}".encode() in head
         assert orjson.loads(body) | {"responseText": ""} == {
             "responseCode": 0,

@@ -193,12 +193,12 @@ def main() -> None:
     read = argparse.ArgumentParser()
     read.add_argument("kind", nargs="?", choices=("sqlite", "postgres"), default="sqlite")
     read.add_argument("--claims", type=int, default=100_000)
-    asked = read.parse_args()
+    options = read.parse_args()
     os.environ["COVERDESK_SECRET_KEY"] = SECRET
     with tempfile.TemporaryDirectory(prefix="coverdesk-bench-") as folder:
         os.environ["COVERDESK_FILES_URL"] = str(Path(folder, "files"))
-        with database(asked.kind, Path(folder)) as url:
-            _run(url, asked.claims)
+        with database(options.kind, Path(folder)) as url:
+            _run(url, options.claims)
 
 
 def _run(url: str, wanted: int) -> None:

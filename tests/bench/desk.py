@@ -99,8 +99,8 @@ def csv_of_everything(portfolio: Portfolio) -> Row:
 def _own_export(portfolio: Portfolio) -> None:
     query = " ".join(_COLUMNS.split())
     if portfolio.store.is_sqlite:
-        asked = ["sqlite3", "-csv", "-header", str(portfolio.store.url.database), query]
-        subprocess.run(asked, stdout=subprocess.DEVNULL, check=True)
+        command = ["sqlite3", "-csv", "-header", str(portfolio.store.url.database), query]
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         return
     raw = portfolio.store.engine.raw_connection()
     raw.cursor().execute("SET statement_timeout = 0")
@@ -139,9 +139,9 @@ def _search(portfolio: Portfolio, kind: str, text: str, column: str) -> Row:
 
 def reruns(portfolio: Portfolio) -> list[Row]:
     """W7: processor time of one rerun of two screens, in a process of their own."""
-    asked = [sys.executable, "-m", "tests.bench.screens", "purchases", "dashboard"]
-    told = subprocess.run(asked, cwd=ROOT, env=portfolio.environment, capture_output=True, check=True).stdout
-    found = json.loads(told)
+    command = [sys.executable, "-m", "tests.bench.screens", "purchases", "dashboard"]
+    output = subprocess.run(command, cwd=ROOT, env=portfolio.environment, capture_output=True, check=True).stdout
+    found = json.loads(output)
     return [
         Row(
             work=f"W7 rerun of {name}", size=portfolio.size, ours=cpu, note=f"wall {wall:.0f} ms, slowest {slowest:.0f}"

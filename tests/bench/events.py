@@ -207,9 +207,9 @@ def main() -> None:
     """Build, measure, print."""
     read = argparse.ArgumentParser(description=__doc__)
     read.add_argument("kind", nargs="?", choices=("sqlite", "postgres"), default="sqlite")
-    asked = read.parse_args()
+    options = read.parse_args()
     os.environ |= {"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_DEMO": "true"}
-    with tempfile.TemporaryDirectory(prefix="cd-") as folder, database(asked.kind, Path(folder)) as url:
+    with tempfile.TemporaryDirectory(prefix="cd-") as folder, database(options.kind, Path(folder)) as url:
         os.environ |= {"COVERDESK_DATABASE_URL": url, "COVERDESK_FILES_URL": f"{folder}/files"}
         build(url, 0)
         Console().print(measure())

@@ -61,10 +61,10 @@ def database() -> Iterator[None]:
 def sell(seller: Seller, magic: str) -> float:
     """One sale of a policy that needs its insurer; the milliseconds that it took."""
     email, plate = f"ada{next(numbers)}+{magic}@example.com", f"K{secrets.token_hex(4).upper()}"
-    asked = validate(COVER.request, {**build_example(COVER.request), "email": email, "registration_number": plate})
+    request = validate(COVER.request, {**build_example(COVER.request), "email": email, "registration_number": plate})
     began = time.perf_counter()
     with writing(Scope.system()) as session:
-        buying.sell(session, COVER, asked, seller)
+        buying.sell(session, COVER, request, seller)
     return (time.perf_counter() - began) * 1000
 
 
@@ -73,7 +73,7 @@ def figure(query: str) -> int:
         return int(connection.execute(sa.text(query)).scalar_one())
 
 
-def told(took: list[float]) -> str:
+def describe(took: list[float]) -> str:
     return f"median {median(took):.0f} ms, slowest {max(took):.0f} ms"
 
 
@@ -95,7 +95,7 @@ def main() -> None:
         seller = Seller(distributor_id=keys.get_or_create_distributor(session, "Bench"), is_live=True, actor="bench")
     worker = Worker(store())
     worker.start()
-    say(f"{BACKLOG} sales while the insurer is dead: {told([sell(seller, 'approves') for _ in range(BACKLOG)])}")
+    say(f"{BACKLOG} sales while the insurer is dead: {describe([sell(seller, 'approves') for _ in range(BACKLOG)])}")
     time.sleep(DEAD_SECONDS)
     say(f"tries meanwhile: {figure('SELECT sum(attempts) FROM submission')}")
     with SandboxInsurer(PORT) as sandbox:
@@ -111,7 +111,7 @@ def main() -> None:
         worker.start()
         for _ in range(8):
             sell(seller, "hangs")
-        say(f"50 sales while the insurer hangs: {told([sell(seller, 'approves') for _ in range(50)])}")
+        say(f"50 sales while the insurer hangs: {describe([sell(seller, 'approves') for _ in range(50)])}")
         worker.stop()
     with store().reading(Scope.system()) as session:
         say(f"audit of the store: {list(store_check.list_faults(session)) or 'everything holds'}")

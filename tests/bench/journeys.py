@@ -166,8 +166,8 @@ def main() -> None:
 def _describe(journey: Journey, walks: Sequence[Mapping[str, float]]) -> str:
     """Return a journey in a line: its clicks, the seconds that were waited for, and those of each step."""
     steps = {name: median(walk[name] for walk in walks) / 1000 for name in journey.steps}
-    told = ", ".join(f"{name} {seconds:.2f}" for name, seconds in steps.items())
-    return f"{journey.name}: {len(steps)} clicks, {sum(steps.values()):.2f} s waited in all ({told})"
+    timings = ", ".join(f"{name} {seconds:.2f}" for name, seconds in steps.items())
+    return f"{journey.name}: {len(steps)} clicks, {sum(steps.values()):.2f} s waited in all ({timings})"
 
 
 def _walk(browser: Browser, url: str, journey: Journey) -> dict[str, float]:

@@ -23,7 +23,7 @@ from rich.table import Table
 
 from core import clock
 from tests.bench.sales import OURS, SECRET, Figure, Server, build, database, partner, sell, serving
-from tests.services.loan_books import SAID, as_csv, loan
+from tests.services.loan_books import FORM, as_csv, loan
 
 LOANS: Final = int(os.environ.get("COVERDESK_LOANS", "20000"))
 STORES: Final = os.environ.get("COVERDESK_BENCH_STORE", "sqlite,postgres").split(",")
@@ -94,7 +94,7 @@ def _answer(response: httpx.Response) -> dict[str, Any]:
 def measure(kind: str, folder: Path) -> list[Stage]:
     """Sell one book on a new store of a kind."""
     content = as_csv([loan(number, loan_start_date=str(clock.today())) for number in range(LOANS)])
-    said = {**SAID, "month": f"{clock.today():%Y-%m}", "attested_on": str(clock.today())}
+    form = {**FORM, "month": f"{clock.today():%Y-%m}", "attested_on": str(clock.today())}
     with database(kind, folder) as url:
         build(url, 0)
         _, key = partner(url, is_live=False)
@@ -115,7 +115,7 @@ def measure(kind: str, folder: Path) -> list[Stage]:
             ) as http,
         ):
             stages = [_alone(server)]
-            book = _answer(http.post("", data=said, files={"file": ("loans.csv", content)}))
+            book = _answer(http.post("", data=form, files={"file": ("loans.csv", content)}))
             stages.append(_stage("read and previewed", server, lambda: work(environment)))
             preview = _answer(http.get(f"/{book['id']}"))
             expected = {"rows": preview["preview"]["valid"], "premium": preview["preview"]["premium"]}

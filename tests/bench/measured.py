@@ -33,12 +33,12 @@ def table_of(rows: Sequence[Row], title: str) -> Table:
             grown = f"{row.ours / mine[0].ours:.2f}x" if row is mine[-1] and len(mine) > 1 else ""
             share = f"{row.limit / row.ours:.2f}" if row.limit else ""
             p99 = [f"{one:.1f}" if one else "" for one in (row.p99, row.limit_p99)]
-            costs = (_said(row.ours, row), _said(row.limit, row))
+            costs = (_format(row.ours, row), _format(row.limit, row))
             table.add_row(work, f"{row.size:,}", *costs, share, *p99, grown, row.note)
     return table
 
 
-def _said(milliseconds: float | None, row: Row) -> str:
+def _format(milliseconds: float | None, row: Row) -> str:
     if milliseconds is None:
         return ""
     return f"{1000 / milliseconds:,.0f}/s" if row.p99 else f"{milliseconds:,.1f} ms"

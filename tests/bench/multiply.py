@@ -128,13 +128,13 @@ def main() -> None:
     read = argparse.ArgumentParser()
     read.add_argument("size", type=int)
     read.add_argument("factor", type=int, choices=range(2, len(DIGITS) + 2))
-    asked = read.parse_args()
-    wanted = asked.size * asked.factor
+    options = read.parse_args()
+    wanted = options.size * options.factor
     with _server() as url:
-        _run(url, f"CREATE DATABASE bench_{wanted} TEMPLATE bench_{asked.size} STRATEGY file_copy")
+        _run(url, f"CREATE DATABASE bench_{wanted} TEMPLATE bench_{options.size} STRATEGY file_copy")
         made = url.set(database=f"bench_{wanted}")
         try:
-            _multiply(made, asked.size, asked.factor)
+            _multiply(made, options.size, options.factor)
         except BaseException:
             _run(url, f"DROP DATABASE bench_{wanted} WITH (FORCE)")
             raise

@@ -257,18 +257,18 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
         desk = Desk(Sqlite() if ON_SQLITE else await Postgres.open())
         await desk.stock()
         desks.append(desk)
-    asked = dict(parse_qsl(scope["query_string"].decode()))
+    parameters = dict(parse_qsl(scope["query_string"].decode()))
     sellers = dict(part.split("=") for part in SELLER.split(","))
     key = next(value for name, value in scope["headers"] if name == b"authorization").decode()
     seller = sellers[key.removeprefix("Bearer ")]
     desk = desks[0]
-    if "customer_email" in asked:
-        found = await desk.of(seller, asked["customer_email"])
-    elif "start_date" in asked:
-        provider = asked["provider_id"].replace("-", "") if ON_SQLITE else asked["provider_id"]
-        found = await desk.between(seller, asked["start_date"], asked["end_date"], provider)
+    if "customer_email" in parameters:
+        found = await desk.of(seller, parameters["customer_email"])
+    elif "start_date" in parameters:
+        provider = parameters["provider_id"].replace("-", "") if ON_SQLITE else parameters["provider_id"]
+        found = await desk.between(seller, parameters["start_date"], parameters["end_date"], provider)
     else:
-        found = await desk.newest(seller, int(asked.get("page", 1)))
+        found = await desk.newest(seller, int(parameters.get("page", 1)))
     body = desk.body(*found)
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})

@@ -39,31 +39,31 @@ Row = dict[str, Any]
 Done = Callable[[], None]
 
 
-def rows_of(asked: Row, key: str, product: Sequence[Any]) -> tuple[list[tuple[str, Row]], bytes]:
+def rows_of(fields: Row, key: str, product: Sequence[Any]) -> tuple[list[tuple[str, Row]], bytes]:
     """The six rows of a sale by their tables, and the body of its answer."""
     product_id, version_id, category_id, provider_id = (as_id(value) for value in product)
     now, number = datetime.now(UTC).replace(tzinfo=None), next(numbers)
     customer_id, purchase_id, policy_id = (as_id(ids.new()) for _ in range(3))
     owner = {"distributor_id": as_id(DISTRIBUTOR), "is_live": True}
     times = {"created_at": str(now), "updated_at": str(now)}
-    name = {"first_name": asked["first_name"], "last_name": asked["last_name"], "email": asked["email"]}
+    name = {"first_name": fields["first_name"], "last_name": fields["last_name"], "email": fields["email"]}
     catalogue = {"product_id": product_id, "product_category_id": category_id, "provider_id": provider_id}
     paid = {"payment_option": "wallet", "payment_channel": "api", "request_source": "api"}
     printed = f"RAW/{CHAIN}/{number}"
-    record = {"id": policy_id, **owner, **times, **name, **catalogue, **paid, "policy_number": printed, "meta": asked}
+    record = {"id": policy_id, **owner, **times, **name, **catalogue, **paid, "policy_number": printed, "meta": fields}
     answer = orjson.dumps({"responseCode": 1, "responseText": "Purchase Successful", "data": record})
     customer = {
         "id": customer_id,
         **owner,
         **times,
         **name,
-        "email_key": asked["email"].lower(),
-        "name_key": f"{asked['first_name']} {asked['last_name']}".lower(),
-        "phone_number": asked["phone_number"],
-        "gender": asked["gender"],
-        "address": asked["address"],
-        "state_of_residence": asked["state"],
-        "date_of_birth": asked["date_of_birth"],
+        "email_key": fields["email"].lower(),
+        "name_key": f"{fields['first_name']} {fields['last_name']}".lower(),
+        "phone_number": fields["phone_number"],
+        "gender": fields["gender"],
+        "address": fields["address"],
+        "state_of_residence": fields["state"],
+        "date_of_birth": fields["date_of_birth"],
         "user_id": as_id(ids.new()),
         "is_kyc_complete": False,
         "active": True,
@@ -91,8 +91,8 @@ def rows_of(asked: Row, key: str, product: Sequence[Any]) -> tuple[list[tuple[st
         "purchase_id": purchase_id,
         "customer_id": customer_id,
         "buyer_id": customer_id,
-        "phone": asked["phone_number"],
-        "dob": asked["date_of_birth"],
+        "phone": fields["phone_number"],
+        "dob": fields["date_of_birth"],
         "start_at": str(now),
         "activation_at": str(now),
         "expiration_at": str(now),
@@ -104,8 +104,8 @@ def rows_of(asked: Row, key: str, product: Sequence[Any]) -> tuple[list[tuple[st
         "market_price_minor": PLAN_MINOR,
         "genius_price_minor": PLAN_MINOR,
         "profit_minor": 1_000,
-        "submitted": text(asked),
-        "payload": text(asked),
+        "submitted": text(fields),
+        "payload": text(fields),
         "explained": "[]",
         "version": 1,
     }

@@ -56,9 +56,9 @@ def _questions(portfolio: Portfolio, sellers: dict[str, Seller]) -> Iterator[tup
 
 def _agree(ours: str, bare: str, path: str, key: str) -> None:
     """Both must say the same, or comparing them says nothing."""
-    said = [httpx.get(f"{address}{path}", headers={"Authorization": f"Bearer {key}"}) for address in (ours, bare)]
-    if said[0].status_code != 200 or said[0].json() != said[1].json():
-        raise RuntimeError(f"{path}: {said[0].text[:600]}\n{said[1].text[:600]}")
+    answers = [httpx.get(f"{address}{path}", headers={"Authorization": f"Bearer {key}"}) for address in (ours, bare)]
+    if answers[0].status_code != 200 or answers[0].json() != answers[1].json():
+        raise RuntimeError(f"{path}: {answers[0].text[:600]}\n{answers[1].text[:600]}")
 
 
 def _in_turns(addresses: Sequence[str], paths: Sequence[str], key: str) -> list[Load]:

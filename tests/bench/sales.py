@@ -152,8 +152,8 @@ def measure(url: str, *, clients: Sequence[int] = CLIENTS, seconds: float = 4.0,
         ours = [str(Path(sys.executable).with_name("coverdesk")), "api"]
         servers = [stack.enter_context(serving(OURS, ours, key, {**shared, "COVERDESK_LOG_LEVEL": "INFO"}))]
         for name, together in limits.items():
-            told = {**shared, **by_hand, "RAW_SALES_TOGETHER": str(together)}
-            servers.append(stack.enter_context(serving(name, bare, key, told)))
+            variables = {**shared, **by_hand, "RAW_SALES_TOGETHER": str(together)}
+            servers.append(stack.enter_context(serving(name, bare, key, variables)))
         return _in_turns(servers, clients, seconds, rounds)
 
 
@@ -218,14 +218,14 @@ def main() -> None:
     read.add_argument("--purchases", type=int, default=0)
     read.add_argument("--seconds", type=float, default=6.0)
     read.add_argument("--url", help="a store that exists, instead of a new one")
-    asked = read.parse_args()
+    options = read.parse_args()
     os.environ["COVERDESK_SECRET_KEY"] = SECRET
-    with tempfile.TemporaryDirectory(prefix="cd-") as folder, database(asked.kind, Path(folder)) as fresh:
-        url = asked.url or fresh
-        if not asked.url:
-            build(url, asked.purchases)
-        figures = measure(url, seconds=asked.seconds)
-        Console().print(table_of(figures, f"Sales, {asked.kind}, after {asked.purchases:,} purchases"))
+    with tempfile.TemporaryDirectory(prefix="cd-") as folder, database(options.kind, Path(folder)) as fresh:
+        url = options.url or fresh
+        if not options.url:
+            build(url, options.purchases)
+        figures = measure(url, seconds=options.seconds)
+        Console().print(table_of(figures, f"Sales, {options.kind}, after {options.purchases:,} purchases"))
 
 
 if __name__ == "__main__":

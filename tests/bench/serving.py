@@ -57,13 +57,13 @@ def _by_wrk(address: str, paths: Sequence[str], key: str, seconds: float) -> Loa
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write(_SCRIPT % ", ".join(f'"{path}"' for path in paths))
         script.flush()
-        asked = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "30s", "--latency", "-s", script.name]
-        asked += ["-H", f"Authorization: Bearer {key}", address]
-        told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
-    if "Non-2xx" in told:
-        raise RuntimeError(told)
-    number, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", told).groups()  # type: ignore[union-attr]
-    rate = re.search(r"Requests/sec:\s+([\d.]+)", told)
+        wrk = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "30s", "--latency", "-s", script.name]
+        wrk += ["-H", f"Authorization: Bearer {key}", address]
+        output = subprocess.run(wrk, capture_output=True, text=True, check=True).stdout
+    if "Non-2xx" in output:
+        raise RuntimeError(output)
+    number, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", output).groups()  # type: ignore[union-attr]
+    rate = re.search(r"Requests/sec:\s+([\d.]+)", output)
     assert rate
     return Load(float(rate[1]), float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit])
 

@@ -125,9 +125,9 @@ def main() -> None:
     read.add_argument("kind", nargs="?", choices=("sqlite", "postgres"), default="sqlite")
     read.add_argument("--from", dest="tag", default="0.2.0")
     read.add_argument("--purchases", type=int, default=100_000)
-    asked = read.parse_args()
+    options = read.parse_args()
     with tempfile.TemporaryDirectory(prefix="cd-") as folder:
-        found = measure(asked.kind, asked.tag, asked.purchases, Path(folder))
+        found = measure(options.kind, options.tag, options.purchases, Path(folder))
     for each in found:
         _OUT.print(each)
     sys.exit(bool(found))

@@ -29,8 +29,8 @@ def test_what_came_after_the_backup_is_gone_and_kept_aside(store: Store, tmp_pat
     with store.reading(Scope.system()) as session:
         assert [key.distributor for key in keys.list_keys(session)] == ["Swift Lenders"]
         assert audit.find_broken_links(session) == []
-        (said,) = search.list_restores(session, since=clock.now() - timedelta(hours=1))
-        assert said.startswith(f"restored on {clock.format_day(clock.today())} by the command line, ")
+        (notice,) = search.list_restores(session, since=clock.now() - timedelta(hours=1))
+        assert notice.startswith(f"restored on {clock.format_day(clock.today())} by the command line, ")
     assert coverdesk("check").returncode == 0
 
 

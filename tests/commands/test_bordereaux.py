@@ -19,8 +19,8 @@ def finance(store: Store, partner: Partner) -> Finance:
     return Finance(store)
 
 
-def run(*told: str) -> Result:
-    return CliRunner().invoke(cli.app, ["bordereaux", *told])
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, ["bordereaux", *arguments])
 
 
 def test_a_month_is_issued_once_and_listed(finance: Finance) -> None:

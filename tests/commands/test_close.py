@@ -12,8 +12,8 @@ from tests.services.finance_office import Finance
 pytestmark = pytest.mark.frozen_at(NOW)
 
 
-def run(*told: str) -> Result:
-    return CliRunner().invoke(cli.app, ["close", *told, "--month", "2026-10"])
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, ["close", *arguments, "--month", "2026-10"])
 
 
 def test_the_list_says_what_stands_against_it_and_a_person_of_finance_begins(store: Store) -> None:

@@ -39,8 +39,8 @@ PASSWORD = "word-of-the-database"
 
 def test_line_of_help_of_each_command_is_what_the_command_says_itself() -> None:
     for word, (module, says) in COMMANDS.items():
-        said, *_ = (LazyCommand(word, module, says).load().help or "").strip().split("\n\n")
-        assert said == says, word
+        first_line, *_ = (LazyCommand(word, module, says).load().help or "").strip().split("\n\n")
+        assert first_line == says, word
 
 
 def test_help_of_each_command_needs_no_store_and_no_setting(tmp_path: Path) -> None:
@@ -48,9 +48,9 @@ def test_help_of_each_command_needs_no_store_and_no_setting(tmp_path: Path) -> N
     for word, (module, says) in COMMANDS.items():
         parts = getattr(LazyCommand(word, module, says).load(), "commands", {})
         for command in ([word], *([word, part] for part in parts)):
-            said = coverdesk(*command, "--help", **nothing)
-            assert (said.returncode, said.stderr) == (0, ""), command
-            assert f"{' '.join(command)} [OPTIONS]" in said.stdout
+            help_run = coverdesk(*command, "--help", **nothing)
+            assert (help_run.returncode, help_run.stderr) == (0, ""), command
+            assert f"{' '.join(command)} [OPTIONS]" in help_run.stdout
     assert not list(tmp_path.iterdir())
 
 
@@ -88,9 +88,9 @@ def test_init_makes_a_store_from_nothing_and_can_be_repeated(tmp_path: Path) -> 
 )
 def test_init_refuses_what_the_server_would_refuse_and_makes_no_store(tmp_path: Path, name: str, value: str) -> None:
     file = tmp_path / "store.db"
-    said = coverdesk("init", **{"COVERDESK_DATABASE_URL": f"sqlite:///{file}", f"COVERDESK_{name}": value})
-    assert said.returncode == 2, said.stdout
-    assert said.stderr.startswith("Cannot start. COVERDESK_")
+    refusal = coverdesk("init", **{"COVERDESK_DATABASE_URL": f"sqlite:///{file}", f"COVERDESK_{name}": value})
+    assert refusal.returncode == 2, refusal.stdout
+    assert refusal.stderr.startswith("Cannot start. COVERDESK_")
     assert not file.exists()
 
 
@@ -101,8 +101,8 @@ def test_a_new_store_says_how_it_gets_its_first_admin_and_has_no_account_with_a_
         "COVERDESK_BASE_URL": "https://desk.example.com",
     }
     for words in (("init",), ("staff", "set-up-link"), ("demo", "--purchases", "20")):
-        told = coverdesk(*words, **here).stdout
-        assert "\nhttps://desk.example.com/set-up?t=" in f"\n{told}", words
+        output = coverdesk(*words, **here).stdout
+        assert "\nhttps://desk.example.com/set-up?t=" in f"\n{output}", words
     with Store(here["COVERDESK_DATABASE_URL"]).reading(Scope.system()) as session:
         hashes = session.execute(sa.select(Staff.password_hash)).scalars().all()
     assert set(hashes) <= {None}
@@ -345,13 +345,13 @@ def test_a_database_that_cannot_be_written_is_not_available(store: Store, postgr
         administer(postgres, f"ALTER DATABASE {each} SET default_transaction_read_only = on")
     try:
         key = "keys", "issue", "--distributor", "Swift Lenders", "--mode", "test"
-        told, answers = coverdesk("status").stdout, [coverdesk(*key)]
+        output, answers = coverdesk("status").stdout, [coverdesk(*key)]
         url = postgres.set(database=name).render_as_string(hide_password=False)
         answers.append(coverdesk("init", COVERDESK_DATABASE_URL=url))
     finally:
         administer(postgres, f"ALTER DATABASE {store.url.database} RESET default_transaction_read_only")
         administer(postgres, f"DROP DATABASE {name}")
-    assert "The database takes no writes" in told
+    assert "The database takes no writes" in output
     for answer in answers:
         assert answer.returncode == 1
         assert "is not available: cannot execute " in answer.stderr

@@ -125,9 +125,9 @@ def test_a_bare_demo_is_refused_for_a_store_that_is_named(folder: Path) -> None:
 
 def test_init_of_a_demonstration_says_why_there_is_no_link(folder: Path) -> None:
     coverdesk(*DEMO, COVERDESK_DEMO="true")
-    told = coverdesk("init", COVERDESK_DEMO="true").stdout
-    assert "An admin can sign in already" in told
-    assert "This store holds the demonstration" in told
+    output = coverdesk("init", COVERDESK_DEMO="true").stdout
+    assert "An admin can sign in already" in output
+    assert "This store holds the demonstration" in output
 
 
 def test_an_account_that_somebody_disabled_is_not_opened_again(store: Store) -> None:
@@ -147,9 +147,9 @@ def test_only_sign_ins_that_exist_are_printed(store: Store, capsys: pytest.Captu
         demonstration.add_accounts(session)
         staff.disable(session, "finance@coverdesk.example", actor="tests")
     serve._print_sign_ins()
-    said = capsys.readouterr().out
-    assert "  admin@coverdesk.example" in said
-    assert "  finance@coverdesk.example" not in said
+    output = capsys.readouterr().out
+    assert "  admin@coverdesk.example" in output
+    assert "  finance@coverdesk.example" not in output
 
 
 def test_a_demonstration_that_is_to_be_kept_is_served_once_its_accounts_are_closed(store: Store) -> None:

@@ -42,10 +42,10 @@ def prepare(store: Store) -> UUID:
         session.flush()
         cora = staff.get_by_email(session, "cora@d.example")
         typed = {"kind": "erasure", "name": "Seyi Quist", "email": EMAIL, "details": "Please"}
-        asked = requests.register(session, typed, by=cora)
-        requests.note_identity(session, asked, method="Identity document seen", version=1, by=cora)
+        request_id = requests.register(session, typed, by=cora)
+        requests.note_identity(session, request_id, method="Identity document seen", version=1, by=cora)
         session.execute(sa.update(Policy).values(cancelled_at=clock.now()))
-        return erasures.prepare_for_request(session, asked, reason="Asked for it in writing", early=True, by=cora)
+        return erasures.prepare_for_request(session, request_id, reason="Asked for it in writing", early=True, by=cora)
 
 
 def erase(store: Store) -> UUID:
@@ -177,9 +177,9 @@ def test_who_is_erased_after_the_newest_backup_stays_erased_when_it_is_restored_
     store.close()
     backup = tmp_path / "night.tar"
     assert coverdesk("backup", str(backup)).returncode == 0
-    told = erased_on_screen(store, screen)
+    page_text = erased_on_screen(store, screen)
     kept = (tmp_path / "erasures" if has_folder else tmp_path) / LIST
-    assert "has it for a backup that is restored" in told
+    assert "has it for a backup that is restored" in page_text
     assert len(json.loads(kept.read_text())["erasures"]) == 1
     lose_store(store, tmp_path, monkeypatch)
     restored = coverdesk("restore", str(backup))
@@ -199,8 +199,8 @@ def test_an_erasure_that_no_list_has_is_told_on_the_screen_by_status_and_by_the_
     assert coverdesk("backup", str(folder / "night.tar")).returncode == 0
     (folder / "night.tar").rename(tmp_path / "night.tar")
     shutil.rmtree(folder)
-    told = erased_on_screen(store, screen)
-    assert "until the next one is made, a backup that is restored brings the person back" in told
+    page_text = erased_on_screen(store, screen)
+    assert "until the next one is made, a backup that is restored brings the person back" in page_text
     store.close()
     assert "no list outside the store has 1 of 1 erasures" in coverdesk("status").stdout.lower()
     lose_store(store, tmp_path, monkeypatch)

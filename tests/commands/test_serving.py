@@ -33,10 +33,10 @@ def served(
     folder: Path, port: int, *words: str, without: Collection[str] = (), **settings: str
 ) -> "Iterator[subprocess.Popen[str]]":
     """A server as a terminal has it: Ctrl-C reaches it, and what it says is kept."""
-    told = environment(folder, port, COVERDESK_SECRET_KEY=os.environ["COVERDESK_SECRET_KEY"], **settings)
+    variables = environment(folder, port, COVERDESK_SECRET_KEY=os.environ["COVERDESK_SECRET_KEY"], **settings)
     process = subprocess.Popen(
         [COVERDESK, *words, "--port", str(port)],
-        env={name: value for name, value in told.items() if name not in without},
+        env={name: value for name, value in variables.items() if name not in without},
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -58,23 +58,23 @@ def _answers(port: int) -> bool:
     return get_status(f"http://127.0.0.1:{port}/readyz") == 200
 
 
-def words_of(told: str) -> list[str]:
+def words_of(output: str) -> list[str]:
     """Return the lines for a person, without those of the log."""
-    return [line for line in told.splitlines() if line and not line.startswith("{")]
+    return [line for line in output.splitlines() if line and not line.startswith("{")]
 
 
 def test_a_server_says_its_address_and_nothing_of_its_framework_and_ends_well_on_ctrl_c(
     sqlite_template: Path, tmp_path: Path
 ) -> None:
     shutil.copy(sqlite_template, tmp_path / "store.db")
-    said = "https://desk.example.com"
-    with served(tmp_path, free_port(), "serve", "--host", "0.0.0.0", COVERDESK_BASE_URL=said) as process:
+    base_url = "https://desk.example.com"
+    with served(tmp_path, free_port(), "serve", "--host", "0.0.0.0", COVERDESK_BASE_URL=base_url) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("Starting on 0.0.0.0, port ")
-        assert process.stdout.readline().startswith(f"Coverdesk is at {said}, listening on 0.0.0.0, port ")
+        assert process.stdout.readline().startswith(f"Coverdesk is at {base_url}, listening on 0.0.0.0, port ")
         process.send_signal(signal.SIGINT)
-        told, _ = process.communicate(timeout=60)
-    assert (words_of(told), process.returncode) == (["Stopped."], 0)
+        output, _ = process.communicate(timeout=60)
+    assert (words_of(output), process.returncode) == (["Stopped."], 0)
 
 
 # What was accepted is answered before either of them ends the server: tests/crash/test_stopping.py.
@@ -91,11 +91,11 @@ def test_no_line_of_the_log_is_lost_when_the_api_is_told_to_stop_and_it_ends_wel
         for _ in range(300):
             assert client.get(f"http://127.0.0.1:{port}/v1/purchase").status_code == 401
         process.send_signal(number)
-        told, _ = process.communicate(timeout=60)
-    assert sum('"event":"request"' in line for line in told.splitlines()) == 301
+        output, _ = process.communicate(timeout=60)
+    assert sum('"event":"request"' in line for line in output.splitlines()) == 301
     if number is signal.SIGINT:
         begins = f"Starting the API on 127.0.0.1, port {port} ..."
-        assert (words_of(told), process.returncode) == ([begins, "Stopped."], 0)
+        assert (words_of(output), process.returncode) == ([begins, "Stopped."], 0)
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
@@ -165,11 +165,11 @@ def trying_out(folder: Path, port: int, purchases: int) -> "Iterator[subprocess.
 
 def read_until(process: "subprocess.Popen[str]", beginning: str) -> list[str]:
     assert process.stdout is not None
-    told = list[str]()
-    while not told or not told[-1].startswith(beginning):
-        told.append(process.stdout.readline())
-        assert told[-1], process.communicate()[1]
-    return told
+    lines = list[str]()
+    while not lines or not lines[-1].startswith(beginning):
+        lines.append(process.stdout.readline())
+        assert lines[-1], process.communicate()[1]
+    return lines
 
 
 def count(folder: Path, table: str) -> int:
@@ -180,12 +180,12 @@ def count(folder: Path, table: str) -> int:
 def test_a_trial_serves_all_sales_and_writes_the_papers_behind_and_its_last_line_is_the_address(tmp_path: Path) -> None:
     port = free_port()
     with trying_out(tmp_path, port, purchases=1_000) as process:
-        told = read_until(process, "Coverdesk is at ")
+        lines = read_until(process, "Coverdesk is at ")
         assert _answers(port)
-        written = next(place for place, line in enumerate(told) if line.startswith("Written: 1,000 purchases"))
-        assert written < told.index(f"Starting on 127.0.0.1, port {port} ...\n")
-        assert f"Coverdesk is at http://127.0.0.1:{port} " in told[-1]
-        assert any("operations@coverdesk.example" in line for line in told)
+        written = next(place for place, line in enumerate(lines) if line.startswith("Written: 1,000 purchases"))
+        assert written < lines.index(f"Starting on 127.0.0.1, port {port} ...\n")
+        assert f"Coverdesk is at http://127.0.0.1:{port} " in lines[-1]
+        assert any("operations@coverdesk.example" in line for line in lines)
         assert count(tmp_path, "purchase") == 1_000
         until = time.monotonic() + STARTS_WITHIN_SECONDS
         # The last that is written.
@@ -209,8 +209,8 @@ def test_papers_are_not_written_on_when_a_trial_is_killed(tmp_path: Path) -> Non
         read_until(process, "Starting on ")
         process.kill()
         # Ends once nobody has its output open any more.
-        told = process.communicate(timeout=60)
-        assert "Traceback" not in told[1]
+        outputs = process.communicate(timeout=60)
+        assert "Traceback" not in outputs[1]
     assert count(tmp_path, "loan_book") == 0, "it was killed before they were written"
 
 
@@ -227,7 +227,7 @@ def test_a_trial_that_is_told_to_stop_leaves_nothing_running(tmp_path: Path, num
         else:
             process.send_signal(number)
         # Ends once nobody has its output open any more.
-        told = process.communicate(timeout=300)
+        outputs = process.communicate(timeout=300)
         assert process.returncode == 128 + number
-        assert "Coverdesk is at" not in told[0]
-        assert "Traceback" not in told[1]
+        assert "Coverdesk is at" not in outputs[0]
+        assert "Traceback" not in outputs[1]

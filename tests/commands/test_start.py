@@ -56,15 +56,15 @@ _HEAVY = {
 def start(*words: str) -> tuple[set[str], list[str], list[str]]:
     """The libraries that a command loads, the statements that it sends, and the modules of ours."""
     done = subprocess.run([sys.executable, "-c", _RUN, *words], check=True, capture_output=True, text=True)
-    libraries, asked, ours = json.loads(done.stdout.splitlines()[-1])
-    asked = [each for each in asked if not each.startswith(("PRAGMA", "BEGIN", "COMMIT", "ROLLBACK"))]
-    return set(libraries), asked, ours
+    libraries, statements, ours = json.loads(done.stdout.splitlines()[-1])
+    statements = [each for each in statements if not each.startswith(("PRAGMA", "BEGIN", "COMMIT", "ROLLBACK"))]
+    return set(libraries), statements, ours
 
 
 def test_help_loads_neither_the_store_nor_the_settings() -> None:
-    libraries, asked, _ = start("--help")
+    libraries, statements, _ = start("--help")
     assert libraries.isdisjoint(_HEAVY | {"sqlalchemy", "sqlmodel", "pydantic", "rich"})
-    assert asked == []
+    assert statements == []
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
@@ -78,9 +78,9 @@ def test_help_loads_neither_the_store_nor_the_settings() -> None:
 def test_a_command_loads_no_library_of_the_screens_and_asks_little(
     store: Store, words: tuple[str, ...], most: int, declared: set[str]
 ) -> None:
-    libraries, asked, ours = start(*words)
+    libraries, statements, ours = start(*words)
     assert libraries.isdisjoint(_HEAVY)
-    assert 0 < len(asked) <= most, asked
+    assert 0 < len(statements) <= most, statements
     assert len(ours) <= 60, ours
     modules = {name.removeprefix("core.store.schema.") for name in ours if name.startswith("core.store.schema.")}
     assert modules - {"columns", "tables", "versions"} == declared
@@ -88,10 +88,10 @@ def test_a_command_loads_no_library_of_the_screens_and_asks_little(
 
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_an_export_loads_its_own_list_and_none_of_the_others(store: Store) -> None:
-    libraries, asked, ours = start("export", "purchases", "--from", "2031-01-01", "--to", "2031-01-02")
+    libraries, statements, ours = start("export", "purchases", "--from", "2031-01-01", "--to", "2031-01-02")
     # Phone numbers and countries are what its filter validates.
     assert libraries.isdisjoint(_HEAVY - {"phonenumbers", "pycountry"})
-    assert 0 < len(asked) <= 24, asked
+    assert 0 < len(statements) <= 24, statements
     others = ("claims", "finance", "mail", "policies", "renewals", "files", "people.credentials", "people.staff")
     unneeded = ("core.covers.insurers", *(f"core.services.{name}" for name in others))
     assert [name for name in ours if name.startswith(unneeded)] == []

@@ -31,8 +31,8 @@ def finance(store: Store, partner: Partner) -> Finance:
     return Finance(store)
 
 
-def run(*told: str) -> Result:
-    return CliRunner().invoke(cli.app, ["statements", *told])
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.app, ["statements", *arguments])
 
 
 def test_a_month_is_prepared_and_listed(finance: Finance) -> None:

@@ -28,9 +28,9 @@ def backed_up(store: Store) -> None:
 
 
 def test_a_store_without_a_backup_needs_somebody(store: Store) -> None:
-    told = coverdesk("status")
-    assert told.returncode == 1
-    assert "✗ There is no backup yet: run `coverdesk backup FILE`." in told.stdout
+    status = coverdesk("status")
+    assert status.returncode == 1
+    assert "✗ There is no backup yet: run `coverdesk backup FILE`." in status.stdout
 
 
 @pytest.mark.both_databases
@@ -39,19 +39,19 @@ def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPa
     backed_up(store)
     with store.writing(Scope.system()) as session:
         service.record(session, "here:1")
-    told = coverdesk("status")
-    assert told.returncode == 0, told.stdout
-    assert f"Workers           here:1 ({VERSION})" in told.stdout
-    assert "Nothing needs a person." in told.stdout
+    status = coverdesk("status")
+    assert status.returncode == 0, status.stdout
+    assert f"Workers           here:1 ({VERSION})" in status.stdout
+    assert "Nothing needs a person." in status.stdout
 
 
 @pytest.mark.both_databases
 def test_a_fresh_demonstration_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "free_bytes", lambda: 1 << 40)
     demo.write(store, purchases=300, seed=1, until=clock.now() - timedelta(hours=13))
-    told = coverdesk("status", COVERDESK_DEMO="true")
-    assert "Nothing needs a person." in told.stdout, told.stdout
-    assert told.returncode == 0
+    status = coverdesk("status", COVERDESK_DEMO="true")
+    assert "Nothing needs a person." in status.stdout, status.stdout
+    assert status.returncode == 0
 
 
 def queue_sale(session: ScopedSession, partner: Partner) -> Provider:
@@ -76,12 +76,12 @@ def test_a_policy_of_an_insurer_without_a_connection_is_the_desks_to_tell_it_of(
     backed_up(store)
     with store.writing(Scope.system()) as session:
         connected = address_of(queue_sale(session, partner))
-    told = coverdesk("status")
-    assert "1 for insurers without a connection, whom operations tells by hand" in told.stdout, told.stdout
-    assert "work has been due" not in told.stdout
-    told = coverdesk("status", **connected)
-    assert "Insurers: work has been due for 120 minutes" in told.stdout, told.stdout
-    assert told.returncode == 1
+    status = coverdesk("status")
+    assert "1 for insurers without a connection, whom operations tells by hand" in status.stdout, status.stdout
+    assert "work has been due" not in status.stdout
+    status = coverdesk("status", **connected)
+    assert "Insurers: work has been due for 120 minutes" in status.stdout, status.stdout
+    assert status.returncode == 1
 
 
 @pytest.mark.both_databases
@@ -98,9 +98,9 @@ def test_an_insurer_that_does_not_answer_is_a_fault_though_no_policy_is_due(stor
             InsurerConnection(provider_id=provider.id, failures=7, rests_until=rests, last_error="unreachable")
         )
         name = provider.company_name
-    said = coverdesk("status", **connected)
-    assert f"{name} does not take its policies (unreachable): 1 tried in vain" in said.stdout, said.stdout
-    assert said.returncode == 1
+    status = coverdesk("status", **connected)
+    assert f"{name} does not take its policies (unreachable): 1 tried in vain" in status.stdout, status.stdout
+    assert status.returncode == 1
     with store.reading(Scope.system()) as session:
         late = clock.now() + timedelta(minutes=1)
         with clock.freeze(late):
@@ -124,9 +124,9 @@ def test_the_health_check_of_a_worker_sees_those_of_its_own_machine(store: Store
 def test_json_says_the_same_to_programs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "free_bytes", lambda: 1 << 40)
     backed_up(store)
-    told = coverdesk("status", "--json")
-    found = json.loads(told.stdout)
-    assert (told.returncode, found["faults"], found["version"]) == (0, [], VERSION)
+    status = coverdesk("status", "--json")
+    found = json.loads(status.stdout)
+    assert (status.returncode, found["faults"], found["version"]) == (0, [], VERSION)
     assert found["migration"] == found["newest_migration"]
     assert {queue["name"] for queue in found["queues"]} >= {"Insurers", "Webhooks", "E-mail"}
 
@@ -174,8 +174,8 @@ def test_work_that_waits_without_a_worker_is_a_fault() -> None:
 def test_a_store_of_another_version_is_said_and_not_read(store: Store, found: str, says: str) -> None:
     with store.writers.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = :found"), {"found": found})
-    told = coverdesk("status", "--json")
-    assert (told.returncode, json.loads(told.stdout)) == (1, {"faults": [says]})
+    status = coverdesk("status", "--json")
+    assert (status.returncode, json.loads(status.stdout)) == (1, {"faults": [says]})
     assert service.find_fault() == says
     with store.writers.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = :newest"), {"newest": versions.newest()})

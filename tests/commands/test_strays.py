@@ -20,9 +20,9 @@ def test_old_files_without_a_row_are_named_and_left_alone(store: Store, partner:
     store.close()
     for path in (kept, stray, draft):
         _age(path)
-    told = coverdesk("check")
-    assert (told.returncode, told.stdout.strip()) == (0, "✓ Everything holds.")
-    assert "2 files that no record names: harmless" in told.stderr
+    check = coverdesk("check")
+    assert (check.returncode, check.stdout.strip()) == (0, "✓ Everything holds.")
+    assert "2 files that no record names: harmless" in check.stderr
     assert all(path.exists() for path in (kept, stray, draft, young))
 
 

@@ -62,8 +62,8 @@ def request(cover: Cover[Any], **changed: Any) -> Any:
 
 def price(cover: Cover[Any], **changed: Any) -> Price:
     """Return the price of the changed example of a cover by its shipped product."""
-    asked = request(cover, **changed)
-    return cover.premium(asked, rates(asked.product_id))
+    validated = request(cover, **changed)
+    return cover.premium(validated, rates(validated.product_id))
 
 
 def faults(model: type[Request], data: Any) -> dict[str, str]:

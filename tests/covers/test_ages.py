@@ -23,11 +23,11 @@ every_life = every_case("cover", LIVES, ids=lambda cover: cover.key)
 
 def refused(cover: Cover[Any], born: str, *, meta: dict[str, Any] | None = None, **changed: Any) -> dict[str, str]:
     """Return the refusals of somebody born on a day; empty when they can be insured."""
-    asked = shipped.request(cover, **{str(cover.life_insured): born}, **changed)
-    rates = shipped.rates(asked.product_id)
-    with_meta = shipped.rates(asked.product_id, meta={**rates.meta, **(meta or {})})
+    request = shipped.request(cover, **{str(cover.life_insured): born}, **changed)
+    rates = shipped.rates(request.product_id)
+    with_meta = shipped.rates(request.product_id, meta={**rates.meta, **(meta or {})})
     try:
-        offer(cover, asked, with_meta)
+        offer(cover, request, with_meta)
     except InvalidInput as error:
         return {fault.field: fault.message for fault in error.faults}
     return {}
@@ -69,10 +69,10 @@ def test_the_product_says_otherwise(cover: Cover[Any]) -> None:
 
 def test_a_product_that_says_nothing_insures_from_eighteen() -> None:
     with clock.freeze(shipped.STILL):
-        asked = shipped.request(credit_life.CREDIT_LIFE, date_of_birth="2009-01-01")
-        meta = {k: v for k, v in shipped.rates(asked.product_id).meta.items() if k != "minimum_age"}
+        request = shipped.request(credit_life.CREDIT_LIFE, date_of_birth="2009-01-01")
+        meta = {k: v for k, v in shipped.rates(request.product_id).meta.items() if k != "minimum_age"}
         with pytest.raises(InvalidInput):
-            offer(credit_life.CREDIT_LIFE, asked, shipped.rates(asked.product_id, meta=meta))
+            offer(credit_life.CREDIT_LIFE, request, shipped.rates(request.product_id, meta=meta))
 
 
 def test_the_day_that_counts_is_the_first_of_the_loan() -> None:

@@ -44,16 +44,16 @@ def test_the_others_take_ids_or_names_and_keep_the_names(cover: Cover[Any]) -> N
     assert TOYOTA
     assert CAMRY
     for make, model in ((TOYOTA.id, CAMRY.id), ("tOYOTA", "camry"), (TOYOTA.id.upper(), "Camry")):
-        asked = shipped.request(cover, vehicle_make=make, vehicle_model=model)
-        assert (asked.vehicle_make, asked.vehicle_model) == ("Toyota", "Camry")
+        request = shipped.request(cover, vehicle_make=make, vehicle_model=model)
+        assert (request.vehicle_make, request.vehicle_model) == ("Toyota", "Camry")
     assert set(shipped.faults(cover.request, shipped.body(cover, vehicle_model="Accord"))) == {"vehicle_model"}
 
 
 @insurer_b
 def test_what_insurer_b_does_not_list_as_required_may_be_left_out(cover: Cover[Any]) -> None:
-    asked = shipped.request(cover, **dict.fromkeys(OPTIONAL))
-    assert all(getattr(asked, name) is None for name in OPTIONAL)
-    sent = cover.payload(asked, cover.premium(asked, shipped.rates(asked.product_id)))
+    request = shipped.request(cover, **dict.fromkeys(OPTIONAL))
+    assert all(getattr(request, name) is None for name in OPTIONAL)
+    sent = cover.payload(request, cover.premium(request, shipped.rates(request.product_id)))
     assert None not in sent.values()
     assert not {"VehicleMake", "VehicleModel", "EngineNo", "ChassisNo", "VehicleColor", "Title"} & set(sent)
 
@@ -106,8 +106,8 @@ def test_third_party_of_insurer_a_costs_what_its_product_says(end: str, total: i
 
 
 def test_comprehensive_of_insurer_b_is_pending_with_no_date_set() -> None:
-    asked = shipped.request(COMPREHENSIVE)
-    term = COMPREHENSIVE.term(asked, shipped.rates(asked.product_id))
+    request = shipped.request(COMPREHENSIVE)
+    term = COMPREHENSIVE.term(request, shipped.rates(request.product_id))
     assert (term.start_on, term.activation_on, term.expiration_on) == (None, None, None)
     assert shipped.price(COMPREHENSIVE, vehicle_cost="1234567.89").total == Decimal("61728.39")
 
@@ -120,8 +120,8 @@ def test_mini_comprehensive_is_flat_or_a_percentage_by_product() -> None:
 
 def test_mini_comprehensive_starts_on_the_day_asked_for_and_never_in_the_past() -> None:
     def start(day: str) -> str:
-        asked = shipped.request(MINI_COMPREHENSIVE, insurance_start_date=day)
-        term = MINI_COMPREHENSIVE.term(asked, shipped.rates(asked.product_id))
+        request = shipped.request(MINI_COMPREHENSIVE, insurance_start_date=day)
+        term = MINI_COMPREHENSIVE.term(request, shipped.rates(request.product_id))
         return f"{term.start_on} {term.expiration_on}"
 
     assert start("2026-12-24") == "2026-12-24 2027-12-24"
@@ -132,10 +132,10 @@ def test_mini_comprehensive_starts_on_the_day_asked_for_and_never_in_the_past() 
 @every_case("plate", ["LSD-123AB", "lsd 123 ab", "LSD123AB"])
 def test_one_plate_is_one_risk_however_it_is_written(plate: str) -> None:
     for cover in (A_COMPREHENSIVE, A_THIRD_PARTY, THIRD_PARTY, COMPREHENSIVE):
-        asked = shipped.request(cover, registration_number=plate)
-        assert cover.risk_key(asked) == cover.registration(asked) == "LSD123AB"
-    asked = shipped.request(MINI_COMPREHENSIVE, vehicle_registration_number=plate)
-    assert MINI_COMPREHENSIVE.risk_key(asked) == MINI_COMPREHENSIVE.registration(asked) == "LSD123AB"
+        request = shipped.request(cover, registration_number=plate)
+        assert cover.risk_key(request) == cover.registration(request) == "LSD123AB"
+    request = shipped.request(MINI_COMPREHENSIVE, vehicle_registration_number=plate)
+    assert MINI_COMPREHENSIVE.risk_key(request) == MINI_COMPREHENSIVE.registration(request) == "LSD123AB"
 
 
 @every_case("plate", ["---", "A-1", "ЛСД-123", "LSD-123AB-LSD-123AB-LSD", "LSD_123"])

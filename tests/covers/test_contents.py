@@ -31,10 +31,10 @@ def test_the_premium_is_a_percentage_of_all_items(cover: Cover[Any]) -> None:
 @every_case("half", [False, "false", "FALSE"])
 def test_half_a_year_is_six_months_at_half_the_annual_premium(cover: Cover[Any], half: object) -> None:
     changed = {ITEMS[cover]: items(1_000_000), "is_full_year": half, "insurance_start_date": "2026-11-30"}
-    asked = shipped.request(cover, **changed)
-    assert asked.is_full_year is False
+    request = shipped.request(cover, **changed)
+    assert request.is_full_year is False
     assert shipped.price(cover, **changed).total == Decimal("1750.00")
-    term = cover.term(asked, shipped.rates(asked.product_id))
+    term = cover.term(request, shipped.rates(request.product_id))
     assert (str(term.start_on), str(term.expiration_on)) == ("2026-11-30", "2027-05-30")
 
 
@@ -46,9 +46,9 @@ def test_the_half_is_rounded_once_at_the_end(cover: Cover[Any]) -> None:
 
 @both
 def test_a_minimum_is_halved_with_the_year(cover: Cover[Any]) -> None:
-    asked = shipped.request(cover, **{ITEMS[cover]: items(1000), "is_full_year": False})
-    rates = shipped.rates(asked.product_id, meta={"minimum_premium": "5000"})
-    assert cover.premium(asked, rates).total == Decimal(2500)
+    request = shipped.request(cover, **{ITEMS[cover]: items(1000), "is_full_year": False})
+    rates = shipped.rates(request.product_id, meta={"minimum_premium": "5000"})
+    assert cover.premium(request, rates).total == Decimal(2500)
 
 
 @both
@@ -78,8 +78,8 @@ def test_the_items_together_stay_within_reason(cover: Cover[Any]) -> None:
 @both
 def test_a_start_before_today_is_refused_and_today_and_later_are_not(cover: Cover[Any]) -> None:
     def term(day: str) -> str:
-        asked = shipped.request(cover, insurance_start_date=day)
-        return str(cover.term(asked, shipped.rates(asked.product_id)).start_on)
+        request = shipped.request(cover, insurance_start_date=day)
+        return str(cover.term(request, shipped.rates(request.product_id)).start_on)
 
     with pytest.raises(InvalidInput, match="insurance_start_date must be today or later"):
         term("2026-11-19")
@@ -119,13 +119,13 @@ def test_a_cargo_is_insured_for_more_than_its_value() -> None:
     ],
 )
 def test_marine_cover_runs_a_year_from_the_shipping_date_or_timestamp(sent: str, start: str) -> None:
-    asked = shipped.request(MARINE_IMPORT, shipping_date=sent)
-    term = MARINE_IMPORT.term(asked, shipped.rates(asked.product_id))
+    request = shipped.request(MARINE_IMPORT, shipping_date=sent)
+    term = MARINE_IMPORT.term(request, shipped.rates(request.product_id))
     assert str(term.start_on) == start
     assert str(term.expiration_on) == start.replace("2026", "2027")
 
 
 def test_marine_cover_that_is_already_over_is_refused() -> None:
-    asked = shipped.request(MARINE_IMPORT, shipping_date="2025-11-20")
+    request = shipped.request(MARINE_IMPORT, shipping_date="2025-11-20")
     with pytest.raises(InvalidInput, match="shipping_date must leave cover"):
-        MARINE_IMPORT.term(asked, shipped.rates(asked.product_id))
+        MARINE_IMPORT.term(request, shipped.rates(request.product_id))

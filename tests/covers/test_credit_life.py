@@ -124,15 +124,15 @@ def test_the_price_needs_no_benefits_and_the_sale_does() -> None:
 
 
 def test_a_loan_runs_its_months_from_its_first_day_and_the_last_of_february_falls_back() -> None:
-    asked = shipped.request(CREDIT_LIFE, loan_start_date="2028-02-29", loan_tenure=36)
-    term = CREDIT_LIFE.term(asked, shipped.rates(asked.product_id))
+    request = shipped.request(CREDIT_LIFE, loan_start_date="2028-02-29", loan_tenure=36)
+    term = CREDIT_LIFE.term(request, shipped.rates(request.product_id))
     assert (str(term.start_on), str(term.expiration_on)) == ("2028-02-29", "2031-02-28")
 
 
 def test_a_loan_that_is_already_over_is_refused_and_one_that_ends_tomorrow_is_not() -> None:
     def term(first_day: str) -> None:
-        asked = shipped.request(CREDIT_LIFE, loan_start_date=first_day, loan_tenure=12)
-        CREDIT_LIFE.term(asked, shipped.rates(asked.product_id))
+        request = shipped.request(CREDIT_LIFE, loan_start_date=first_day, loan_tenure=12)
+        CREDIT_LIFE.term(request, shipped.rates(request.product_id))
 
     term("2025-11-21")
     with pytest.raises(InvalidInput, match="loan_start_date must leave cover"):

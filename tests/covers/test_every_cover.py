@@ -24,9 +24,9 @@ every = every_case("cover", COVERS, ids=lambda cover: cover.key)
 def made(cover: Cover[Any]) -> dict[str, Any]:
     """Return the sale that a cover makes of its own example, as plain data."""
     sent = build_example(cover.request)
-    asked = validate(cover.request, sent)
-    charged = rates(asked.product_id)
-    price, term = cover.premium(asked, charged), cover.term(asked, charged)
+    request = validate(cover.request, sent)
+    charged = rates(request.product_id)
+    price, term = cover.premium(request, charged), cover.term(request, charged)
     return {
         "request": sent,
         "price": {"total": f"{price.total:.2f}", "steps": price.explain},
@@ -37,7 +37,7 @@ def made(cover: Cover[Any]) -> dict[str, Any]:
         },
         "flags": {"active": cover.initial_state.active, "submitted_to_provider": cover.initial_state.submitted},
         "answer": cover.response_shape.value,
-        "payload": cover.payload(asked, price),
+        "payload": cover.payload(request, price),
         "ignored": cover.request.list_ignored({**sent, **dict.fromkeys(NEVER_TAKEN, "1")}),
     }
 
@@ -160,9 +160,9 @@ def test_no_text_is_without_a_limit_and_none_breaks_the_reader(cover: Cover[Any]
 @every
 def test_no_refusal_repeats_what_was_sent(cover: Cover[Any]) -> None:
     wrong = "22212345678x-{braces}-%s"
-    said = faults(cover.request, dict.fromkeys(cover.request.model_fields, wrong))
-    assert said
-    assert not any("22212345678" in message for message in said.values())
+    messages = faults(cover.request, dict.fromkeys(cover.request.model_fields, wrong))
+    assert messages
+    assert not any("22212345678" in message for message in messages.values())
 
 
 @every
@@ -181,17 +181,17 @@ def test_the_steps_end_in_the_total(cover: Cover[Any]) -> None:
 
 @every
 def test_what_is_kept_reads_back_as_the_same_request(cover: Cover[Any]) -> None:
-    asked = validate(cover.request, build_example(cover.request))
-    assert validate(cover.request, asked.model_dump(mode="json", exclude_none=True)) == asked
+    request = validate(cover.request, build_example(cover.request))
+    assert validate(cover.request, request.model_dump(mode="json", exclude_none=True)) == request
 
 
 @every
 def test_a_pending_or_renewed_policy_can_tell_what_was_bought(cover: Cover[Any]) -> None:
-    asked = validate(cover.request, build_example(cover.request))
-    charged = rates(asked.product_id)
-    submitted = asked.model_dump(mode="json", exclude_none=True)
+    request = validate(cover.request, build_example(cover.request))
+    charged = rates(request.product_id)
+    submitted = request.model_dump(mode="json", exclude_none=True)
     term = cover.next_term(submitted, charged, clock.today())
     assert term.start_on == term.activation_on == clock.today()
     assert term.expiration_on is not None
     if cover.initial_state.active and cover.route not in {"buy-travel", "buy-credit-life", "buy-marine-import-cover"}:
-        assert term == cover.term(asked, charged)
+        assert term == cover.term(request, charged)

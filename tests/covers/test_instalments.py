@@ -64,8 +64,8 @@ def test_an_instalment_buys_its_own_period_only(frequency: str, start: str, end:
 
 @every_frequency
 def test_the_period_is_told_from_what_was_submitted(frequency: str) -> None:
-    asked = shipped.request(COMPREHENSIVE, premium_frequency=frequency.upper())
-    submitted = asked.model_dump(mode="json")
+    request = shipped.request(COMPREHENSIVE, premium_frequency=frequency.upper())
+    submitted = request.model_dump(mode="json")
     assert submitted["premium_frequency"] == frequency
     start = date(2026, 12, 1)
     assert COMPREHENSIVE.next_term(submitted, shipped.rates(PRIVATE), start) == build_instalment_term(frequency, start)
@@ -79,14 +79,14 @@ def test_a_frequency_that_the_product_does_not_offer_is_refused() -> None:
 
 def test_a_minimum_is_reached_before_the_year_is_divided() -> None:
     floor = shipped.rates(PRIVATE, meta={"minimum_premium": "120000"})
-    asked = shipped.request(COMPREHENSIVE, vehicle_cost=1_000_000, premium_frequency="monthly")
-    assert COMPREHENSIVE.premium(asked, floor).total == Decimal(10_000)
+    request = shipped.request(COMPREHENSIVE, vehicle_cost=1_000_000, premium_frequency="monthly")
+    assert COMPREHENSIVE.premium(request, floor).total == Decimal(10_000)
 
 
 def test_a_product_that_is_not_dynamic_divides_its_flat_price() -> None:
     flat = shipped.rates(PRIVATE, price=Decimal(100_000), dynamic=False)
-    asked = shipped.request(COMPREHENSIVE, premium_frequency="monthly")
-    price = COMPREHENSIVE.premium(asked, flat)
+    request = shipped.request(COMPREHENSIVE, premium_frequency="monthly")
+    price = COMPREHENSIVE.premium(request, flat)
     assert price.total == Decimal("8333.34")
     assert price.sum_insured == Decimal(4_000_000)
 

@@ -69,7 +69,7 @@ def test_waiting_periods_and_exclusions_are_figures_of_what_claims_are_checked_a
 
 
 @every_case(
-    ("field", "wrong", "said"),
+    ("field", "wrong", "message"),
     [
         ("meta.waiting_days.Death", "366", "at most 365"),
         ("meta.waiting_days.Death", "1.5", "whole number"),
@@ -79,10 +79,10 @@ def test_waiting_periods_and_exclusions_are_figures_of_what_claims_are_checked_a
         ("meta.exclusions", [f"cause {number}" for number in range(31)], "at most 30"),
     ],
 )
-def test_a_wrong_waiting_period_or_exclusion_is_named(field: str, wrong: Any, said: str) -> None:
+def test_a_wrong_waiting_period_or_exclusion_is_named(field: str, wrong: Any, message: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         parse_tariff(credit_life(), {field: wrong})
-    assert [(fault.field, said in fault.message) for fault in refused.value.faults] == [(field, True)]
+    assert [(fault.field, message in fault.message) for fault in refused.value.faults] == [(field, True)]
 
 
 def test_each_incident_of_a_cover_has_a_waiting_period() -> None:

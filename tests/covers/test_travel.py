@@ -49,8 +49,8 @@ def test_a_band_of_days_holds_from_its_first_to_its_last_day(edges: tuple[int, i
 
 
 def test_arrival_on_the_departure_day_is_one_day_and_cover_lasts_through_it() -> None:
-    asked = shipped.request(TRAVEL, **trip(days=1))
-    term = TRAVEL.term(asked, shipped.rates(STANDARD))
+    request = shipped.request(TRAVEL, **trip(days=1))
+    term = TRAVEL.term(request, shipped.rates(STANDARD))
     assert term.start_on == term.expiration_on == DEPARTURE
     assert term.start_at is not None
     assert term.expiration_at is not None
@@ -129,8 +129,8 @@ def test_every_country_has_a_price() -> None:
 
 def test_the_price_and_the_sale_are_worked_out_by_one_function_on_equal_facts() -> None:
     facts = {name: value for name, value in trip(days=45, age=70).items() if name in TravelPriceRequest.model_fields}
-    asked = TravelPriceRequest.model_validate(facts)
-    assert TRAVEL.premium(asked, shipped.rates(STANDARD)) == shipped.price(TRAVEL, **trip(days=45, age=70))  # type: ignore[arg-type]
+    request = TravelPriceRequest.model_validate(facts)
+    assert TRAVEL.premium(request, shipped.rates(STANDARD)) == shipped.price(TRAVEL, **trip(days=45, age=70))  # type: ignore[arg-type]
 
 
 def test_e_mail_and_phone_are_optional_when_only_pricing() -> None:

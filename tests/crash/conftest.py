@@ -69,7 +69,9 @@ class Room:
     def is_in_use(self) -> bool:
         """True once some process has come to the database."""
         if self.postgres:
-            return self.postgres.asked(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{self._name}'") > 0
+            return (
+                self.postgres.read_number(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{self._name}'") > 0
+            )
         return (self.folder / f"{self._name}.db").exists()
 
     @contextmanager

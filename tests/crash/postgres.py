@@ -48,7 +48,7 @@ class Postgres:
         with self._administering() as connection:
             connection.exec_driver_sql(statement)
 
-    def asked(self, query: str) -> int:
+    def read_number(self, query: str) -> int:
         """The number that a query gives."""
         with self._administering() as connection:
             return int(connection.exec_driver_sql(query).scalar_one())

@@ -67,9 +67,9 @@ def test_the_first_probe_after_a_refused_sale_says_so_though_it_would_fit(on_sql
         until = time.monotonic() + HEALS_WITHIN
         while not crowd.seen["503"] and time.monotonic() < until:
             time.sleep(0.005)
-        told = server.ready()
+        status = server.ready()
         server.limit_files(resource.RLIM_INFINITY)
-    assert (crowd.seen["503"] > 0, told) == (True, 503)
+    assert (crowd.seen["503"] > 0, status) == (True, 503)
     server.healed(HEALS_WITHIN)
 
 

@@ -143,8 +143,10 @@ def _untold(events: Sequence[Any], taken: Sequence[Received], crowd: Crowd) -> l
     numbers = {each["data"]["policy_number"] for each in activated}
     lost += [f"{sale.key}: nobody was told" for sale in crowd.sold.values() if sale.number not in numbers]
     kinds = Counter(row.type for row in events)
-    sold, told = kinds["purchase.created"], kinds["policy.activated"]
-    return lost + ([] if sold == told == len(crowd.sold) else [f"{len(crowd.sold)} sales, {sold} and {told} events"])
+    sold, in_force = kinds["purchase.created"], kinds["policy.activated"]
+    return lost + (
+        [] if sold == in_force == len(crowd.sold) else [f"{len(crowd.sold)} sales, {sold} and {in_force} events"]
+    )
 
 
 @contextmanager

@@ -74,10 +74,10 @@ def test_one_term_renewed_by_several_at_once_is_renewed_once(place: Place) -> No
 
 def sold(store: Store, place: Place, cover: Any, *, is_live: bool = False, **changed: Any) -> Any:
     """A sale as a screen makes it: by the service, in a transaction of this process."""
-    asked = shipped.request(cover, **changed)
+    request = shipped.request(cover, **changed)
     seller = place.partner.seller(is_live=is_live)
     return store.transact(
-        place.partner.scope(is_live=is_live), lambda session: buying.sell(session, cover, asked, seller).policy_id
+        place.partner.scope(is_live=is_live), lambda session: buying.sell(session, cover, request, seller).policy_id
     )
 
 

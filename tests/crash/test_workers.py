@@ -21,7 +21,7 @@ from tests.crash.serving import executed
 from tests.crash.sizes import ENDS_WITHIN, RACES
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.postgres]
-ASKED = "/v1/genders"
+PATH = "/v1/genders"
 # A revoked key stops working within a second (contract M3).
 A_SECOND = 1.0
 
@@ -68,7 +68,7 @@ def test_a_key_that_is_revoked_is_refused_by_both_within_a_second(place: Place) 
         clients, answers = [], []
         while len(by_worker(place, answers)) < 2:
             clients.append(open_.enter_context(connection(place.server.url, key)))
-            answers.append(clients[-1].get(ASKED))
+            answers.append(clients[-1].get(PATH))
         assert statuses(answers) == {200: len(answers)}
         both = [clients[mine[0]] for mine in by_worker(place, answers).values()]
         with store.writing(Scope.system()) as session:
@@ -76,17 +76,17 @@ def test_a_key_that_is_revoked_is_refused_by_both_within_a_second(place: Place) 
         revoked_at = time.monotonic()
         for client in itertools.cycle(both):
             asked_at = time.monotonic()
-            assert client.get(ASKED).status_code == 401 or asked_at < revoked_at + A_SECOND
+            assert client.get(PATH).status_code == 401 or asked_at < revoked_at + A_SECOND
             if asked_at > revoked_at + A_SECOND:
                 break
-        assert [client.get(ASKED).status_code for client in both] == [401, 401]
+        assert [client.get(PATH).status_code for client in both] == [401, 401]
 
 
 def connected_to_both(place: Place, open_: ExitStack) -> Rivals:
     """Open rivals until each worker has accepted some of them: one worker may take all that connect at once."""
     while True:
         rivals = open_.enter_context(Rivals(place, EQUAL))
-        if len(by_worker(place, rivals.ask(ASKED))) == 2:
+        if len(by_worker(place, rivals.ask(PATH))) == 2:
             return rivals
 
 

@@ -93,7 +93,7 @@ def test_a_server_gets_the_versions_that_were_tested() -> None:
 
 
 def test_a_server_gets_all_that_the_project_asks_for() -> None:
-    asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     locked = (ROOT / "requirements.production.lock").read_text()
-    names = [canonicalize_name(Requirement(each).name) for each in asked]
+    names = [canonicalize_name(Requirement(each).name) for each in dependencies]
     assert [name for name in names if f"\n{name}==" not in f"\n{locked}"] == [], "run `make lock`"

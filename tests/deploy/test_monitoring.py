@@ -19,11 +19,11 @@ from tests.every_case import every_case
 FOLDER = ROOT / "deploy" / "monitoring"
 RULES = [rule for group in yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"] for rule in group["rules"]]
 PANELS = json.loads((FOLDER / "dashboard.json").read_text())["panels"]
-ASKED = [rule["expr"] for rule in RULES] + [target["expr"] for panel in PANELS for target in panel["targets"]]
+EXPRESSIONS = [rule["expr"] for rule in RULES] + [target["expr"] for panel in PANELS for target in panel["targets"]]
 ALSO = {"up", "job", "instance", "le"}
 
 
-def told(name: str) -> set[str]:
+def list_series(name: str) -> set[str]:
     """The series of a metric, as they are called in `/metrics`."""
     if name in GAUGES:
         return {f"coverdesk_{name}"}
@@ -41,15 +41,15 @@ def counted() -> Iterator[None]:
     telemetry.disable_metrics()
 
 
-@every_case("expression", ASKED)
+@every_case("expression", EXPRESSIONS)
 def test_every_expression_asks_for_what_there_is(expression: str) -> None:
     names = set(re.findall(r"coverdesk_\w+", expression))
     assert names or expression.startswith("up{")
-    assert names <= {series for name in (*METRICS, *GAUGES) for series in told(name)}
+    assert names <= {series for name in (*METRICS, *GAUGES) for series in list_series(name)}
     labels = set(re.findall(r"(\w+)=", expression)) | {
         label for inside in re.findall(r"by \(([^)]*)\)", expression) for label in inside.split(", ")
     }
-    owned = {label for name in (*METRICS, *GAUGES) if told(name) & names for label in labels_of(name)}
+    owned = {label for name in (*METRICS, *GAUGES) if list_series(name) & names for label in labels_of(name)}
     assert labels <= owned | ALSO
 
 
@@ -61,7 +61,7 @@ def labels_of(name: str) -> tuple[str, ...]:
 def test_metrics_say_what_they_declare() -> None:
     text = health.render()[0].decode()
     for name in METRICS:
-        assert any(f"\n{series}" in text for series in told(name)), name
+        assert any(f"\n{series}" in text for series in list_series(name)), name
     # What needs a replica, a backup, a worker or a sale is not told of a new store.
     silent = {"replica_used", "replica_lag_seconds", "backup_age_seconds", "worker_beat_age_seconds", "sales_total"}
     silent |= {"breaker_open"}
@@ -77,7 +77,7 @@ def test_there_are_twelve_alerts_and_each_says_what_to_do() -> None:
 
 
 def test_a_caller_that_waits_at_the_feed_is_no_slow_request() -> None:
-    quantiles = [expr for expr in ASKED if "sum by (le) (rate(coverdesk_request_seconds" in expr]
+    quantiles = [expr for expr in EXPRESSIONS if "sum by (le) (rate(coverdesk_request_seconds" in expr]
     assert len(quantiles) == 4
     assert all('_bucket{route!="/events"}[' in expr for expr in quantiles), quantiles
     assert "/events" in {route.path for route in api.routes if isinstance(route, APIRoute)}
@@ -87,5 +87,5 @@ def test_the_dashboard_shows_every_metric() -> None:
     shown = {
         name for panel in PANELS for target in panel["targets"] for name in re.findall(r"coverdesk_\w+", target["expr"])
     }
-    hidden = {name for name in (*METRICS, *GAUGES) if not told(name) & shown}
+    hidden = {name for name in (*METRICS, *GAUGES) if not list_series(name) & shown}
     assert hidden == {"up", "replica_used", "worker_beat_age_seconds"}

@@ -53,20 +53,20 @@ def test_a_release_is_installed_while_another_runs_and_one_goes_back_to_it(tmp_p
     shutil.copytree(checkout, opt / "coverdesk" / "bin")
     (opt / "coverdesk" / "bin" / "coverdesk").write_text("echo the first\n")
     (opt / "coverdesk" / "bin" / "coverdesk").chmod(0o755)
-    command, told = opt / "coverdesk" / "bin" / "coverdesk", []
+    command, commits = opt / "coverdesk" / "bin" / "coverdesk", []
     for number in range(2):
         made = commit(checkout, f"release {number}")
         installed = releases(tmp_path, "install", str(checkout))
         assert installed.returncode == 0, installed.stderr
-        told.append(run(str(command), folder=tmp_path).stdout.strip())
+        commits.append(run(str(command), folder=tmp_path).stdout.strip())
         assert releases(tmp_path, "use", f"coverdesk-0.2.0-{made[:12]}").returncode == 0
         assert run(str(command), folder=tmp_path).stdout.strip() == made
-        told.append(made)
-    assert told == ["the first", told[1], told[1], told[3]]
-    assert f"* coverdesk-0.2.0-{told[3][:12]}" in releases(tmp_path, "list").stdout
-    back = releases(tmp_path, "use", f"coverdesk-0.2.0-{told[1][:12]}")
-    assert f"Back again: `releases.sh use coverdesk-0.2.0-{told[3][:12]}`" in back.stdout
-    assert run(str(command), folder=tmp_path).stdout.strip() == told[1]
+        commits.append(made)
+    assert commits == ["the first", commits[1], commits[1], commits[3]]
+    assert f"* coverdesk-0.2.0-{commits[3][:12]}" in releases(tmp_path, "list").stdout
+    back = releases(tmp_path, "use", f"coverdesk-0.2.0-{commits[1][:12]}")
+    assert f"Back again: `releases.sh use coverdesk-0.2.0-{commits[3][:12]}`" in back.stdout
+    assert run(str(command), folder=tmp_path).stdout.strip() == commits[1]
     assert releases(tmp_path, "use", "coverdesk-before").returncode == 0
     assert run(str(command), folder=tmp_path).stdout.strip() == "the first"
 

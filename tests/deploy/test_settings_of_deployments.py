@@ -111,8 +111,8 @@ def test_the_worker_has_a_health_check_and_is_asked_for_its_metrics() -> None:
     worker = SERVICES["worker"]
     assert worker["healthcheck"]["test"] == ["CMD", "coverdesk", "status", "--worker"]
     assert worker["command"] == ["worker", "--host", "0.0.0.0"]
-    asked = yaml.safe_load((DEPLOY / "monitoring" / "prometheus.yaml").read_text())
-    (targets,) = asked["scrape_configs"][0]["static_configs"]
+    configuration = yaml.safe_load((DEPLOY / "monitoring" / "prometheus.yaml").read_text())
+    (targets,) = configuration["scrape_configs"][0]["static_configs"]
     assert f"worker:{worker['environment']['COVERDESK_METRICS_PORT']}" in targets["targets"]
     assert {each.partition(":")[0] for each in targets["targets"]} == {"app", "api", "worker"}
 

@@ -90,20 +90,20 @@ def test_settings_of_a_server_that_lie_in_the_checkout_stay_out_of_a_wheel(tmp_p
 
 def test_a_wheel_says_its_release_and_its_commit(installed: Installed) -> None:
     assert installed.run("--version") == f"coverdesk {VERSION}\n"
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", "from core.settings import get_commit; print(get_commit())"],
         cwd=installed.folder, env=installed.environment, check=True, capture_output=True, text=True,
     )  # fmt: skip
-    assert told.stdout.strip() == "c" * 40
+    assert completed.stdout.strip() == "c" * 40
 
 
 def test_every_screen_of_a_wheel_can_be_drawn(site: Path, installed: Installed) -> None:
     drawn = "print({callable(screen.load()) for screen in SCREENS}, SCREENS[0].load().__code__.co_filename)"
     command = [sys.executable, "-W", "ignore", "-c", f"from core.ui.frame.menu import SCREENS; {drawn}"]
-    said = subprocess.run(
+    completed = subprocess.run(
         command, cwd=installed.folder, env=installed.environment, check=True, capture_output=True, text=True
     )
-    assert said.stdout.split() == ["{True}", str(site / "core/shipped/pages/sales/dashboard.py")]
+    assert completed.stdout.split() == ["{True}", str(site / "core/shipped/pages/sales/dashboard.py")]
 
 
 def test_demo_and_serve_work_in_an_empty_folder(installed: Installed) -> None:
@@ -124,8 +124,8 @@ def test_demo_and_serve_work_in_an_empty_folder(installed: Installed) -> None:
             assert get_status(f"http://127.0.0.1:{port}{path}") == 200
     finally:
         process.terminate()
-        told = process.communicate(timeout=PATIENCE_SECONDS)[0]
-    assert f"http://127.0.0.1:{port}" in told
+        output = process.communicate(timeout=PATIENCE_SECONDS)[0]
+    assert f"http://127.0.0.1:{port}" in output
 
 
 def _wait_until_ready(process: "subprocess.Popen[str]", port: int) -> None:

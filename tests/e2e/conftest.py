@@ -235,7 +235,7 @@ def page(visitor: Page, desk: Desk, tmp_path: Path) -> Iterator[Page]:
     """
     troubles = list[str]()
     visitor.on("pageerror", lambda error: troubles.append(str(error)))
-    visitor.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
+    visitor.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
     visitor.on("request", lambda sent: troubles.append(sent.url) if _elsewhere(sent.url, desk.url) else None)
     yield visitor
     visitor.locator("html").wait_for(state="attached")  # the answer comes after every event of the page

@@ -72,46 +72,56 @@ class IdentityProvider:
         return JSONResponse({"keys": [{**self.key.as_dict(private=False), "use": "sig", "alg": "RS256"}]})
 
     def authorize(self, request: Request) -> Response:
-        asked = dict(request.query_params)
-        known = (asked["client_id"], asked["redirect_uri"], asked["response_type"]) == (
+        parameters = dict(request.query_params)
+        known = (parameters["client_id"], parameters["redirect_uri"], parameters["response_type"]) == (
             CLIENT,
             self.redirect_uri,
             "code",
         )
-        if not known or "openid" not in asked["scope"] or asked["code_challenge_method"] != "S256":
+        if not known or "openid" not in parameters["scope"] or parameters["code_challenge_method"] != "S256":
             return HTMLResponse("This is not what was agreed", 400)
         lines = [
-            f'<p><a href="/consent?{urlencode({**asked, "account": email})}">{email}</a></p>' for email in self.accounts
+            f'<p><a href="/consent?{urlencode({**parameters, "account": email})}">{email}</a></p>'
+            for email in self.accounts
         ]
         return HTMLResponse("<h1>Acme accounts</h1>" + "".join(lines))
 
     def consent(self, request: Request) -> Response:
-        asked, code = dict(request.query_params), secrets.token_urlsafe(16)
-        self.codes[code] = asked
-        return RedirectResponse(f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}", 302)
+        parameters, code = dict(request.query_params), secrets.token_urlsafe(16)
+        self.codes[code] = parameters
+        return RedirectResponse(
+            f"{parameters['redirect_uri']}?{urlencode({'code': code, 'state': parameters['state']})}", 302
+        )
 
     async def token(self, request: Request) -> Response:
         form = await request.form()
         given = base64.b64decode(request.headers["authorization"].removeprefix("Basic ")).decode()
-        asked = self.codes.pop(str(form["code"]), None)
+        parameters = self.codes.pop(str(form["code"]), None)
         digest = hashlib.sha256(str(form["code_verifier"]).encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
-        right = asked and (asked["code_challenge"], asked["redirect_uri"]) == (challenge, form["redirect_uri"])
-        if not asked or not right or given not in {f"{CLIENT}:{CLIENT_SECRET}", f"{CLIENT}:{_quoted(CLIENT_SECRET)}"}:
+        right = parameters and (parameters["code_challenge"], parameters["redirect_uri"]) == (
+            challenge,
+            form["redirect_uri"],
+        )
+        if (
+            not parameters
+            or not right
+            or given not in {f"{CLIENT}:{CLIENT_SECRET}", f"{CLIENT}:{_quoted(CLIENT_SECRET)}"}
+        ):
             return JSONResponse({"error": "invalid_grant"}, 400)
         return JSONResponse(
-            {"access_token": "a", "token_type": "Bearer", "expires_in": 60, "id_token": self._id_token(asked)}
+            {"access_token": "a", "token_type": "Bearer", "expires_in": 60, "id_token": self._id_token(parameters)}
         )
 
-    def _id_token(self, asked: dict[str, str]) -> str:
-        email, now = asked["account"], int(time.time())
+    def _id_token(self, parameters: dict[str, str]) -> str:
+        email, now = parameters["account"], int(time.time())
         claims = {
             "iss": self.issuer,
             "sub": hashlib.sha256(email.encode()).hexdigest()[:16],
             "aud": CLIENT,
             "iat": now,
             "exp": now + 300,
-            "nonce": asked["nonce"],
+            "nonce": parameters["nonce"],
             "email": email,
             **self.accounts[email],
         }

@@ -31,18 +31,18 @@ class Lender:
         # Claims that other tests of this desk lodge are not this borrower's.
         borrower = {"phone_number": f"0805555{next(BORROWERS):04d}", "email": f"borrower.{next(BORROWERS)}@x.example"}
         loan = {"loan_start_date": started.isoformat(), "loan_tenure": 12, "loan_amount": "100000"}
-        asked = shipped.request(CREDIT_LIFE, **loan, **borrower)
+        request = shipped.request(CREDIT_LIFE, **loan, **borrower)
         seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
         # Sold when the loan began: what is bought after a loss is not insured for it.
         sold = clock.freeze(clock.now() - timedelta(days=60))
         with sold, desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
             self.number = str(
-                buying.sell(session, CREDIT_LIFE, asked, seller).policy["meta"]["policy_number"],
+                buying.sell(session, CREDIT_LIFE, request, seller).policy["meta"]["policy_number"],
             )
         with desk.store.writing(Scope.system()) as session:
             key = keys.issue_key(session, distributor_id=desk.seller, is_live=False, name="lender", actor="tests")
         self.http = httpx.Client(base_url=f"{desk.url}/v1", headers={"Authorization": f"Bearer {key}"}, timeout=20)
-        self.told = {
+        self.fields = {
             "policy_number": self.number,
             "incident_type": "Loss of job",
             "accidental": "false",
@@ -58,7 +58,7 @@ class Lender:
             name: (f"{name}.pdf", papers.pdf(text=f"{name} {days_ago}"))
             for name in ("loan_offer_letter", "employment_termination_letter")
         }
-        answer = self.http.post("/claims/credit-life", data={**self.told, "incident_date": day}, files=sent)
+        answer = self.http.post("/claims/credit-life", data={**self.fields, "incident_date": day}, files=sent)
         assert answer.status_code == 201, answer.text
         return str(answer.json()["data"]["claim"]["id"])
 

@@ -68,15 +68,15 @@ def borrower(desk: Desk) -> str:
     started = (today - timedelta(days=60)).isoformat()
     name = {"first_name": "Zainab", "last_name": "Counted", "email": "zainab.counted@x.example"}
     name["phone_number"] = "08035550011"
-    asked = shipped.request(CREDIT_LIFE, loan_start_date=started, loan_tenure=12, loan_amount="100000", **name)
+    request = shipped.request(CREDIT_LIFE, loan_start_date=started, loan_tenure=12, loan_amount="100000", **name)
     seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
     # Sold when the loan began: what is bought after a loss is not insured for it.
     sold = clock.freeze(clock.now() - timedelta(days=60))
     with sold, desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
-        number = buying.sell(session, CREDIT_LIFE, asked, seller).policy["meta"]["policy_number"]
+        number = buying.sell(session, CREDIT_LIFE, request, seller).policy["meta"]["policy_number"]
     with desk.store.writing(Scope.system()) as session:
         key = keys.issue_key(session, distributor_id=desk.seller, is_live=False, name="clicks", actor="tests")
-    told = {
+    fields = {
         "policy_number": str(number),
         "incident_type": "Loss of job",
         "accidental": "false",
@@ -91,7 +91,7 @@ def borrower(desk: Desk) -> str:
         for field in ("loan_offer_letter", "employment_termination_letter")
     }
     headers = {"Authorization": f"Bearer {key}"}
-    answer = httpx.post(f"{desk.url}/v1/claims/credit-life", data=told, files=sent, headers=headers, timeout=20)
+    answer = httpx.post(f"{desk.url}/v1/claims/credit-life", data=fields, files=sent, headers=headers, timeout=20)
     assert answer.status_code == 201, answer.text
     return "Counted"
 

@@ -36,7 +36,7 @@ BVN = "22212345678"
 def number(desk: Desk) -> str:
     """The policy of a loan that began and was insured sixty days ago."""
     started = clock.today() - timedelta(days=60)
-    asked = shipped.request(
+    purchase = shipped.request(
         CREDIT_LIFE, loan_start_date=started.isoformat(), loan_tenure=12, loan_amount="100000", email="jo@example.com"
     )
     seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
@@ -45,13 +45,13 @@ def number(desk: Desk) -> str:
         # Other tests of this desk leave drafts of the same person.
         session.execute(sa.delete(SaleDraft))
     with sold, desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
-        return str(buying.sell(session, CREDIT_LIFE, asked, seller).policy["meta"]["policy_number"])
+        return str(buying.sell(session, CREDIT_LIFE, purchase, seller).policy["meta"]["policy_number"])
 
 
 @pytest.fixture
 def lodged(desk: Desk, number: str) -> str:
     """The id of a claim on that policy, which the desk took in without papers."""
-    told = {
+    fields = {
         "policy_number": number,
         "incident_type": "Loss of job",
         "accidental": "false",
@@ -60,10 +60,10 @@ def lodged(desk: Desk, number: str) -> str:
         "loan_amount": "100000",
         "pending_repayment_amount": "75000",
     }
-    asked: CreditLifeDeskRequest = request.validate(CreditLifeDeskRequest, told)
+    validated: CreditLifeDeskRequest = request.validate(CreditLifeDeskRequest, fields)
     owner = Seller(distributor_id=desk.seller, is_live=False, actor="tests").owner
     with desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
-        return str(lodging.lodge_claim(session, asked, [], owner=owner, actor="tests")["id"])
+        return str(lodging.lodge_claim(session, validated, [], owner=owner, actor="tests")["id"])
 
 
 def reload(page: Page) -> None:
@@ -293,22 +293,22 @@ def test_a_note_on_a_claim_outlives_a_reload_and_back_and_is_forgotten_once_it_i
     visit: Visit, lodged: str
 ) -> None:
     page = visit("claims", f"/claim?id={lodged}&mode=test")
-    note, said = page.get_by_label("What to say"), "The caller says that the bank has written to her."
+    note, sentence = page.get_by_label("What to say"), "The caller says that the bank has written to her."
     page.get_by_text("Talk (0)").click()
-    note.fill(said)
+    note.fill(sentence)
     page.reload()
     page.get_by_text("Talk (0)").click()
-    expect(note).to_have_value(said)
+    expect(note).to_have_value(sentence)
     settled(page)
     go_back_and_return(page)
     page.get_by_text("Talk (0)").click()
-    expect(note).to_have_value(said)
+    expect(note).to_have_value(sentence)
     page.get_by_role("button", name="Save the note").click()
     expect(page.get_by_text("The note is saved")).to_be_visible()
     page.wait_for_function("!JSON.stringify(sessionStorage).includes('The caller says')")
     page.reload()
     page.get_by_text("Talk (1)").click()
-    expect(page.get_by_text(said)).to_be_visible()
+    expect(page.get_by_text(sentence)).to_be_visible()
     settled(page)
     expect(note).to_have_value("")
 
@@ -316,7 +316,7 @@ def test_a_note_on_a_claim_outlives_a_reload_and_back_and_is_forgotten_once_it_i
 @pytest.fixture
 def data_request(desk: Desk) -> str:
     """The id of a grievance that compliance took in, which can be answered or refused."""
-    asked = {"kind": "grievance", "name": "Jo Ade", "email": "jo@x.example", "details": "Why so much?"}
+    details = {"kind": "grievance", "name": "Jo Ade", "email": "jo@x.example", "details": "Why so much?"}
     person = Person(
         id=desk.people["compliance"],
         email="compliance@x.example",
@@ -325,25 +325,25 @@ def data_request(desk: Desk) -> str:
         claim_limit_minor=None,
     )
     with desk.store.writing(Scope.system()) as session:
-        return str(requests.register(session, asked, by=person))
+        return str(requests.register(session, details, by=person))
 
 
 def test_a_text_of_one_dialog_is_put_back_into_that_one_and_not_into_another(visit: Visit, data_request: str) -> None:
     page = visit("compliance", f"/request?id={data_request}")
-    dialog, said = page.get_by_role("dialog"), "We explained how the premium was worked out."
+    dialog, outcome = page.get_by_role("dialog"), "We explained how the premium was worked out."
     page.get_by_role("button", name="Answer", exact=True).click()
-    dialog.get_by_label("Outcome").fill(said)
+    dialog.get_by_label("Outcome").fill(outcome)
     # Both fields have one name: the dialog is part of what is noted.
     assert "Answer the request Outcome" in noted(page)
     page.reload()
     page.get_by_role("button", name="Refuse", exact=True).click()
-    told = dialog.get_by_label("What the person is told")
-    expect(told).to_be_visible()
+    message_field = dialog.get_by_label("What the person is told")
+    expect(message_field).to_be_visible()
     settled(page)
-    expect(told).to_have_value("")
+    expect(message_field).to_have_value("")
     page.reload()
     page.get_by_role("button", name="Answer", exact=True).click()
-    expect(dialog.get_by_label("Outcome")).to_have_value(said)
+    expect(dialog.get_by_label("Outcome")).to_have_value(outcome)
 
 
 @pytest.fixture

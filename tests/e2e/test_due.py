@@ -21,8 +21,8 @@ def sale(desk: Desk) -> Sale:
     seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
     a_year_ago = clock.midnight(clock.add_months(clock.today(), -12)) - timedelta(days=5)
     with clock.freeze(a_year_ago), desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
-        asked = shipped.request(insurer_a.THIRD_PARTY, registration_number="LND-903-KT")
-        return buying.sell(session, insurer_a.THIRD_PARTY, asked, seller)
+        request = shipped.request(insurer_a.THIRD_PARTY, registration_number="LND-903-KT")
+        return buying.sell(session, insurer_a.THIRD_PARTY, request, seller)
 
 
 def press_renew(page: Page) -> None:

@@ -63,9 +63,9 @@ def page(visitor: Page, new_desk: NewDesk) -> Iterator[Page]:
     visitor.on("pageerror", lambda error: troubles.append(str(error)))
     visitor.on(
         "console",
-        lambda said: (
-            troubles.append(said.text)
-            if said.type == "error" and "/_stcore/" not in said.location.get("url", "")
+        lambda message: (
+            troubles.append(message.text)
+            if message.type == "error" and "/_stcore/" not in message.location.get("url", "")
             else None
         ),
     )
@@ -83,10 +83,10 @@ def fill(page: Page, answers: dict[str, str]) -> None:
 
 def set_up_link(desk: NewDesk) -> str:
     """Return the link that `coverdesk init` prints for a new store."""
-    told = coverdesk(
+    output = coverdesk(
         "init", COVERDESK_DATABASE_URL=desk.store.url.render_as_string(), COVERDESK_BASE_URL=desk.url
     ).stdout
-    return next(line for line in told.splitlines() if line.startswith(desk.url))
+    return next(line for line in output.splitlines() if line.startswith(desk.url))
 
 
 def become_admin(page: Page, link: str) -> None:

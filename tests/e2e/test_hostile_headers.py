@@ -36,11 +36,11 @@ def test_every_answer_of_the_process_is_guarded_and_names_no_forged_host(desk: D
     with httpx.Client(base_url=desk.url, timeout=20) as client:
         for address in ADDRESSES:
             answer = client.request(method, address, headers=forged)
-            said = f"{method} {address}: {answer.status_code}"
-            assert answer.status_code < 500, said
+            context = f"{method} {address}: {answer.status_code}"
+            assert answer.status_code < 500, context
             for name in middleware._EVERYWHERE:
-                assert name in answer.headers, f"{said} lacks {name}"
-            assert "evil.example" not in str(answer.headers), said
-            assert "evil.example" not in answer.text, said
-            assert "root:" not in answer.text, said
-            assert "import streamlit" not in answer.text, said
+                assert name in answer.headers, f"{context} lacks {name}"
+            assert "evil.example" not in str(answer.headers), context
+            assert "evil.example" not in answer.text, context
+            assert "root:" not in answer.text, context
+            assert "import streamlit" not in answer.text, context

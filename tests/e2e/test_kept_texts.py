@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from core.settings import ROOT
 
-SAID = "The bank calls back on Monday."
+NOTE = "The bank calls back on Monday."
 SCRIPTS = "\n".join(
     (ROOT / "core" / "ui" / "browser" / name).read_text() for name in ("typed_notes.js", "kept_texts.js")
 )
@@ -50,26 +50,26 @@ def page(browser: Browser) -> Iterator[Page]:
     opened = context.new_page()
     opened.route("**/*", lambda route: route.fulfill(body=PAGE, content_type="text/html"))
     opened.goto("http://127.0.0.1/claim?id=1")
-    opened.get_by_label("What to say").fill(SAID)
+    opened.get_by_label("What to say").fill(NOTE)
     opened.reload()
     yield opened
     context.close()
 
 
 def test_a_tab_takes_no_text(page: Page) -> None:
-    page.evaluate(PRESS, ["Talk", SAID])
-    expect(page.get_by_label("What to say")).to_have_value(SAID)
-    assert SAID in str(page.evaluate("JSON.stringify(sessionStorage)"))
+    page.evaluate(PRESS, ["Talk", NOTE])
+    expect(page.get_by_label("What to say")).to_have_value(NOTE)
+    assert NOTE in str(page.evaluate("JSON.stringify(sessionStorage)"))
 
 
 def test_a_text_is_put_back_by_a_back_that_comes_at_once(page: Page) -> None:
-    expect(page.get_by_label("What to say")).to_have_value(SAID)
+    expect(page.get_by_label("What to say")).to_have_value(NOTE)
     page.get_by_label("What to say").fill("The bank has called.")
     page.evaluate(LEAVE_AND_RETURN)
     expect(page.get_by_label("What to say")).to_have_value("The bank has called.")
 
 
 def test_a_button_takes_the_text_with_which_it_was_pressed(page: Page) -> None:
-    page.evaluate(PRESS, ["Save the note", SAID])
+    page.evaluate(PRESS, ["Save the note", NOTE])
     page.wait_for_function("!JSON.stringify(sessionStorage).includes('The bank')")
     expect(page.get_by_label("What to say")).to_have_value("")

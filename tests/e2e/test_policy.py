@@ -19,10 +19,10 @@ PLATE = "KJA-417-QX"
 
 def sell(desk: Desk, plate: str, *, is_live: bool = False, **changed: str) -> Sale:
     """A third-party policy, sold today."""
-    asked = shipped.request(insurer_a.THIRD_PARTY, registration_number=plate, **changed)
+    request = shipped.request(insurer_a.THIRD_PARTY, registration_number=plate, **changed)
     seller = Seller(distributor_id=desk.seller, is_live=is_live, actor="tests")
     with desk.store.writing(Scope.of(desk.seller, is_live=is_live)) as session:
-        return buying.sell(session, insurer_a.THIRD_PARTY, asked, seller)
+        return buying.sell(session, insurer_a.THIRD_PARTY, request, seller)
 
 
 @pytest.fixture

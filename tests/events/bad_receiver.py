@@ -45,8 +45,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(200, json.dumps(SEEN).encode())
 
     def do_PUT(self) -> None:
-        said = json.loads(self.rfile.read(int(self.headers.get("content-length", "0"))))
-        _state.update(off=timedelta(seconds=said["seconds"]), secret=said["secret"])
+        body = json.loads(self.rfile.read(int(self.headers.get("content-length", "0"))))
+        _state.update(off=timedelta(seconds=body["seconds"]), secret=body["secret"])
         self._answer(204)
 
     def _answer(self, status: int, body: bytes = b"", **headers: str) -> None:

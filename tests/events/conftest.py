@@ -42,9 +42,9 @@ class Hooks:
     def scope(self) -> Scope:
         return self.partner.scope()
 
-    def register(self, url: str, *, ping: bool = True, partner: Partner | None = None, **said: Any) -> NewSecret:
+    def register(self, url: str, *, ping: bool = True, partner: Partner | None = None, **changed: Any) -> NewSecret:
         owner = partner or self.partner
-        request = requests.validate(EndpointRequest, {"url": url, "events": ["purchase.*"], **said})
+        request = requests.validate(EndpointRequest, {"url": url, "events": ["purchase.*"], **changed})
         with self.store.writing(owner.scope()) as session:
             made = endpoints.register(session, request, distributor_id=owner.id, is_live=False, actor="tests")
         if ping:

@@ -101,12 +101,12 @@ def listener() -> Iterator[tuple[int, list[object]]]:
 
 def send(port: int, *answers: Sequence[str], own_host: str | None = None) -> SendResult:
     """One delivery to a name that is resolved to the first answer, then to the next, and then to the last."""
-    said = list(answers)
+    remaining = list(answers)
 
     async def resolve(host: str, _: int) -> Sequence[str]:
         if own_host is not None and host == own_host:
             return ["93.184.216.34"]
-        return said.pop(0) if len(said) > 1 else said[0]
+        return remaining.pop(0) if len(remaining) > 1 else remaining[0]
 
     async def once() -> SendResult:
         network = GuardedNetwork(resolving=resolve, own_host=own_host)

@@ -300,12 +300,12 @@ def test_an_hour_of_failures_is_told_to_other_endpoints_and_by_mail_and_five_day
         hooks.drain()
         assert hooks.endpoint(other).state == "active"
     assert (states[0], states[2], states[-1]) == ("active", "failing", "disabled")
-    told = [each.event for each in good.received if each.headers["coverdesk-event"] != "endpoint.ping"]
-    assert [(each["type"], each["data"]["state"]) for each in told] == [
+    events = [each.event for each in good.received if each.headers["coverdesk-event"] != "endpoint.ping"]
+    assert [(each["type"], each["data"]["state"]) for each in events] == [
         ("endpoint.failing", "failing"),
         ("endpoint.disabled", "disabled"),
     ]
-    assert told[0]["previous"] == {"state": "active"}
+    assert events[0]["previous"] == {"state": "active"}
     with hooks.store.reading(Scope.system()) as session:
         letters = session.execute(sa.select(col(Mail.template), col(Mail.recipient))).all()
     assert sorted(row.template for row in letters) == ["endpoint disabled", "endpoint failing"]
@@ -399,11 +399,11 @@ def _leased(hooks: Hooks) -> list[sending.DeliveryJob]:
         return sending.lease_due(session, 9)
 
 
-def registered_with_key(hooks: Hooks, url: str, **said: Any) -> tuple[UUID, NewSecret]:
+def registered_with_key(hooks: Hooks, url: str, **changed: Any) -> tuple[UUID, NewSecret]:
     """The id of a key, and the endpoint that it registered."""
     with hooks.store.writing(Scope.system()) as session:
         caller = keys.authenticate(session, hooks.partner.test_key)
-    request = requests.validate(EndpointRequest, {"url": url, "events": ["purchase.*"], **said})
+    request = requests.validate(EndpointRequest, {"url": url, "events": ["purchase.*"], **changed})
     with hooks.store.writing(hooks.scope) as session:
         owner = {"distributor_id": hooks.partner.id, "is_live": False, "actor": "tests"}
         made = endpoints.register(session, request, key_id=caller.key_id, **owner)  # type: ignore[arg-type]
@@ -434,9 +434,9 @@ def test_endpoints_of_a_stolen_key_are_disabled_with_it_and_told_to_the_others_a
         hooks.drain()
         assert stolen.events == ["endpoint.ping"]
     assert (hooks.endpoint(made).state, hooks.endpoint(made).held) == ("disabled", 1)
-    told = good.received[-1].event
-    assert (told["type"], told["object"]["id"]) == ("endpoint.disabled", str(made.endpoint.id))
-    assert "key that registered it was revoked" in told["data"]["reason"]
+    event = good.received[-1].event
+    assert (event["type"], event["object"]["id"]) == ("endpoint.disabled", str(made.endpoint.id))
+    assert "key that registered it was revoked" in event["data"]["reason"]
     with hooks.store.reading(Scope.system()) as session:
         assert queues.count_endpoints(session) == {"active": 1, "disabled": 1}
     assert hooks.endpoint(other).state == "active"
@@ -589,8 +589,8 @@ def test_another_address_is_unverified_until_it_answers(hooks: Hooks) -> None:
     with receiving() as receiver, receiving() as second:
         made = hooks.register(receiver.url)
         with hooks.store.writing(hooks.scope) as session:
-            asked = requests.validate(EndpointChange, {"url": second.url})
-            assert endpoints.change(session, made.endpoint.id, asked, actor="tests").state == "unverified"
+            change = requests.validate(EndpointChange, {"url": second.url})
+            assert endpoints.change(session, made.endpoint.id, change, actor="tests").state == "unverified"
         hooks.sell()
         hooks.drain()
         assert second.received == []

@@ -45,7 +45,7 @@ SECOND = replace(ADMIN, id=UUID(int=ADMIN.id.int + 1), email="second@coverdesk.e
 PERSONAL = ("first_name", "last_name", "email", "phone", "address", "registration_number", "chassis_number")
 
 
-def told(store: Store, partner: Partner, *, is_live: bool = False) -> list[dict[str, Any]]:
+def list_events(store: Store, partner: Partner, *, is_live: bool = False) -> list[dict[str, Any]]:
     """Every event of a distributor, as the feed tells them; each fits the schema of its type."""
     webhooks.catch_up(store)
     with store.reading(partner.scope(is_live=is_live)) as session:
@@ -72,13 +72,13 @@ def change(store: Store, partner: Partner, verb: Any, sale: Sale, **options: Any
 
 
 def cancel(store: Store, partner: Partner, sale: Sale) -> None:
-    asked = {"actor": "desk", "reason": "asked for", "by_insurer": True, "expected_version": 1}
-    change(store, partner, policy_changes.cancel, sale, **asked)
+    inputs = {"actor": "desk", "reason": "asked for", "by_insurer": True, "expected_version": 1}
+    change(store, partner, policy_changes.cancel, sale, **inputs)
 
 
 def test_a_sale_tells_of_purchase_policy_certificate_and_customer(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, ACTIVE)
-    events = told(store, partner)
+    events = list_events(store, partner)
     assert types(events) == ["purchase.created", "policy.activated", "policy.certificate_ready", "customer.created"]
     purchase, policy, certificate, _ = events
     assert purchase["object"]["id"] == str(sale.purchase_id)
@@ -92,15 +92,15 @@ def test_a_sale_tells_of_purchase_policy_certificate_and_customer(store: Store, 
 def test_no_event_holds_what_a_person_is_called_or_reached_by(store: Store, partner: Partner) -> None:
     body = shipped.body(ACTIVE)
     sell(store, partner, ACTIVE)
-    said = orjson.dumps([event["data"] for event in told(store, partner)]).decode()
-    assert [name for name in PERSONAL if body.get(name) and str(body[name]) in said] == []
+    payloads = orjson.dumps([event["data"] for event in list_events(store, partner)]).decode()
+    assert [name for name in PERSONAL if body.get(name) and str(body[name]) in payloads] == []
 
 
 def test_a_pending_policy_is_activated_later(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, PENDING)
-    assert types(told(store, partner)) == ["purchase.created", "customer.created"]
+    assert types(list_events(store, partner)) == ["purchase.created", "customer.created"]
     change(store, partner, policy_changes.activate, sale, actor="desk", expected_version=1, insurer_accepted=True)
-    activated, ready = told(store, partner)[2:]
+    activated, ready = list_events(store, partner)[2:]
     assert (activated["type"], ready["type"]) == ("policy.activated", "policy.certificate_ready")
     assert activated["data"]["policy_number"]
     assert activated["timestamp"] == clock.to_wire(shipped.STILL)
@@ -109,18 +109,20 @@ def test_a_pending_policy_is_activated_later(store: Store, partner: Partner) -> 
 def test_a_customer_is_told_of_again_only_when_something_is_new(store: Store, partner: Partner) -> None:
     sell(store, partner, PENDING)
     sell(store, partner, PENDING, registration_number="ABC-123-XY", engine_number="E99", chassis_number="C99")
-    assert types(told(store, partner)).count("customer.updated") == 0
+    assert types(list_events(store, partner)).count("customer.updated") == 0
     other = {"registration_number": "ABC-124-XY", "engine_number": "E98", "chassis_number": "C98"}
     sell(store, partner, PENDING, **other, first_name="Adaeze")
-    assert types(told(store, partner)).count("customer.updated") == 1
+    assert types(list_events(store, partner)).count("customer.updated") == 1
 
 
 def test_declining_and_cancelling_tell_of_the_refund(store: Store, partner: Partner) -> None:
     declined, cancelled = sell(store, partner, PENDING), sell(store, partner, ACTIVE)
-    asked = {"actor": "desk", "reason": "too old", "expected_version": 1}
-    change(store, partner, policy_changes.decline, declined, **asked)
+    inputs = {"actor": "desk", "reason": "too old", "expected_version": 1}
+    change(store, partner, policy_changes.decline, declined, **inputs)
     cancel(store, partner, cancelled)
-    ended = [event for event in told(store, partner) if event["type"].endswith(("refunded", "declined", "cancelled"))]
+    ended = [
+        event for event in list_events(store, partner) if event["type"].endswith(("refunded", "declined", "cancelled"))
+    ]
     assert sorted(types(ended)) == ["policy.cancelled", "policy.declined", "purchase.refunded", "purchase.refunded"]
     refunds = {event["object"]["id"]: event["data"]["refund"] for event in ended if "refunded" in event["type"]}
     assert refunds[str(declined.purchase_id)] == f"{declined.price.total:.2f}"
@@ -131,7 +133,7 @@ def test_a_renewal_tells_the_new_end_and_the_old(store: Store, partner: Partner)
     sale = sell(store, partner, ACTIVE)
     with clock.freeze(shipped.STILL + timedelta(days=364)), store.writing(partner.scope()) as session:
         renewals.renew(session, sale.policy_id, partner.seller())
-    (renewed,) = [event for event in told(store, partner) if event["type"] == "policy.renewed"]
+    (renewed,) = [event for event in list_events(store, partner) if event["type"] == "policy.renewed"]
     assert renewed["previous"]["expiration_date"] < renewed["data"]["expiration_date"]
     assert renewed["data"]["renewal_id"]
 
@@ -142,7 +144,7 @@ def test_every_move_of_a_claim_is_told_and_its_meaning_beside_it(store: Store, p
     office.walk(claim_id, "Reviewing")
     office.do(questions.ask_claimant, claim_id, text="Which account?")
     office.walk(claim_id, *PAID, "Settled", "Reviewing", "Declined")
-    claims = [event for event in told(store, partner) if event["object"]["type"] == "claim"]
+    claims = [event for event in list_events(store, partner) if event["object"]["type"] == "claim"]
     assert types(claims).count("claim.status_changed") == 8
     assert [each for each in types(claims) if each != "claim.status_changed"] == [
         *("claim.lodged", "claim.information_requested", "claim.approved", "claim.offer_sent"),
@@ -164,14 +166,18 @@ def test_other_rates_are_told_to_all_who_sell_and_a_withheld_product_to_one(
     with store.writing(Scope.system()) as session:
         known = product_list.get_product(session, product_id)
         at = clock.lagos_midnight((shipped.STILL + timedelta(days=9)).date())
-        asked = {"start": known.latest.id, "effective_at": at, "seen": known.version, "by": ADMIN}
-        proposed = rate_changes.propose(session, product_id, {"price": "6000"}, **asked)
+        inputs = {"start": known.latest.id, "effective_at": at, "seen": known.version, "by": ADMIN}
+        proposed = rate_changes.propose(session, product_id, {"price": "6000"}, **inputs)
     with store.writing(Scope.system()) as session:
         rate_changes.confirm(session, product_id, proposed, seen=known.version + 1, by=SECOND)
-        asked = {"offered": False, "seen_version": known.version + 2, "by": ADMIN}
-        changes.set_offered(session, product_id, partner.id, **asked)
-    assert types(told(store, partner)) == ["product.price_changed", "product.withdrawn"]
-    assert types(told(store, stranger)) == types(told(store, stranger, is_live=True)) == ["product.price_changed"]
+        inputs = {"offered": False, "seen_version": known.version + 2, "by": ADMIN}
+        changes.set_offered(session, product_id, partner.id, **inputs)
+    assert types(list_events(store, partner)) == ["product.price_changed", "product.withdrawn"]
+    assert (
+        types(list_events(store, stranger))
+        == types(list_events(store, stranger, is_live=True))
+        == ["product.price_changed"]
+    )
 
 
 def exported(store: Store, kind: str = "purchases", **address: list[str]) -> bytes:
@@ -188,7 +194,7 @@ def test_a_file_of_ones_own_records_alone_is_told_with_what_it_can_be_proved_by(
     exported(store, distributor=[str(partner.id), str(stranger.id)])
     file = exported(store, distributor=[str(partner.id)])
     exported(store, distributor=[str(partner.id)], mode=["live"])
-    (ready,) = [event for event in told(store, partner) if event["type"] == "export.ready"]
+    (ready,) = [event for event in list_events(store, partner) if event["type"] == "export.ready"]
     assert ready["data"] == {
         "export_id": ready["object"]["id"],
         "kind": "purchases",
@@ -198,10 +204,10 @@ def test_a_file_of_ones_own_records_alone_is_told_with_what_it_can_be_proved_by(
         "sha256": hashlib.sha256(file).hexdigest(),
     }
     assert ready["object"]["url"].endswith(f"/v1/events?object_id={ready['object']['id']}")
-    assert types(told(store, partner, is_live=True)) == ["export.ready"]
-    assert "export.ready" not in types(told(store, stranger))
+    assert types(list_events(store, partner, is_live=True)) == ["export.ready"]
+    assert "export.ready" not in types(list_events(store, stranger))
     exported(store, "customers", distributor=[str(partner.id)])
-    assert "total" not in told(store, partner)[-1]["data"], "customers have no sum"
+    assert "total" not in list_events(store, partner)[-1]["data"], "customers have no sum"
 
 
 def test_what_was_rolled_back_is_told_to_nobody(store: Store, partner: Partner) -> None:
@@ -213,14 +219,14 @@ def test_what_was_rolled_back_is_told_to_nobody(store: Store, partner: Partner) 
 
     with pytest.raises(RuntimeError, match="the last step failed"):
         store.transact(partner.scope(), fail)
-    assert told(store, partner) == []
+    assert list_events(store, partner) == []
 
 
 def test_events_of_one_distributor_and_mode_are_shown_to_no_other(
     store: Store, partner: Partner, stranger: Partner
 ) -> None:
     sell(store, partner, ACTIVE)
-    assert told(store, stranger) == told(store, partner, is_live=True) == []
+    assert list_events(store, stranger) == list_events(store, partner, is_live=True) == []
 
 
 @every_case("made", EVENT_TYPES, ids=lambda made: made.name)

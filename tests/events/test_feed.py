@@ -36,8 +36,8 @@ WRITERS, SALES = 16, 12
 
 
 def sold(store: Store, partner: Partner, number: int) -> str:
-    asked = shipped.request(COVER, email=f"holder{number}@example.com")
-    sale = store.transact(partner.scope(), lambda s: buying.sell(s, COVER, asked, partner.seller()))
+    request = shipped.request(COVER, email=f"holder{number}@example.com")
+    sale = store.transact(partner.scope(), lambda s: buying.sell(s, COVER, request, partner.seller()))
     return str(sale.purchase_id)
 
 
@@ -68,8 +68,8 @@ def test_a_reader_that_follows_the_cursor_gets_each_event_once_while_sixteen_sel
     ids = [event["id"] for event in seen]
     assert len(ids) == len(set(ids))
     assert ids == [event["id"] for event in again]
-    told = [event["object"]["id"] for event in seen if event["type"] == "purchase.created"]
-    assert sorted(told) == sorted(purchases)
+    reported = [event["object"]["id"] for event in seen if event["type"] == "purchase.created"]
+    assert sorted(reported) == sorted(purchases)
     for object_id in {event["object"]["id"] for event in seen}:
         sequences = [event["sequence"] for event in seen if event["object"]["id"] == object_id]
         assert sequences == list(range(1, len(sequences) + 1))

@@ -157,10 +157,10 @@ def test_without_a_server_mail_waits_and_is_not_configured_rather_than_stuck(
         assert session.execute(sa.select(col(Mail.state))).scalar_one() == "queued"
     assert (found["E-mail"].queued, found["E-mail"].due, found["E-mail"].oldest_due_at) == (1, 0, None)
     hooks.later(days=2)
-    told = coverdesk("status").stdout
-    assert "E-mail            1 wait, no server configured" in told
-    assert "E-mail:" not in told
-    assert "no worker was heard of" not in told
+    output = coverdesk("status").stdout
+    assert "E-mail            1 wait, no server configured" in output
+    assert "E-mail:" not in output
+    assert "no worker was heard of" not in output
 
 
 @pytest.mark.both_databases
@@ -174,8 +174,8 @@ def test_a_server_that_is_away_is_a_fault_though_no_mail_is_due(hooks: Hooks, mo
     hooks.later(minutes=61)
     hooks.drain()
     assert row(hooks).next_try_at > hooks.now
-    said = coverdesk("status").stdout
-    assert "E-mail: work has been due for 61 minutes (The mail server could not be reached)" in said
+    output = coverdesk("status").stdout
+    assert "E-mail: work has been due for 61 minutes (The mail server could not be reached)" in output
 
 
 @every_case("to", ["", "nobody", "a@b.example\r\nBcc: c@d.example", "a@b.example,c@d.example"])

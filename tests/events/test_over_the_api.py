@@ -41,9 +41,9 @@ class Distributor:
         assert answer.status_code == status, answer.text
         return answer.json()["data"] if status < 400 else answer.json()
 
-    def register(self, url: str, **said: Any) -> Any:
+    def register(self, url: str, **changed: Any) -> Any:
         """A registered endpoint as a ping left it, with its secret."""
-        made = self.call("POST", WEBHOOKS, {"url": url, "events": ["purchase.*"], **said}, status=201)
+        made = self.call("POST", WEBHOOKS, {"url": url, "events": ["purchase.*"], **changed}, status=201)
         pinged = self.call("POST", f"{WEBHOOKS}/{made['endpoint']['id']}/ping")
         return {**made, "endpoint": pinged["endpoint"]}
 
@@ -89,8 +89,8 @@ def test_an_endpoint_is_registered_changed_tried_and_deleted(api: Distributor, h
 
 def test_a_change_names_what_an_endpoint_does_not_have(api: Distributor, client: Client, partner: Partner) -> None:
     one = f"{WEBHOOKS}/{api.register('http://127.0.0.1:9/hook')['endpoint']['id']}"
-    for said, status in (({"description": "q", "foo": 1}, 200), ({"url": "x", "foo": 1}, 400)):
-        answer = client.request("PATCH", one, key=partner.test_key, json=said)
+    for changes, status in (({"description": "q", "foo": 1}, 200), ({"url": "x", "foo": 1}, 400)):
+        answer = client.request("PATCH", one, key=partner.test_key, json=changes)
         assert (answer.status_code, answer.headers["X-Ignored-Fields"]) == (status, "foo")
 
 
@@ -127,9 +127,9 @@ def test_pings_are_in_no_feed_and_no_replay(api: Distributor, hooks: Hooks) -> N
 
 def test_a_secret_is_answered_once(api: Distributor) -> None:
     with receiving() as receiver:
-        said = {"url": receiver.url, "events": ["*"]}
-        first = api.call("POST", WEBHOOKS, said, status=201, **{"Idempotency-Key": "one"})
-        again = api.call("POST", WEBHOOKS, said, status=201, **{"Idempotency-Key": "one"})
+        body = {"url": receiver.url, "events": ["*"]}
+        first = api.call("POST", WEBHOOKS, body, status=201, **{"Idempotency-Key": "one"})
+        again = api.call("POST", WEBHOOKS, body, status=201, **{"Idempotency-Key": "one"})
         assert first["secret"].startswith("whsec_")
         assert again["secret"] is None
         assert again["endpoint"]["id"] == first["endpoint"]["id"]
@@ -196,12 +196,12 @@ def test_a_replay_takes_the_events_whose_timestamps_lie_in_the_span(api: Distrib
         hooks.drain()
         events = (each.event for each in receiver.received if each.event["type"] == "purchase.created")
         sold = sorted(events, key=lambda event: str(event["timestamp"]))
-        asked = {event["id"] for event in sold[1:3]}
+        expected = {event["id"] for event in sold[1:3]}
         span = {"from": sold[1]["timestamp"], "to": sold[2]["timestamp"]}
         before = len(receiver.received)
         assert api.call("POST", f"{one}/replay", span) == {"events": 2, "queued": True}
         hooks.drain()
-    assert {each.event["id"] for each in receiver.received[before:]} == asked
+    assert {each.event["id"] for each in receiver.received[before:]} == expected
 
 
 def test_a_replay_is_asked_for_by_instants_and_by_nothing_else(api: Distributor, hooks: Hooks) -> None:
@@ -259,9 +259,9 @@ WRONG = [
 ]
 
 
-@every_case(("said", "fields"), WRONG, ids=[str(said)[:60] for said, _ in WRONG])
-def test_a_wrong_endpoint_is_refused_by_field_and_not_kept(api: Distributor, said: Any, fields: set[str]) -> None:
-    refusal = api.call("POST", WEBHOOKS, said, status=400)
+@every_case(("body", "fields"), WRONG, ids=[str(refused_body)[:60] for refused_body, _ in WRONG])
+def test_a_wrong_endpoint_is_refused_by_field_and_not_kept(api: Distributor, body: Any, fields: set[str]) -> None:
+    refusal = api.call("POST", WEBHOOKS, body, status=400)
     assert {fault["field"].split(".")[0] for fault in refusal["errorData"]} == fields
     assert api.call("GET", WEBHOOKS) == {"endpoints": [], **envelope.counts(0)}
 
@@ -425,5 +425,5 @@ def test_the_address_in_events_of_the_first_releases_answers_too(api: Distributo
 def test_the_sample_of_every_type_names_an_address_of_the_api(api: Distributor, client: Client) -> None:
     documented = {path.partition("{")[0] for path in client.get("/v1/docs/openapi.json").json()["paths"]}
     for each in api.call("GET", "/v1/event-types")["event_types"]:
-        path, _, asked = each["sample"]["object"]["url"].removeprefix("https://desk.example/v1").partition("?")
-        assert (path if asked else f"{path.rpartition('/')[0]}/") in documented, each["type"]
+        path, _, query = each["sample"]["object"]["url"].removeprefix("https://desk.example/v1").partition("?")
+        assert (path if query else f"{path.rpartition('/')[0]}/") in documented, each["type"]

@@ -205,10 +205,10 @@ def test_an_address_that_is_judged_once_is_noticed(monkeypatch: Patch) -> None:
         port = server.getsockname()[1]
 
         def never_led_inside(*answers: Sequence[str]) -> None:
-            said = list(answers)
+            remaining = list(answers)
 
             async def resolve(_: str, __: int) -> Sequence[str]:
-                return said.pop(0) if len(said) > 1 else said[0]
+                return remaining.pop(0) if len(remaining) > 1 else remaining[0]
 
             async def once() -> None:
                 limits = SendLimits(connect=0.2, read=0.2, total=5)

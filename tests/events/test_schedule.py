@@ -28,7 +28,7 @@ def swept(store: Store, *instants: datetime) -> None:
             webhooks.sweep(store)
 
 
-def told(store: Store, partner: Partner, *types: str) -> list[dict[str, Any]]:
+def list_events(store: Store, partner: Partner, *types: str) -> list[dict[str, Any]]:
     with store.reading(partner.scope()) as session:
         page = feed.read_page(session, FeedFilter(types=types), after=None, limit=500)
     return [orjson.loads(body) for body in page.bodies]
@@ -47,9 +47,9 @@ def test_the_end_of_cover_is_told_once_at_each_distance(store: Store, partner: P
     # Twice a day about each distance, and twice a week between them.
     left = [100 - step / 2 for step in half_days if step % 7 == 0 or _is_near(100 - step / 2, distances)]
     swept(store, *(end - timedelta(days=days) for days in left))
-    expiring = told(store, partner, "policy.expiring")
+    expiring = list_events(store, partner, "policy.expiring")
     assert [event["data"]["days"] for event in expiring] == distances
-    (expired,) = told(store, partner, "policy.expired")
+    (expired,) = list_events(store, partner, "policy.expired")
     assert expired["data"]["policy_id"] == str(sale.policy_id)
     assert expired["timestamp"] >= expired["data"]["expiration_date"]
 
@@ -59,7 +59,7 @@ def test_what_ended_before_the_first_sweep_is_not_told(store: Store, partner: Pa
         sell(store, partner, insurer_a.THIRD_PARTY)
     later = shipped.STILL + timedelta(days=800)
     swept(store, later, later + timedelta(hours=1))
-    assert told(store, partner) == []
+    assert list_events(store, partner) == []
 
 
 def test_a_cancelled_policy_does_not_expire(store: Store, partner: Partner) -> None:
@@ -70,7 +70,7 @@ def test_a_cancelled_policy_does_not_expire(store: Store, partner: Partner) -> N
     with store.writing(Scope.system()) as session:
         session.get_one(Policy, sale.policy_id).cancelled_at = shipped.STILL
     swept(store, end - timedelta(hours=1), end + timedelta(hours=1))
-    assert told(store, partner) == []
+    assert list_events(store, partner) == []
 
 
 def test_an_insurer_that_is_silent_for_a_day_is_told(store: Store, partner: Partner) -> None:
@@ -80,7 +80,7 @@ def test_an_insurer_that_is_silent_for_a_day_is_told(store: Store, partner: Part
             session.get_one(Submission, sale.policy_id).state = "queued"
     day = shipped.STILL + timedelta(hours=24)
     swept(store, day - timedelta(hours=1), day + timedelta(minutes=1), day + timedelta(hours=2))
-    (delayed,) = told(store, partner, "policy.submission_delayed")
+    (delayed,) = list_events(store, partner, "policy.submission_delayed")
     assert delayed["data"]["hours"] == 24
 
 
@@ -91,7 +91,7 @@ def test_a_claim_is_due_soon_and_then_overdue_while_its_clock_runs(store: Store,
     office.put(stopped, clock_stopped_at=claim.clock_from)
     days = [day for day in range(70) if day % 7 == 0 or _is_near(day, (45, 55, 60))]
     swept(store, *(claim.clock_from + timedelta(days=day, minutes=1) for day in days))
-    events = told(store, partner, "claim.due_soon", "claim.overdue")
+    events = list_events(store, partner, "claim.due_soon", "claim.overdue")
     assert [(event["type"], event["data"]["days"]) for event in events] == [
         ("claim.due_soon", 45),
         ("claim.due_soon", 55),

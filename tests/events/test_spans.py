@@ -25,11 +25,11 @@ def test_a_delivery_is_a_span_of_the_trace_of_its_sale_and_one_that_fails_says_h
     telemetry.stop_spans()
     _ping, good, bad = receiver.received
     sent = {each.span_id: each for each in collector.named("POST webhook")}
-    told, untraced = (telemetry.parse_caller(each.headers["traceparent"]) for each in (good, bad))
-    assert told
+    caller, untraced = (telemetry.parse_caller(each.headers["traceparent"]) for each in (good, bad))
+    assert caller
     assert untraced
-    assert told.trace_id == sent[told.span_id].trace_id == TRACE
-    assert (sent[told.span_id].kind, sent[told.span_id].facts["http.response.status_code"]) == ("client", 200)
+    assert caller.trace_id == sent[caller.span_id].trace_id == TRACE
+    assert (sent[caller.span_id].kind, sent[caller.span_id].facts["http.response.status_code"]) == ("client", 200)
     assert sent[untraced.span_id].trace_id == untraced.trace_id != TRACE
     assert sent[untraced.span_id].is_failed
     assert sent[untraced.span_id].facts["error.type"] == "answered_5xx"

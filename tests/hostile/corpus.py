@@ -133,21 +133,21 @@ def ask(client: Client, partner: Partner, case: Case) -> httpx.Response:
 
 def enveloped(case: Case, answer: httpx.Response) -> None:
     """The answer is an envelope of the documented shape, and says nothing of what was sent or of our insides."""
-    said = f"{case.operation.name} with {case.what}: {answer.status_code} {answer.text[:300]}"
-    assert answer.status_code < 500, said
+    context = f"{case.operation.name} with {case.what}: {answer.status_code} {answer.text[:300]}"
+    assert answer.status_code < 500, context
     if answer.status_code == 200 and case.operation.path.endswith(FILES):
-        assert answer.headers["content-disposition"].startswith("attachment"), said
+        assert answer.headers["content-disposition"].startswith("attachment"), context
         return
-    assert answer.headers["content-type"] == "application/json", said
+    assert answer.headers["content-type"] == "application/json", context
     body = answer.json()
-    assert (body["responseCode"] == 1) is (answer.status_code < 300), said
+    assert (body["responseCode"] == 1) is (answer.status_code < 300), context
     if answer.status_code < 300:
-        assert set(body) == {"responseCode", "responseText", "data"}, said
+        assert set(body) == {"responseCode", "responseText", "data"}, context
         return
-    assert set(body) == {"responseCode", "responseText", "data", "errorData"}, said
-    assert body["data"] == {}, said
-    assert body["responseText"], said
-    assert answer.status_code in {400, 401, 404, 405, 409, 413, 415}, said
-    assert len(answer.content) < 20_000, said
+    assert set(body) == {"responseCode", "responseText", "data", "errorData"}, context
+    assert body["data"] == {}, context
+    assert body["responseText"], context
+    assert answer.status_code in {400, 401, 404, 405, 409, 413, 415}, context
+    assert len(answer.content) < 20_000, context
     for inside in ("Traceback", "sqlalchemy", "psycopg", "pydantic", "/core/", "SELECT ", "/etc/passwd", "x" * 300):
-        assert inside not in answer.text, said
+        assert inside not in answer.text, context

@@ -37,9 +37,9 @@ class Operation:
         return {**copy.deepcopy(self.example), **changed}
 
 
-def _operation(path: str, method: str, said: dict[str, Any]) -> Operation:
-    content = said.get("requestBody", {}).get("content", {})
-    asked = said.get("parameters", [])
+def _operation(path: str, method: str, described: dict[str, Any]) -> Operation:
+    content = described.get("requestBody", {}).get("content", {})
+    parameters = described.get("parameters", [])
     fields: tuple[str, ...] = ()
     example: dict[str, Any] = {}
     for media in content.values():
@@ -48,13 +48,13 @@ def _operation(path: str, method: str, said: dict[str, Any]) -> Operation:
     return Operation(
         method=method.upper(),
         path=f"/v1{path}",
-        in_path=tuple(each["name"] for each in asked if each["in"] == "path"),
-        in_query=tuple(each["name"] for each in asked if each["in"] == "query"),
+        in_path=tuple(each["name"] for each in parameters if each["in"] == "path"),
+        in_query=tuple(each["name"] for each in parameters if each["in"] == "query"),
         fields=fields,
         # A claim may be sent as JSON too, which the document says in words.
         media=(
             *content,
-            *(("application/json",) if "JSON" in said.get("requestBody", {}).get("description", "") else ()),
+            *(("application/json",) if "JSON" in described.get("requestBody", {}).get("description", "") else ()),
         ),
         example=example,
     )
@@ -71,9 +71,9 @@ def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
 def operations() -> tuple[Operation, ...]:
     """Every operation that the document states."""
     return tuple(
-        _operation(path, method, said)
+        _operation(path, method, described)
         for path, methods in api.openapi()["paths"].items()
-        for method, said in methods.items()
+        for method, described in methods.items()
     )
 
 

@@ -81,13 +81,13 @@ def _beside(route: BaseRoute) -> Iterator[str]:
         assert isinstance(route, Mount), route
 
 
-def guarded(answer: Any, said: str) -> None:
+def guarded(answer: Any, context: str) -> None:
     for name in middleware._EVERYWHERE:
-        assert name in answer.headers, f"{said} lacks {name}"
-    assert answer.headers["x-content-type-options"] == "nosniff", said
-    assert "frame-ancestors" in answer.headers["content-security-policy"], said
-    assert answer.headers["x-frame-options"] in {"DENY", "SAMEORIGIN"}, said
-    assert "x-powered-by" not in answer.headers, said
+        assert name in answer.headers, f"{context} lacks {name}"
+    assert answer.headers["x-content-type-options"] == "nosniff", context
+    assert "frame-ancestors" in answer.headers["content-security-policy"], context
+    assert answer.headers["x-frame-options"] in {"DENY", "SAMEORIGIN"}, context
+    assert "x-powered-by" not in answer.headers, context
 
 
 def test_every_route_carries_the_security_headers_for_every_method(
@@ -97,11 +97,11 @@ def test_every_route_carries_the_security_headers_for_every_method(
         guarded(client.get(address), f"GET {address} without a key")
         for method in METHODS:
             answer = client.request(method, address, key=partner.test_key)
-            said = f"{method} {address}: {answer.status_code}"
-            guarded(answer, said)
-            assert answer.status_code < 500, said
+            context = f"{method} {address}: {answer.status_code}"
+            guarded(answer, context)
+            assert answer.status_code < 500, context
             if address.startswith("/v1/") and method not in {"GET", "POST", "HEAD", "OPTIONS"}:
-                assert answer.status_code in {404, 405}, said
+                assert answer.status_code in {404, 405}, context
 
 
 def test_a_defect_carries_the_security_headers_too(
@@ -125,13 +125,13 @@ def test_a_forged_host_stands_in_no_link(store: Store, client: Client, partner: 
         sent = {"files": {"file": ("a.pdf", papers.pdf())}} if address.endswith("upload-file") else {}
         method = "POST" if sent else "GET"
         answer = client.request(method, address, key=partner.test_key, headers=forged, **sent)
-        said = f"{method} {address} with {forged}"
-        assert EVIL not in answer.text, said
-        assert EVIL not in str(answer.headers), said
+        context = f"{method} {address} with {forged}"
+        assert EVIL not in answer.text, context
+        assert EVIL not in str(answer.headers), context
         if answer.status_code == 201:
-            assert answer.json()["data"]["file_url"].startswith("http://127.0.0.1:8501/v1/files/"), said
+            assert answer.json()["data"]["file_url"].startswith("http://127.0.0.1:8501/v1/files/"), context
         location = answer.headers.get("location", "/")
-        assert re.match(r"/(?!/)", location), said
+        assert re.match(r"/(?!/)", location), context
 
 
 def test_a_header_overrides_no_method(store: Store, client: Client, partner: Partner) -> None:
@@ -154,10 +154,10 @@ def test_ranges_never_fail_and_never_multiply_a_file(store: Store, client: Clien
         whole = len(client.get(address, key=partner.test_key).content)
         for wanted in RANGES:
             answer = client.get(address, key=partner.test_key, headers={"Range": wanted})
-            said = f"{address} {wanted[:40]}: {answer.status_code}"
-            assert answer.status_code == 200, said
-            assert len(answer.content) <= whole * 1.1 + 100, said
-            guarded(answer, said)
+            context = f"{address} {wanted[:40]}: {answer.status_code}"
+            assert answer.status_code == 200, context
+            assert len(answer.content) <= whole * 1.1 + 100, context
+            guarded(answer, context)
 
 
 CRLF = "a\r\nX-Evil: 1"
@@ -203,22 +203,22 @@ def test_heads_that_no_client_sends_are_refused_and_the_next_request_is_served(
         f"POST /v1/products/credit-life-price HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {partner.test_key}\r\n"
         f"Content-Type: application/json\r\n{head}\r\n\r\n" + '{"a": 1}GET /v1/purchase HTTP/1.1\r\n\r\n'
     )
-    answer = _said(host, port, request)
+    answer = _exchange(host, port, request)
     assert not re.search(rb"HTTP/1.1 [25]\d\d", answer), answer[:200]
     assert b"purchases" not in answer, "the rest of the body was read as a request of its own"
     good = f"GET /v1/genders HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {partner.test_key}\r\n"
-    answer = _said(host, port, f"{good}Connection: close\r\n\r\n", timeout=30)
+    answer = _exchange(host, port, f"{good}Connection: close\r\n\r\n", timeout=30)
     assert answer.startswith(b"HTTP/1.1 200"), answer[:200]
 
 
-def _said(host: str, port: str, request: str, timeout: float = 1.5) -> bytes:
+def _exchange(host: str, port: str, request: str, timeout: float = 1.5) -> bytes:
     """The bytes answered until the server closes the connection, or is silent for `timeout` seconds."""
     heard = b""
     with socket.create_connection((host, int(port)), timeout=timeout) as connection:
         try:
             connection.sendall(request.encode("latin-1"))
-            while said := connection.recv(65_536):
-                heard += said
+            while chunk := connection.recv(65_536):
+                heard += chunk
         except (TimeoutError, ConnectionError):
             pass
     return heard

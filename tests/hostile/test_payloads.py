@@ -45,7 +45,7 @@ SHOWS: dict[str, Any] = {
     "insurer": Provider,
     "person": Staff,
 }
-ASKED = ("find", "email", "policy", "who", "what", "text", "provider", "from", "status", "id", "page", "order")
+PARAMETERS = ("find", "email", "policy", "who", "what", "text", "provider", "from", "status", "id", "page", "order")
 
 
 def hostile(cover: Cover[Any], text: str) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def sell_everything(client: Client, key: str, text: str) -> list[dict[str, Any]]
 
 def lodge(client: Client, key: str, number: str, file_name: str) -> str:
     """A claim whose papers have a hostile name; its id."""
-    told = {
+    fields = {
         "policy_number": number,
         "incident_type": "Loss of job",
         "accidental": "false",
@@ -92,7 +92,7 @@ def lodge(client: Client, key: str, number: str, file_name: str) -> str:
         "pending_repayment_amount": "75000",
     }
     papers_ = {name: (file_name, papers.pdf()) for name in ("loan_offer_letter", "employment_termination_letter")}
-    answer = client.post(LODGE, key=key, data=told, files=papers_)
+    answer = client.post(LODGE, key=key, data=fields, files=papers_)
     assert answer.status_code == 201, answer.text
     found: str = answer.json()["data"]["claim"]["id"]
     return found
@@ -152,7 +152,7 @@ def test_hostile_addresses_of_screens_are_refused_as_text(store: Store, screen: 
     for page in menu.SCREENS:
         at.query_params.clear()
         turn_to(at, page.path)
-        for name in ASKED:
+        for name in PARAMETERS:
             at.query_params[name] = f"{MARKDOWN}{HTML}"
         assert not at.run().exception, page.path
         assert list(unescaped(at)) == [], page.path

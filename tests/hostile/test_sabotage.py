@@ -105,8 +105,8 @@ class SecondTransaction:
             return idempotency.WireResponse(kept.status, kept.body, kept.headers)
         answer: idempotency.WireResponse = make()
         row = {"distributor_id": whose.distributor_id, "is_live": whose.is_live, "key": key, "fingerprint": print_}
-        said = {"status": answer.status, "body": answer.body, "headers": answer.headers, "created_at": clock.now()}
-        self.waiting = [KeptAnswer(**row, **said)]
+        values = {"status": answer.status, "body": answer.body, "headers": answer.headers, "created_at": clock.now()}
+        self.waiting = [KeptAnswer(**row, **values)]
         return answer
 
     def response(self, kept: idempotency.WireResponse) -> Response:
@@ -223,13 +223,13 @@ def refused_as_a_whole(client: Client, partner: Partner, store: Store, *what: st
     """Bodies of the corpus are refused with an envelope and leave no row."""
     (price,) = (each for each in post_routes() if each.path.endswith("credit-life-price"))
     before = rows(store)
-    for said, content, content_type, more in BODIES:
-        if said in what:
-            answer = ask(client, partner, Case(price, said, content, content_type, tuple(more.items())))
-            enveloped(Case(price, said), answer)
+    for name, content, content_type, more in BODIES:
+        if name in what:
+            answer = ask(client, partner, Case(price, name, content, content_type, tuple(more.items())))
+            enveloped(Case(price, name), answer)
             assert answer.status_code in {400, 413, 415}
-            assert answer.status_code == 413 or said != "too much"
-            assert "required" not in answer.text, f"{said} was read"
+            assert answer.status_code == 413 or name != "too much"
+            assert "required" not in answer.text, f"{name} was read"
     assert rows(store) == before
 
 
@@ -400,7 +400,7 @@ def test_a_number_kept_in_clear_is_noticed(store: Store, client: Client, partner
         changed = {"bvn": str(number), "registration_number": f"SAB{number % 1000}AA"}
         buy(client, partner.test_key, insurer_b.THIRD_PARTY, **changed)
         for path in ("purchase", "policies", "customers"):
-            said = client.get(f"/v1/{path}?limit=100", key=partner.test_key).text
-            assert str(number) not in said, f"/v1/{path} says a BVN"
+            text = client.get(f"/v1/{path}?limit=100", key=partner.test_key).text
+            assert str(number) not in text, f"/v1/{path} says a BVN"
 
     caught(masked_everywhere, monkeypatch, (personal, "mask_personal_numbers", lambda data, _: dict(data)))

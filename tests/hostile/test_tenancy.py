@@ -110,7 +110,7 @@ class Asker:
 
     def __init__(self, world: World, client: Client) -> None:
         self.world, self.client = world, client
-        self.asked = self.refused = 0
+        self.tries = self.refused = 0
         self._unknown: dict[tuple[str, str, str, str, str], tuple[int, str]] = {}
         self._most: dict[tuple[Tenant, str], int] = {}
         self._sent: dict[Tenant, frozenset[str]] = {tenant: frozenset() for tenant in world.tenants}
@@ -118,7 +118,7 @@ class Asker:
     def check(self, case: Case) -> None:
         """AssertionError when the answer says or does anything about another tenant's records."""
         answer = self.send(case)
-        self.asked += 1
+        self.tries += 1
         self.refused += answer.status_code >= 400
         assert answer.status_code < 500, f"{case}: {answer.status_code} {answer.text[:300]}"
         self._says_nothing(case, answer)
@@ -160,8 +160,8 @@ class Asker:
         if case.operation.writes and answer.status_code < 300 and case.name in case.operation.fields:
             # It was taken as a plate, an address or the like, and is the sender's own from then on.
             self._sent[case.tenant] |= words_in(case.value) | {case.value.lower()}
-        said = words_in(text) & self.world.secret[case.tenant] - self._sent[case.tenant]
-        assert not said, f"{case} tells of {sorted(said)[:3]}"
+        leaked = words_in(text) & self.world.secret[case.tenant] - self._sent[case.tenant]
+        assert not leaked, f"{case} tells of {sorted(leaked)[:3]}"
 
     def _like_unknown(self, case: Case, answer: httpx.Response) -> None:
         """Somebody else's record answers as one that does not exist: not even that it exists is told."""
@@ -266,10 +266,10 @@ def test_no_tenant_reads_counts_or_writes_what_is_anothers(store: Store, client:
         asker.check(case)
     assert world.fingerprint(others) == before, f"something of another tenant was written (seed {SEED})"
     values = {each: sorted(world.names(each)) for each in world.tenants}
-    while asker.asked < wanted:
+    while asker.tries < wanted:
         asker.check(random_case(world, dice, values))
-    assert asker.refused > asker.asked // 4
-    print(f"tenancy: {asker.asked} tries of {len(whole)} in the matrix, 0 leaks, seed {SEED}")
+    assert asker.refused > asker.tries // 4
+    print(f"tenancy: {asker.tries} tries of {len(whole)} in the matrix, 0 leaks, seed {SEED}")
 
 
 MODES = (
@@ -302,9 +302,9 @@ def test_no_export_mixes_modes_whatever_its_address_says(store: Store, client: C
         for query in MODES if kind.name != "audit" else ():
             answer = client.get(f"/exports/{kind.name}.csv?{query}", headers=cookie)
             assert answer.status_code in {200, 400}, (kind.name, query, answer.text[:200])
-            said, name = words_in(answer.text), answer.headers.get("content-disposition", "-live-")
+            shown, name = words_in(answer.text), answer.headers.get("content-disposition", "-live-")
             other = live if "-test-" in name else test
-            assert not said & (other - shared), (kind.name, query)
+            assert not shown & (other - shared), (kind.name, query)
             # Loss ratios are sums of one mode, by product and distributor: they name no record.
-            is_known = kind.name == "loss-ratios" or said & (live | test)
+            is_known = kind.name == "loss-ratios" or shown & (live | test)
             assert answer.status_code != 200 or is_known, f"{kind.name} shows nothing at all"

@@ -71,16 +71,16 @@ class Line:
     def drain(self, limits: CallLimits = PATIENT) -> None:
         self.worker(limits=limits).drain()
 
-    def told(self, sale: Sale) -> Submission:
+    def read_submission(self, sale: Sale) -> Submission:
         return self._one(Submission, sale.policy_id)
 
     def policy(self, sale: Sale) -> Policy:
         return self._one(Policy, sale.policy_id)
 
     def connection(self, sale: Sale) -> InsurerConnection:
-        return self._one(InsurerConnection, self.told(sale).provider_id)
+        return self._one(InsurerConnection, self.read_submission(sale).provider_id)
 
-    def asked(self, sale: Sale) -> RequestRecord:
+    def read_record(self, sale: Sale) -> RequestRecord:
         """Return the sandbox's record of a policy."""
         return self.sandbox.ledger.records[str(sale.policy_id)]
 

@@ -24,7 +24,7 @@ def test_a_call_is_a_span_of_the_trace_of_its_sale_and_one_that_fails_says_how(
     (bad,) = [each for each in calls if each.is_failed]
     assert good.facts["http.response.status_code"] == 200
     assert bad.facts["error.type"] == "slow"
-    caller = telemetry.parse_caller(str(line.asked(sale).traceparent))
+    caller = telemetry.parse_caller(str(line.read_record(sale).traceparent))
     assert caller
     assert (caller.trace_id, caller.span_id) == (TRACE, good.span_id)
     assert b"example.com" not in b"".join(collector.bodies)

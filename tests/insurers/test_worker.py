@@ -55,18 +55,23 @@ def test_accepted_policy_comes_into_force_with_the_insurers_number(line: Line) -
     sale = line.sell(bvn="22345678901")
     assert not line.policy(sale).activated
     line.drain()
-    policy, told, asked = line.policy(sale), line.told(sale), line.asked(sale)
+    policy, submission, record = line.policy(sale), line.read_submission(sale), line.read_record(sale)
     assert policy.activated
     assert policy.submitted_to_provider
-    assert policy.policy_number == asked.number == told.insurer_number
+    assert policy.policy_number == record.number == submission.insurer_number
     assert (policy.start_at, policy.expiration_at) == (
         clock.midnight(clock.today()),
         clock.midnight(clock.add_months(clock.today(), 12)),
     )
-    assert policy.provider_policy_id == f"sandbox-{asked.number}".replace("/", "-")
+    assert policy.provider_policy_id == f"sandbox-{record.number}".replace("/", "-")
     assert policy.certificate_code
-    assert (told.state, told.answer, told.attempts, told.leased_until) == ("accepted", "accepted", 1, None)
-    assert (asked.request_count, asked.mode, asked.authorization) == (1, "test", "Bearer sandbox-credential")
+    assert (submission.state, submission.answer, submission.attempts, submission.leased_until) == (
+        "accepted",
+        "accepted",
+        1,
+        None,
+    )
+    assert (record.request_count, record.mode, record.authorization) == (1, "test", "Bearer sandbox-credential")
     assert history(line, sale)[-1].actor == "insurer insurer-b"
 
 
@@ -76,25 +81,25 @@ def test_active_policy_is_reported_and_keeps_its_number(line: Line, connect: Cal
     sale = line.sell(cover=insurer_d.COVERS[0])
     number = line.policy(sale).policy_number
     line.drain()
-    policy, told = line.policy(sale), line.told(sale)
+    policy, submission = line.policy(sale), line.read_submission(sale)
     assert (policy.policy_number, policy.submitted_to_provider, policy.version) == (number, True, 2)
-    assert (told.state, told.insurer_number) == ("accepted", line.asked(sale).number)
+    assert (submission.state, submission.insurer_number) == ("accepted", line.read_record(sale).number)
 
 
 @pytest.mark.both_databases
 def test_pending_policy_is_asked_about_again_until_it_is_decided(line: Line) -> None:
     sale = line.sell("pends")
     line.drain()
-    told = line.told(sale)
-    assert (told.state, told.answer, told.failures) == ("queued", "pending", 0)
-    assert "An underwriter looks at it" in str(told.last_error)
-    assert told.next_try_at is not None
+    submission = line.read_submission(sale)
+    assert (submission.state, submission.answer, submission.failures) == ("queued", "pending", 0)
+    assert "An underwriter looks at it" in str(submission.last_error)
+    assert submission.next_try_at is not None
     line.drain()
-    assert line.asked(sale).request_count == 1
-    with clock.freeze(told.next_try_at):
+    assert line.read_record(sale).request_count == 1
+    with clock.freeze(submission.next_try_at):
         line.drain()
     assert line.policy(sale).activated
-    assert line.told(sale).last_error is None
+    assert line.read_submission(sale).last_error is None
 
 
 def test_declined_policy_gives_the_whole_premium_back(line: Line) -> None:
@@ -103,7 +108,10 @@ def test_declined_policy_gives_the_whole_premium_back(line: Line) -> None:
     policy = line.policy(sale)
     assert policy.declined_at == clock.now()
     assert refunds(line) == [policy.genius_price_minor]
-    assert (line.told(sale).state, line.told(sale).last_error) == ("declined", "The sandbox does not take this risk")
+    assert (line.read_submission(sale).state, line.read_submission(sale).last_error) == (
+        "declined",
+        "The sandbox does not take this risk",
+    )
     assert [entry.action for entry in history(line, sale)] == ["policy sold", "policy declined"]
 
 
@@ -111,9 +119,9 @@ def test_declined_policy_gives_the_whole_premium_back(line: Line) -> None:
 def test_insurer_that_declines_what_is_in_force_goes_to_a_person(line: Line) -> None:
     sale = line.sell("declines", cover=insurer_b.COVERS[0])
     line.drain()
-    told = line.told(sale)
-    assert (told.state, told.answer) == ("dead", "declined")
-    assert "it is in force here: The sandbox does not take this risk" in str(told.last_error)
+    submission = line.read_submission(sale)
+    assert (submission.state, submission.answer) == ("dead", "declined")
+    assert "it is in force here: The sandbox does not take this risk" in str(submission.last_error)
     assert line.policy(sale).declined_at is None
     assert refunds(line) == []
 
@@ -122,11 +130,16 @@ def test_insurer_that_declines_what_is_in_force_goes_to_a_person(line: Line) -> 
 def test_no_usable_answer_waits_for_another_try(line: Line, magic: str) -> None:
     sale = line.sell(magic)
     line.drain(IMPATIENT if magic in SILENT else PATIENT)
-    told = line.told(sale)
-    assert (told.state, told.attempts, told.failures, told.leased_until) == ("queued", 1, 1, None)
-    assert told.last_error
-    assert told.next_try_at is not None
-    wait = told.next_try_at - clock.now()
+    submission = line.read_submission(sale)
+    assert (submission.state, submission.attempts, submission.failures, submission.leased_until) == (
+        "queued",
+        1,
+        1,
+        None,
+    )
+    assert submission.last_error
+    assert submission.next_try_at is not None
+    wait = submission.next_try_at - clock.now()
     assert timedelta(seconds=22) <= wait <= timedelta(seconds=38) or (magic, wait.total_seconds()) == ("rests", 120)
     assert not line.policy(sale).activated
 
@@ -135,8 +148,8 @@ def test_no_usable_answer_waits_for_another_try(line: Line, magic: str) -> None:
 def test_lost_reply_has_one_effect(line: Line) -> None:
     sale = line.sell("forgets")
     line.drain()
-    assert line.told(sale).failures == 1
-    number = line.asked(sale).number
+    assert line.read_submission(sale).failures == 1
+    number = line.read_record(sale).number
     assert number is not None
     with after(minutes=1):
         line.drain()
@@ -148,9 +161,9 @@ def test_lost_reply_has_one_effect(line: Line) -> None:
 def test_request_that_the_insurer_refuses_goes_to_a_person_at_once(line: Line) -> None:
     sale = line.sell("rejects")
     line.drain()
-    told = line.told(sale)
-    assert (told.state, told.attempts, told.next_try_at) == ("dead", 1, None)
-    assert told.last_error == "The insurer refused the request (422): The engine number is missing"
+    submission = line.read_submission(sale)
+    assert (submission.state, submission.attempts, submission.next_try_at) == ("dead", 1, None)
+    assert submission.last_error == "The insurer refused the request (422): The engine number is missing"
     assert line.connection(sale).failures == 0
     assert history(line, sale)[-1].action == "submission set aside"
 
@@ -161,24 +174,24 @@ def test_after_so_many_failures_nobody_tries_any_more(line: Line) -> None:
     for hour in range(sending.MAX_FAILURES):
         with after(hours=2 * hour):
             line.drain()
-    told = line.told(sale)
-    assert (told.state, told.attempts, told.next_try_at) == ("dead", sending.MAX_FAILURES, None)
+    submission = line.read_submission(sale)
+    assert (submission.state, submission.attempts, submission.next_try_at) == ("dead", sending.MAX_FAILURES, None)
     with after(days=30):
         line.drain()
-    assert line.asked(sale).request_count == sending.MAX_FAILURES
+    assert line.read_record(sale).request_count == sending.MAX_FAILURES
 
 
 @pytest.mark.both_databases
 def test_number_of_another_policy_goes_to_a_person_and_not_to_a_crash(line: Line) -> None:
     first, second = line.sell("clashes"), line.sell("clashes", registration_number="KJA-777ZZ")
     line.drain()
-    assert sorted((line.told(sale).state, line.policy(sale).activated) for sale in (first, second)) == [
+    assert sorted((line.read_submission(sale).state, line.policy(sale).activated) for sale in (first, second)) == [
         ("accepted", True),
         ("dead", False),
     ]
-    (dead,) = (sale for sale in (first, second) if line.told(sale).state == "dead")
-    assert "is the number of another policy of this insurer" in str(line.told(dead).last_error)
-    assert line.told(dead).insurer_number == "SBX/SAME"
+    (dead,) = (sale for sale in (first, second) if line.read_submission(sale).state == "dead")
+    assert "is the number of another policy of this insurer" in str(line.read_submission(dead).last_error)
+    assert line.read_submission(dead).insurer_number == "SBX/SAME"
 
 
 @pytest.mark.both_databases
@@ -187,7 +200,7 @@ def test_defect_of_ours_goes_to_a_person_and_stops_nothing_else(line: Line) -> N
     with line.store.writing(Scope.system()) as session:
         session.get_one(Policy, sick.policy_id).payload = {"Email": "x@y.example", "huge": 1 << 80}
     line.drain()
-    assert (line.told(sick).state, line.told(sick).last_error) == ("dead", worker.INTERNAL_ERROR)
+    assert (line.read_submission(sick).state, line.read_submission(sick).last_error) == ("dead", worker.INTERNAL_ERROR)
     assert line.policy(well).activated
 
 
@@ -196,8 +209,8 @@ def test_cancelled_and_declined_policies_are_never_sent(line: Line) -> None:
     change(line, cancelled, changes.cancel, reason="sold the car", by_insurer=False)
     change(line, declined, changes.decline, reason="too old")
     line.drain()
-    assert line.told(cancelled).state == "withdrawn"
-    assert line.told(declined).state == "declined"
+    assert line.read_submission(cancelled).state == "withdrawn"
+    assert line.read_submission(declined).state == "declined"
     assert not {str(sale.policy_id) for sale in (cancelled, declined)} & set(line.sandbox.ledger.records)
 
 
@@ -206,10 +219,10 @@ def test_policy_that_ended_while_it_was_queued_is_taken_out_of_the_queue(line: L
     sale = line.sell()
     change(line, sale, changes.cancel, reason="sold the car", by_insurer=False)
     with line.store.writing(Scope.system()) as session:
-        told = session.get_one(Submission, sale.policy_id)
-        told.state, told.next_try_at = "queued", clock.now()
+        submission = session.get_one(Submission, sale.policy_id)
+        submission.state, submission.next_try_at = "queued", clock.now()
     assert claim(line) == []
-    assert line.told(sale).state == "withdrawn"
+    assert line.read_submission(sale).state == "withdrawn"
 
 
 @pytest.mark.both_databases
@@ -217,7 +230,7 @@ def test_two_workers_send_nothing_twice(line: Line) -> None:
     sales = [line.sell(registration_number=f"KJA-{number}ZZ") for number in range(100, 112)]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda worker: worker.drain(), [line.worker(), line.worker()]))
-    assert [line.asked(sale).request_count for sale in sales] == [1] * len(sales)
+    assert [line.read_record(sale).request_count for sale in sales] == [1] * len(sales)
     assert all(line.policy(sale).activated for sale in sales)
 
 
@@ -226,12 +239,12 @@ def test_work_of_a_killed_worker_is_taken_over_when_its_lease_ends(line: Line) -
     sale = line.sell()
     (job,) = claim(line)
     line.drain()
-    assert (job.attempt, line.told(sale).attempts) == (1, 1)
+    assert (job.attempt, line.read_submission(sale).attempts) == (1, 1)
     assert str(sale.policy_id) not in line.sandbox.ledger.records
     with clock.freeze(clock.now() + sending.LEASE):
         line.drain()
     assert line.policy(sale).activated
-    assert line.told(sale).attempts == 2
+    assert line.read_submission(sale).attempts == 2
 
 
 @pytest.mark.both_databases
@@ -241,9 +254,9 @@ def test_failure_of_a_worker_that_lost_its_lease_changes_nothing(line: Line) -> 
     with clock.freeze(clock.now() + sending.LEASE):
         (newer,) = claim(line)
         line.worker()._apply_outcome(job, InsurerAnswer(status="pending"))
-        assert line.told(sale).leased_until == clock.now() + sending.LEASE
+        assert line.read_submission(sale).leased_until == clock.now() + sending.LEASE
         line.worker()._apply_outcome(newer, InsurerAnswer(status="pending"))
-        assert line.told(sale).leased_until is None
+        assert line.read_submission(sale).leased_until is None
 
 
 @pytest.mark.parametrize("status", ["accepted", "declined"])
@@ -253,10 +266,10 @@ def test_answer_after_the_policy_was_cancelled_is_written_down_only(line: Line, 
     change(line, sale, changes.cancel, reason="sold the car", by_insurer=False)
     for _ in range(2):
         line.worker()._apply_outcome(job, InsurerAnswer(status=status, policy_number="LATE/1"))
-    policy, told = line.policy(sale), line.told(sale)
+    policy, submission = line.policy(sale), line.read_submission(sale)
     assert (policy.version, policy.activated, policy.declined_at) == (2, False, None)
-    assert (told.state, told.answer, told.insurer_number) == ("withdrawn", status, "LATE/1")
-    assert "answered late" in str(told.last_error)
+    assert (submission.state, submission.answer, submission.insurer_number) == ("withdrawn", status, "LATE/1")
+    assert "answered late" in str(submission.last_error)
     assert [entry.action for entry in history(line, sale)] == [
         "policy sold",
         "policy cancelled",
@@ -276,8 +289,12 @@ def test_answer_after_the_desk_activated_does_not_change_the_number(
     (job,) = claim(line)
     change(line, sale, changes.activate, policy_number="DESK/1", insurer_accepted=accepted)
     line.worker()._apply_outcome(job, InsurerAnswer(status="accepted", policy_number="LATE/2"))
-    told = line.told(sale)
-    assert (line.policy(sale).policy_number, told.state, told.insurer_number) == ("DESK/1", "accepted", "LATE/2")
+    submission = line.read_submission(sale)
+    assert (line.policy(sale).policy_number, submission.state, submission.insurer_number) == (
+        "DESK/1",
+        "accepted",
+        "LATE/2",
+    )
     assert history(line, sale)[-1].action == logged
 
 
@@ -286,7 +303,7 @@ def test_personal_numbers_in_a_reason_show_their_last_four(line: Line) -> None:
     (job,) = claim(line)
     assert job.payload["BVN"] == "22345678901"
     line.worker()._apply_outcome(job, InsurerAnswer(status="declined", reason="BVN 22345678901 is blocked"))
-    assert line.told(sale).last_error == "BVN *******8901 is blocked"
+    assert line.read_submission(sale).last_error == "BVN *******8901 is blocked"
     assert "22345678901" not in str([entry.after for entry in history(line, sale)])
 
 
@@ -294,12 +311,12 @@ def test_personal_numbers_in_a_reason_show_their_last_four(line: Line) -> None:
 def test_connection_rests_after_failures_in_a_row_and_one_policy_tries_it_again(line: Line) -> None:
     sales = [line.sell("breaks", registration_number=f"KJA-{number}ZZ") for number in range(100, 110)]
     line.worker(concurrency=1).drain()
-    assert sum(line.told(sale).attempts for sale in sales) == sending.FAILURES_TO_TRIP
+    assert sum(line.read_submission(sale).attempts for sale in sales) == sending.FAILURES_TO_TRIP
     resting = line.connection(sales[0])
     assert resting.rests_until == clock.now() + sending.REST_PERIODS[0]
     with clock.freeze(resting.rests_until):
         line.drain()
-        assert sum(line.told(sale).attempts for sale in sales) == sending.FAILURES_TO_TRIP + 1
+        assert sum(line.read_submission(sale).attempts for sale in sales) == sending.FAILURES_TO_TRIP + 1
         assert line.connection(sales[0]).rests_until == clock.now() + sending.REST_PERIODS[1]
 
 
@@ -337,14 +354,14 @@ def test_insurer_without_an_address_keeps_its_queue(line: Line) -> None:
     sale = line.sell(cover=insurer_a.COMPREHENSIVE)
     active = line.sell(cover=insurer_a.THIRD_PARTY)
     line.drain()
-    assert (line.told(sale).state, line.told(sale).attempts) == ("queued", 0)
-    assert line.told(active).state == "delegated"
+    assert (line.read_submission(sale).state, line.read_submission(sale).attempts) == ("queued", 0)
+    assert line.read_submission(active).state == "delegated"
 
 
 def test_test_records_reach_no_real_insurer(line: Line, connect: Callable[..., None]) -> None:
     connect(insurer_b_url="https://insurer.example")
     test = line.sell(cover=insurer_b.COVERS[0])
-    assert line.told(test).state == "delegated"
+    assert line.read_submission(test).state == "delegated"
     connect(insurer_b_test_url=line.sandbox.url)
     pending = line.sell()
     line.drain()
@@ -358,8 +375,8 @@ def test_running_worker_sends_what_is_sold_and_finishes_what_it_holds(line: Line
     while str(sale.policy_id) not in line.sandbox.ledger.records:
         Event().wait(0.01)
     worker.stop()
-    told = line.told(sale)
-    assert (told.attempts, told.failures, told.leased_until) == (1, 1, None)
+    submission = line.read_submission(sale)
+    assert (submission.attempts, submission.failures, submission.leased_until) == (1, 1, None)
     worker.stop()
 
 
@@ -401,6 +418,6 @@ def test_the_trace_of_the_sale_goes_on_to_the_insurer(line: Line) -> None:
     with telemetry.within_trace(trace_id):
         sale = line.sell()
     line.drain()
-    caller = telemetry.parse_caller(str(line.asked(sale).traceparent))
+    caller = telemetry.parse_caller(str(line.read_record(sale).traceparent))
     assert caller is not None
     assert caller.trace_id == trace_id

@@ -16,7 +16,7 @@ def done(seen: list[Seen]) -> list[Seen]:
     return [each for each in seen if each.status == 201]
 
 
-def told(name: str, seen: list[Seen], seconds: float) -> float:
+def report(name: str, seen: list[Seen], seconds: float) -> float:
     """Print one phase; answer with its sales a second."""
     good, refused = done(seen), [each for each in seen if each.status in (429, 503)]
     rate = len(good) / seconds
@@ -45,10 +45,10 @@ async def beside_half_requests(server: Server, clients: Connections, seconds: fl
     def one() -> bytes:
         return sale(server.key)
 
-    told("8 clients alone", await clients.closed(one, clients=8, seconds=seconds), seconds)
+    report("8 clients alone", await clients.closed(one, clients=8, seconds=seconds), seconds)
     held = [*await half(server, b"POST /v1/products/buy-credit-life HTTP/1.1\r\nHost: x\r\nAuthor")]
     held += await half(server, one()[:-100])
-    told("beside 400 half requests", await clients.closed(one, clients=8, seconds=seconds), seconds)
+    report("beside 400 half requests", await clients.closed(one, clients=8, seconds=seconds), seconds)
     for writer in held:
         writer.close()
 
@@ -61,11 +61,11 @@ async def measure(server: Server) -> None:
 
     await clients.closed(one, clients=CLIENTS, seconds=3)
     await beside_half_requests(server, clients, SECONDS / 2)
-    peak = told("peak, 32 clients", await clients.closed(one, clients=CLIENTS, seconds=SECONDS), SECONDS)
-    before = told("half of it, open", await clients.opened(one, rate=peak / 2, seconds=SECONDS / 2), SECONDS / 2)
-    over = told("four times the peak, open", await clients.opened(one, rate=peak * 4, seconds=SECONDS), SECONDS)
+    peak = report("peak, 32 clients", await clients.closed(one, clients=CLIENTS, seconds=SECONDS), SECONDS)
+    before = report("half of it, open", await clients.opened(one, rate=peak / 2, seconds=SECONDS / 2), SECONDS / 2)
+    over = report("four times the peak, open", await clients.opened(one, rate=peak * 4, seconds=SECONDS), SECONDS)
     seen = await clients.opened(one, rate=peak / 2, seconds=10)
-    told("half of it again, open", seen, 10)
+    report("half of it again, open", seen, 10)
     start = min(each.at for each in seen)
     late = [s.at - start for s in seen if s.status != 201 or s.seconds > 0.5]
     print(f"goodput at 4x: {over / peak:.0%} of the peak; last slow or refused sale {max(late, default=0):.1f} s after")

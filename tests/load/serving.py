@@ -57,20 +57,20 @@ def environment(folder: Path, port: int, **settings: str) -> dict[str, str]:
     }
 
 
-def run(*words: str, told: dict[str, str]) -> str:
+def run(*words: str, variables: dict[str, str]) -> str:
     """One command in a process of its own; what it printed."""
-    done = subprocess.run([COVERDESK, *words], check=False, env=told, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([COVERDESK, *words], check=False, env=variables, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr)
     return done.stdout.strip()
 
 
 @contextmanager
-def started(command: str, folder: Path, port: int, told: dict[str, str]) -> "Iterator[subprocess.Popen[bytes]]":
+def started(command: str, folder: Path, port: int, variables: dict[str, str]) -> "Iterator[subprocess.Popen[bytes]]":
     """A server process on the store of a folder, which is made; its log lies beside the store."""
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(
-            [COVERDESK, command, "--port", str(port)], env=told, cwd=ROOT, stdout=log, stderr=log
+            [COVERDESK, command, "--port", str(port)], env=variables, cwd=ROOT, stdout=log, stderr=log
         )
     try:
         _wait_for(port, process)
@@ -88,23 +88,23 @@ def started(command: str, folder: Path, port: int, told: dict[str, str]) -> "Ite
 def serving(command: str = "api", *, purchases: int = 0, **settings: str) -> Iterator[Server]:
     """`coverdesk api` or `coverdesk serve` on a fresh SQLite store; everything is gone afterwards."""
     folder, port = Path(tempfile.mkdtemp(prefix="coverdesk-load-")), free_port()
-    told = environment(folder, port, **settings)
+    variables = environment(folder, port, **settings)
     try:
-        run(*(["demo", "--purchases", str(purchases)] if purchases else ["init"]), told=told)
-        key = run("keys", "issue", "--distributor", "Swift Lenders", "--mode", "test", told=told)
-        with started(command, folder, port, told) as process:
+        run(*(["demo", "--purchases", str(purchases)] if purchases else ["init"]), variables=variables)
+        key = run("keys", "issue", "--distributor", "Swift Lenders", "--mode", "test", variables=variables)
+        with started(command, folder, port, variables) as process:
             yield Server(port, folder, process, key)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
-    until, said = time.monotonic() + 90, b""
+    until, response = time.monotonic() + 90, b""
     while time.monotonic() < until and process.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 10) as asked:
-            asked.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            said = asked.makefile("rb").read()
-            if said.startswith(b"HTTP/1.1 200"):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 10) as connection:
+            connection.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            response = connection.makefile("rb").read()
+            if response.startswith(b"HTTP/1.1 200"):
                 return
         time.sleep(0.1)
-    raise RuntimeError(f"the server did not start: {said[-200:]!r}")
+    raise RuntimeError(f"the server did not start: {response[-200:]!r}")

@@ -40,17 +40,17 @@ def open_session() -> str:
 
 async def visit(url: str, cookie: str, screen: str) -> int:
     """Open a screen, wait until its script has run, and leave; returns how many messages came."""
-    asked = BackMsg()
-    asked.rerun_script.page_name = screen
+    request = BackMsg()
+    request.rerun_script.page_name = screen
     headers = {"Cookie": f"{sign_in.COOKIE}={cookie}", "Origin": url}
     address = f"ws://{urlsplit(url).netloc}/_stcore/stream"
-    count, told = 0, ForwardMsg()
+    count, reply = 0, ForwardMsg()
     async with connect(address, additional_headers=headers, subprotocols=["streamlit"], max_size=None) as socket:  # type: ignore[list-item]
-        await socket.send(asked.SerializeToString())
+        await socket.send(request.SerializeToString())
         async for message in socket:
             count += 1
-            told.ParseFromString(message if isinstance(message, bytes) else message.encode())
-            if told.WhichOneof("type") == "script_finished":
+            reply.ParseFromString(message if isinstance(message, bytes) else message.encode())
+            if reply.WhichOneof("type") == "script_finished":
                 break
     return count
 

@@ -34,15 +34,15 @@ class Desk:
         self.store, self.owner = store, Owner(distributor_id=partner.id, is_live=is_live)
         self.scope = partner.scope(is_live=is_live)
         started = TODAY - timedelta(days=90)
-        asked = {"loan_start_date": started.isoformat(), "loan_tenure": 12, **changed}
+        loan = {"loan_start_date": started.isoformat(), "loan_tenure": 12, **changed}
         with clock.freeze(NOON - timedelta(days=90)):
-            self.sale = sell(store, partner, CREDIT_LIFE, is_live=is_live, **asked)
+            self.sale = sell(store, partner, CREDIT_LIFE, is_live=is_live, **loan)
 
     def lodge(
         self, *, text: str = "", at: datetime = NOON, scope: Scope | None = None, actor: str = "tests", **changed: Any
     ) -> tuple[ClaimRecord, list[str]]:
         """A claim with the papers that it needs, and the flags that it raised."""
-        told = {
+        fields = {
             "policy_number": self.sale.policy["meta"]["policy_number"],
             "incident_type": "Burglary",
             "accidental": "false",
@@ -52,13 +52,13 @@ class Desk:
             "pending_repayment_amount": "75000",
             **changed,
         }
-        needed = submitted.list_required_of_incident(told["incident_type"], accidental=told["accidental"] == "true")
+        needed = submitted.list_required_of_incident(fields["incident_type"], accidental=fields["accidental"] == "true")
         arriving = [
             ReceivedFile(field=name, file_name="a.pdf", content=papers.pdf(text=text or ids.new_code()))
             for name in needed
-            if name not in told
+            if name not in fields
         ]
-        request = requests.validate(CreditLifeClaimRequest, {**told, **{file.field: file.url for file in arriving}})
+        request = requests.validate(CreditLifeClaimRequest, {**fields, **{file.field: file.url for file in arriving}})
         with (
             clock.freeze(at),
             files.store_files(arriving) as kept,

@@ -43,7 +43,7 @@ PEOPLE: dict[str, tuple[list[str], int | None]] = {
     "root": (["admin"], None),
     "funmi": (["finance", "operations"], None),
 }
-SAID: dict[str, dict[str, Any]] = {
+INPUTS: dict[str, dict[str, Any]] = {
     "Repair estimate submitted": {"amount": "60000", "estimate_document": "loan_offer_letter"},
     "Approved": {"amount": "75000"},
     "Offer sent": {"amount": "70000", "note": "As agreed by phone"},
@@ -96,13 +96,13 @@ class Office:
     def lodge_on_cover_bought_after(self) -> UUID:
         """A claim for a loss of three weeks ago on a cover that is sold now, with a start 120 days back."""
         started = (NOON - timedelta(days=120)).date().isoformat()
-        asked = {
+        loan = {
             "loan_start_date": started,
             "loan_tenure": 12,
             "email": "late@x.example",
             "phone_number": "08035550042",
         }
-        self.desk.sale = sell(self.store, self.partner, CREDIT_LIFE, **asked)
+        self.desk.sale = sell(self.store, self.partner, CREDIT_LIFE, **loan)
         return self.lodge_again(incident_date="2026-10-30")
 
     def name_account(self, claim_id: UUID, number: str = "0123456789") -> None:
@@ -127,25 +127,25 @@ class Office:
                 setattr(claim, name, value)
 
     def move(
-        self, claim_id: UUID, to: str, *, by: str = "bola", version: int | None = None, **said: Any
+        self, claim_id: UUID, to: str, *, by: str = "bola", version: int | None = None, **inputs: Any
     ) -> ClaimChange:
         """One move with the version of now, unless another is given."""
         seen = self.claim(claim_id).version if version is None else version
         if to == "Approved":
-            said.setdefault("reasons", dict.fromkeys(CHECK_KEYS, "Seen, and accepted"))
+            inputs.setdefault("reasons", dict.fromkeys(CHECK_KEYS, "Seen, and accepted"))
         if to == "Offer accepted":
-            said.setdefault("note", "Accepted on the phone")
+            inputs.setdefault("note", "Accepted on the phone")
         with self.store.writing(DESK) as session:
-            return claim_moves.move_claim(session, claim_id, to=to, person=self.people[by], version=seen, **said)
+            return claim_moves.move_claim(session, claim_id, to=to, person=self.people[by], version=seen, **inputs)
 
     def walk(self, claim_id: UUID, *statuses: str) -> None:
         """Moves with what each needs; who approved does not pay, and every payment has a reference of its own."""
         for status in statuses:
-            said = dict(SAID.get(status, {}))
+            inputs = dict(INPUTS.get(status, {}))
             if status == "Paid":
                 self.payments += 1
-                said["payment_reference"] = f"TRF-{self.payments:04d}"
-            self.move(claim_id, status, by=WHO.get(status, "sade"), **said)
+                inputs["payment_reference"] = f"TRF-{self.payments:04d}"
+            self.move(claim_id, status, by=WHO.get(status, "sade"), **inputs)
 
     def certify(self, claim_id: UUID) -> None:
         """Give the approval that stands on a claim which was put into its state past the services."""

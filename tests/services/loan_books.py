@@ -28,7 +28,7 @@ HEADING = (
     *("loan_account_number", "first_name", "last_name", "date_of_birth", "loan_amount", "loan_tenure_months"),
     *("loan_start_date", "gender", "phone_number", "email"),
 )
-SAID = {
+FORM = {
     "kind": "additions",
     "product_id": PRODUCT,
     "month": "2026-11",
@@ -80,14 +80,14 @@ class Lender:
     def scope(self) -> Scope:
         return self.partner.scope(is_live=self.is_live)
 
-    def upload(self, content: bytes, name: str = "loans.csv", by: Person | None = None, **said: Any) -> UUID:
+    def upload(self, content: bytes, name: str = "loans.csv", by: Person | None = None, **details: Any) -> UUID:
         owner = Owner(distributor_id=self.partner.id, is_live=self.is_live)
         uploader = Uploader(owner=owner, actor=by.actor if by else "key tests", staff_id=by.id if by else None)
         with self.store.writing(self.scope) as session:
-            return books.upload(session, {**SAID, **said}, name, content, uploader).id
+            return books.upload(session, {**FORM, **details}, name, content, uploader).id
 
-    def read(self, content: bytes, name: str = "loans.csv", by: Person | None = None, **said: Any) -> LoanBook:
-        book_id = self.upload(content, name, by, **said)
+    def read(self, content: bytes, name: str = "loans.csv", by: Person | None = None, **details: Any) -> LoanBook:
+        book_id = self.upload(content, name, by, **details)
         worker.work(self.store)
         return self.get(book_id)
 

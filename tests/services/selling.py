@@ -35,9 +35,9 @@ def sell(
     **changed: Any,
 ) -> Sale:
     """One sale of a cover's example, with some fields changed."""
-    asked = shipped.request(cover, **changed)
+    request = shipped.request(cover, **changed)
     with store.writing(scope or partner.scope(is_live=is_live)) as session:
-        return buying.sell(session, cover, asked, partner.seller(is_live=is_live))
+        return buying.sell(session, cover, request, partner.seller(is_live=is_live))
 
 
 def kept(store: Store, partner: Partner, sale: Sale) -> Policy:

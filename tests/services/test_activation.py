@@ -89,11 +89,11 @@ def test_without_the_insurers_word_it_is_issued_by_hand_and_goes_on_waiting(stor
     assert change.policy["submitted_to_provider"] is False
     with store.reading(partner.scope()) as session:
         assert policies.get_policy(session, sale.policy_id)["submitted_to_provider"] is False
-        told = policy_view.get_policy(session, sale.policy_id).submission
+        submitted = policy_view.get_policy(session, sale.policy_id).submission
     after = submission(store, sale)
     assert (after.state, after.next_try_at, after.answer) == ("queued", before.next_try_at, None)
-    assert told is not None
-    assert (told.situation, told.waits, told.reportable) == ("Not connected", True, True)
+    assert submitted is not None
+    assert (submitted.situation, submitted.waits, submitted.reportable) == ("Not connected", True, True)
     entry = last_entry(store, sale)
     assert (entry.action, entry.actor) == ("policy issued by hand", ADA)
     assert entry.after["insurer_accepted"] is False
@@ -115,8 +115,8 @@ def test_the_insurers_word_is_kept_where_it_was_heard_at_the_desk(store: Store, 
     sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     change = activate(store, partner, sale, insurer_accepted=" E-mail of the  underwriter ", policy_number="INS/1")
     assert change.policy["submitted_to_provider"] is True
-    told, entry = submission(store, sale), last_entry(store, sale)
-    assert (told.state, told.answer, told.last_error) == ("accepted", None, "E-mail of the underwriter")
+    submitted, entry = submission(store, sale), last_entry(store, sale)
+    assert (submitted.state, submitted.answer, submitted.last_error) == ("accepted", None, "E-mail of the underwriter")
     assert (entry.action, entry.after["insurer_accepted"]) == ("policy activated", "E-mail of the underwriter")
 
 

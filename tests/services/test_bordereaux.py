@@ -151,8 +151,8 @@ def test_months_follow_each_other_and_only_finance_issues_what_is_over(finance: 
     with pytest.raises(StateForbids, match="August 2026 comes first"):
         issued(finance, insurer, "premium", SEPTEMBER)
     issued(finance, insurer, "premium", AUGUST)
-    for month, said in ((AUGUST, "reported already"), (date(2026, 11, 1), "not over"), (date(2026, 9, 2), "whole")):
-        with pytest.raises(StateForbids, match=said):
+    for month, reason in ((AUGUST, "reported already"), (date(2026, 11, 1), "not over"), (date(2026, 9, 2), "whole")):
+        with pytest.raises(StateForbids, match=reason):
             issued(finance, insurer, "premium", month)
     with pytest.raises(NotFound):
         issued(finance, insurer, "other", SEPTEMBER)
@@ -219,7 +219,7 @@ def test_a_policy_names_the_bordereaux_that_reported_it(finance: Finance, insure
 
 @pytest.mark.both_databases
 @every_case(
-    ("trigger", "table", "error", "said"),
+    ("trigger", "table", "error", "fault"),
     [
         ("bordereau_figures", "bordereau", "UPDATE bordereau SET sha256 = 'x'", "not what its hash says"),
         ("bordereau_figures", "bordereau", "UPDATE bordereau SET number = number + 4", "have a gap"),
@@ -232,10 +232,10 @@ def test_a_policy_names_the_bordereaux_that_reported_it(finance: Finance, insure
 )
 @pytest.mark.usefixtures("premiums_of_august")
 def test_check_finds_a_planted_error_that_the_store_itself_refuses(
-    finance: Finance, trigger: str, table: str, error: str, said: str
+    finance: Finance, trigger: str, table: str, error: str, fault: str
 ) -> None:
     for attempt in (sa.text(error), sa.delete(BordereauLine), sa.delete(Bordereau)):
         with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
             session.execute(attempt)
     with planted(finance.store, error, without={trigger: table}) as session:
-        assert_named(session, said)
+        assert_named(session, fault)

@@ -37,10 +37,10 @@ def added(office: Office, email: str, roles: list[str], limit: str | None = None
     return office.people[email].claim_limit_minor
 
 
-def refer(office: Office, claim_id: UUID, *, by: str = "ada", **said: Any) -> None:
-    told = {"to": "Approved", "amount": "75000", "note": "Above what I may decide", **said}
-    told.setdefault("version", office.claim(claim_id).version)
-    office.do(claim_assignment.refer_claim, claim_id, by=by, **told)
+def refer(office: Office, claim_id: UUID, *, by: str = "ada", **changed: Any) -> None:
+    referral = {"to": "Approved", "amount": "75000", "note": "Above what I may decide", **changed}
+    referral.setdefault("version", office.claim(claim_id).version)
+    office.do(claim_assignment.refer_claim, claim_id, by=by, **referral)
 
 
 def referred(office: Office) -> list[UUID]:
@@ -108,7 +108,7 @@ def test_two_referrals_of_one_claim_have_one_winner(office: Office) -> None:
 
 def test_referrals_that_cannot_be_are_refused(office: Office) -> None:
     claim_id = office.lodge()
-    for said, kind, named in (
+    for inputs, kind, named in (
         ({"by": "sade"}, StateForbids, "A supervisor decides"),
         ({"by": "root"}, StateForbids, "A supervisor decides"),
         ({"by": "funmi"}, NotAllowed, "claims officers"),
@@ -120,7 +120,7 @@ def test_referrals_that_cannot_be_are_refused(office: Office) -> None:
         ({"version": 9}, StaleVersion, "changed by somebody else"),
     ):
         with pytest.raises(kind, match=named):
-            refer(office, claim_id, **said)
+            refer(office, claim_id, **inputs)
     assert referred(office) == []
     assert office.claim(claim_id).version == 1
 

@@ -28,8 +28,8 @@ def after(days: float) -> datetime:
     return NOON + timedelta(days=days)
 
 
-def read(*history: tuple[str, float], now: float, asked: tuple[tuple[float, float | None], ...] = ()) -> Clock:
-    pauses = [Pause(after(start), None if end is None else after(end)) for start, end in asked]
+def read(*history: tuple[str, float], now: float, paused: tuple[tuple[float, float | None], ...] = ()) -> Clock:
+    pauses = [Pause(after(start), None if end is None else after(end)) for start, end in paused]
     return claim_clock.compute_from_history(
         [StatusReached(status, after(days)) for status, days in history], after(now), pauses
     )
@@ -75,14 +75,14 @@ def test_reopened_claim_goes_on_from_where_its_clock_stood() -> None:
 
 
 def test_clock_stands_still_until_the_answer_is_in() -> None:
-    assert read(("Pending", 0), now=30, asked=((10, None),)).days_left == 50
-    assert read(("Pending", 0), now=30, asked=((10, None),)).is_waiting
-    assert read(("Pending", 0), now=30, asked=((10, 15),)).days_left == 35
-    assert read(("Pending", 0), now=30, asked=((10, 15),)).is_running
+    assert read(("Pending", 0), now=30, paused=((10, None),)).days_left == 50
+    assert read(("Pending", 0), now=30, paused=((10, None),)).is_waiting
+    assert read(("Pending", 0), now=30, paused=((10, 15),)).days_left == 35
+    assert read(("Pending", 0), now=30, paused=((10, 15),)).is_running
 
 
 def test_time_of_two_reasons_to_wait_is_taken_off_once() -> None:
-    assert read(("Pending", 0), ("Offer sent", 10), ("Reviewing", 20), now=30, asked=((5, 15),)).days_left == 45
+    assert read(("Pending", 0), ("Offer sent", 10), ("Reviewing", 20), now=30, paused=((5, 15),)).days_left == 45
 
 
 def histories() -> st.SearchStrategy[list[StatusReached]]:
@@ -107,16 +107,16 @@ nows = st.integers(0, 2500).map(lambda hours: NOON + hours * HOUR)
 
 @given(histories(), pauses(), nows)
 def test_clock_counts_each_hour_that_was_the_desks(
-    history: list[StatusReached], asked: list[Pause], now: datetime
+    history: list[StatusReached], paused: list[Pause], now: datetime
 ) -> None:
     known = [step for step in history if step.at <= now]
     hours = 0
     for number in range(int((now - NOON) / HOUR)):
         instant = NOON + number * HOUR
         status = [step.status for step in known if step.at <= instant][-1]
-        waits = status in WAITING or any(p.covers(instant) for p in asked)
+        waits = status in WAITING or any(p.covers(instant) for p in paused)
         hours += not waits and status not in DECIDED
-    found = claim_clock.compute_from_history(known, now, asked)
+    found = claim_clock.compute_from_history(known, now, paused)
     assert found.elapsed == hours * HOUR
     assert timedelta(0) <= found.elapsed <= found.age <= now - NOON
     assert found.remaining == STATUTORY_PERIOD - found.elapsed
@@ -125,10 +125,10 @@ def test_clock_counts_each_hour_that_was_the_desks(
 
 @given(histories(), pauses(), nows, st.integers(0, 500))
 def test_time_only_takes_days_away_and_pauses_only_give_them(
-    history: list[StatusReached], asked: list[Pause], now: datetime, hours: int
+    history: list[StatusReached], paused: list[Pause], now: datetime, hours: int
 ) -> None:
     known = [step for step in history if step.at <= now]
-    first, later = (claim_clock.compute_from_history(known, instant, asked) for instant in (now, now + hours * HOUR))
+    first, later = (claim_clock.compute_from_history(known, instant, paused) for instant in (now, now + hours * HOUR))
     assert later.elapsed >= first.elapsed
     assert claim_clock.compute_from_history(known, now).elapsed >= first.elapsed
 

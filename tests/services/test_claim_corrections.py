@@ -13,10 +13,12 @@ from tests.services.claim_office import DESK, KIN, Office
 
 
 def correct(
-    office: Office, claim_id: Any, *, by: str = "bola", reason: str = "The lender wrote again", **told: Any
+    office: Office, claim_id: Any, *, by: str = "bola", reason: str = "The lender wrote again", **amounts: Any
 ) -> Any:
-    version = told.pop("version", office.claim(claim_id).version)
-    return office.do(claim_corrections.correct_amounts, claim_id, by=by, amounts=told, reason=reason, version=version)
+    version = amounts.pop("version", office.claim(claim_id).version)
+    return office.do(
+        claim_corrections.correct_amounts, claim_id, by=by, amounts=amounts, reason=reason, version=version
+    )
 
 
 def test_an_officer_lowers_what_is_owed_with_a_reason_and_the_history_has_both(office: Office) -> None:
@@ -69,7 +71,7 @@ def test_an_officer_does_not_raise_what_was_claimed_under_an_estimate_to_estimat
 
 
 @every_case(
-    ("told", "field"),
+    ("amounts", "field"),
     [
         ({"pending_repayment_amount": "100000.01"}, "pending_repayment_amount"),
         ({"pending_repayment_amount": "75000"}, "loan_amount"),
@@ -78,10 +80,10 @@ def test_an_officer_does_not_raise_what_was_claimed_under_an_estimate_to_estimat
         ({"loan_amount": "99999", "reason": ""}, "correction_reason"),
     ],
 )
-def test_a_wrong_correction_is_refused_by_name(office: Office, told: dict[str, Any], field: str) -> None:
+def test_a_wrong_correction_is_refused_by_name(office: Office, amounts: dict[str, Any], field: str) -> None:
     claim_id = office.lodge()
     with pytest.raises(InvalidInput) as refused:
-        correct(office, claim_id, by="sade", **told)
+        correct(office, claim_id, by="sade", **amounts)
     assert {fault.field for fault in refused.value.faults} == {field}
 
 
@@ -146,10 +148,10 @@ def test_no_officer_moves_a_loss_into_the_cover_and_a_known_day_changes_with_a_r
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_the_day_of_a_line_changes_where_the_line_keeps_it(office: Office) -> None:
     marine, gadget = office.lodge(), office.lodge()
-    told = {"incident_type": "Theft"}
+    incident = {"incident_type": "Theft"}
     bare = {"credit_life_claim_meta": None, "incident_date": None}
-    office.put(marine, claim_type="Marine", claim_meta={**told, "incident_date": "2026-11-01"}, **bare)
-    office.put(gadget, claim_type="Gadget", gadget_claim_meta={**told, "date": "2026-11-01"}, **bare)
+    office.put(marine, claim_type="Marine", claim_meta={**incident, "incident_date": "2026-11-01"}, **bare)
+    office.put(gadget, claim_type="Gadget", gadget_claim_meta={**incident, "date": "2026-11-01"}, **bare)
     for claim_id in (marine, gadget):
         date_incident(office, claim_id, "2026-11-02")
     assert (office.claim(marine).claim_meta or {})["incident_date"] == "2026-11-02"

@@ -38,8 +38,8 @@ def mine(office: Office, name: str, *, days: int = 0) -> list[tuple[str, date]]:
 
 
 def add(office: Office, claim_id: UUID, *, to: str = "ada", by: str = "bola", **changed: Any) -> UUID:
-    told: dict[str, Any] = {"text": "Call the lender", "due_on": NOON.date() + timedelta(days=2), **changed}
-    made: UUID = office.do(tasks.add_task, claim_id, by=by, to=office.people[to].id, **told)
+    task: dict[str, Any] = {"text": "Call the lender", "due_on": NOON.date() + timedelta(days=2), **changed}
+    made: UUID = office.do(tasks.add_task, claim_id, by=by, to=office.people[to].id, **task)
     return made
 
 
@@ -125,10 +125,10 @@ def test_a_move_closes_a_question_unanswered_and_an_answer_is_kept(office: Offic
         office.do(questions.ask_claimant, claim_id, text="When?", due_on=NOON.date() - timedelta(days=1))
     office.do(questions.record_answer, claim_id, text="0123, with Lagoon Bank")
     with office.store.reading(DESK) as session:
-        told = records.get_claim(session, claim_id)["questions"]
+        listed = records.get_claim(session, claim_id)["questions"]
         rows = session.execute(sa.select(ClaimQuestion).order_by(ClaimQuestion.asked_at)).scalars().all()
         assert [(row.answered_at is None, row.closed_at is None) for row in rows] == [(True, False), (False, True)]
-    assert [(each["status"], each["due_date"], each["answer"]) for each in told] == [
+    assert [(each["status"], each["due_date"], each["answer"]) for each in listed] == [
         ("Closed unanswered", "2026-11-27", None),
         ("Answered", "2026-11-23", "0123, with Lagoon Bank"),
     ]

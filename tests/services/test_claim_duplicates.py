@@ -144,8 +144,8 @@ def test_three_claims_of_one_phone_in_ninety_days_call_for_a_reason(office: Offi
     office.lodge()
     incidents = ("Death", "Temporary disability")
     later = [NOON + timedelta(minutes=number) for number in (1, 2)]
-    told = zip(incidents, later, strict=True)
-    claims = [office.lodge_again(incident_type=each, at=at, **KNOWN) for each, at in told]
+    losses = zip(incidents, later, strict=True)
+    claims = [office.lodge_again(incident_type=each, at=at, **KNOWN) for each, at in losses]
     assert [check.detail for check in review(office, claims[-1]).unmet_checks if check.key == "velocity"] == [
         "3 of this phone, account or e-mail up to this one"
     ]

@@ -100,7 +100,7 @@ def _id(dice: Random) -> UUID:
     return UUID(int=dice.getrandbits(128))
 
 
-def told(office: Office) -> list[tuple[Claim, list[StatusReached]]]:
+def list_histories(office: Office) -> list[tuple[Claim, list[StatusReached]]]:
     """Every claim with its history, read the plain way."""
     with office.store.reading(DESK) as session:
         claims = list(session.execute(sa.select(Claim)).scalars())
@@ -163,7 +163,7 @@ def recounted(claims: list[tuple[Claim, list[StatusReached]]], window: Window) -
 
 
 def test_every_figure_is_the_plain_recount(office: Office) -> None:
-    claims = told(office)
+    claims = list_histories(office)
     with office.store.reading(DESK) as session:
         found = claim_figures.build_summary(session, WINDOW)
         aged = claim_figures.count_by_age(session)
@@ -183,7 +183,7 @@ def test_every_figure_is_the_plain_recount(office: Office) -> None:
 
 
 def test_what_stands_behind_the_figures_adds_up_to_them(office: Office) -> None:
-    claims = told(office)
+    claims = list_histories(office)
     with office.store.reading(DESK) as session:
         found = claim_figures.build_summary(session, WINDOW)
         reasons = claim_figures.count_decline_reasons(session, WINDOW)

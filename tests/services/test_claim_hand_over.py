@@ -46,14 +46,14 @@ def accepted(office: Office, *, has_account: bool = True) -> UUID:
     return claim_id
 
 
-def hand_over(office: Office, claim_id: UUID, *, by: str = "sade", **said: Any) -> None:
-    said.setdefault("version", office.claim(claim_id).version)
-    office.do(claim_paying.hand_over, claim_id, by=by, **said)
+def hand_over(office: Office, claim_id: UUID, *, by: str = "sade", **inputs: Any) -> None:
+    inputs.setdefault("version", office.claim(claim_id).version)
+    office.do(claim_paying.hand_over, claim_id, by=by, **inputs)
 
 
-def pay(office: Office, claim_id: UUID, *, by: str = "funmi", **said: Any) -> None:
-    said = {"payment_reference": "FIN-1", "version": office.claim(claim_id).version, **said}
-    office.do(claim_paying.pay, claim_id, by=by, **said)
+def pay(office: Office, claim_id: UUID, *, by: str = "funmi", **inputs: Any) -> None:
+    inputs = {"payment_reference": "FIN-1", "version": office.claim(claim_id).version, **inputs}
+    office.do(claim_paying.pay, claim_id, by=by, **inputs)
 
 
 def waiting(office: Office) -> list[HandOver]:
@@ -88,9 +88,9 @@ def test_finance_does_nothing_else_on_a_claim(office: Office) -> None:
     with pytest.raises(StateForbids, match="was not handed to finance"):
         pay(office, claim_id)
     hand_over(office, claim_id)
-    for to, said in (("Paid", {"payment_reference": "FIN-1"}), ("Reviewing", {"note": "Again"})):
+    for to, inputs in (("Paid", {"payment_reference": "FIN-1"}), ("Reviewing", {"note": "Again"})):
         with pytest.raises(NotAllowed, match="claims officers"):
-            office.move(claim_id, to, by="funmi", **said)
+            office.move(claim_id, to, by="funmi", **inputs)
     version = office.claim(claim_id).version
     with pytest.raises(NotAllowed, match="claims officers"):
         office.do(claim_paying.pay_part, claim_id, by="funmi", amount="1", payment_reference="F", version=version)
@@ -277,7 +277,7 @@ def test_bad_payments_of_finance_leave_nothing_behind(office: Office) -> None:
     hand_over(office, first)
     hand_over(office, second)
     pay(office, first)
-    for said, kind, named in (
+    for inputs, kind, named in (
         ({"payment_reference": None}, InvalidInput, "payment_reference"),
         ({"payment_reference": "fin-1 "}, InvalidInput, "payment_reference"),
         ({"payment": {"value_on": "2026-11-21"}}, InvalidInput, "value_on"),
@@ -285,7 +285,7 @@ def test_bad_payments_of_finance_leave_nothing_behind(office: Office) -> None:
         ({"version": 1}, StaleVersion, "changed by somebody else"),
     ):
         with pytest.raises(kind, match=named):
-            pay(office, second, **said)
+            pay(office, second, **inputs)
     assert [row.id for row in waiting(office)] == [second]
     assert office.claim(second).claim_status == "Offer accepted"
 
@@ -324,12 +324,12 @@ def test_one_transfer_pays_several_claims_of_an_insurer_or_none(office: Office) 
     for claim_id in claims:
         hand_over(office, claim_id)
     before = [office.claim(claim_id) for claim_id in claims]
-    for wrong, said in (
+    for wrong, message in (
         ({"total": "209999.99"}, "total must be what the 3 claims come to, ₦210,000.00"),
         ({"payment_reference": "R\u20111"}, "a character that a reference cannot have"),
         ({"value_on": "2026-10-01"}, "must not be before the claim was lodged"),
     ):
-        with pytest.raises(InvalidInput, match=said):
+        with pytest.raises(InvalidInput, match=message):
             together(office, [first, second, third], **wrong)
     with pytest.raises(InvalidInput, match="claims must be two or more"):
         together(office, [first])

@@ -35,9 +35,9 @@ def compose(office: Office, claim_id: UUID, kind: str, *, by: str = "bola") -> C
 
 def keep(office: Office, claim_id: UUID, kind: str, **changed: Any) -> Composed:
     letter = compose(office, claim_id, kind)
-    told = {"kind": kind, "version": office.claim(claim_id).version, **changed}
+    details = {"kind": kind, "version": office.claim(claim_id).version, **changed}
     with files.store_files([ReceivedFile(field=letter.field, file_name="a.pdf", content=letter.content)]) as (kept,):
-        office.do(letters.keep_letter, claim_id, file=kept, **told)
+        office.do(letters.keep_letter, claim_id, file=kept, **details)
     return letter
 
 
@@ -112,8 +112,8 @@ def test_a_decline_names_its_reason_its_wording_and_the_right_to_appeal(office: 
 def test_a_text_that_an_admin_has_changed_stands_in_the_next_letter(office: Office) -> None:
     claim_id = office.lodge()
     with office.store.writing(Scope.system()) as session:
-        told = {"subject": "About $reference", "body": "Hello $claimant, we have your claim."}
-        mail_texts.change_text(session, "claim acknowledgement", told, version=0, by=office.people["root"])
+        texts = {"subject": "About $reference", "body": "Hello $claimant, we have your claim."}
+        mail_texts.change_text(session, "claim acknowledgement", texts, version=0, by=office.people["root"])
     letter = compose(office, claim_id, "acknowledgement")
     assert letter.body == "Hello Ngozi Okafor, we have your claim.\n"
 
@@ -128,13 +128,13 @@ def test_a_letter_is_to_be_sent_until_somebody_says_how_it_was(office: Office) -
     keep(office, claim_id, "acknowledgement")
     (letter,) = kept(office, claim_id)
     assert not letter.is_sent
-    for said, kind in (
+    for dispatch, kind in (
         ({"way": "Pigeon"}, InvalidInput),
         ({"way": "Post", "by": "funmi"}, NotAllowed),
         ({"way": "Post", "code": "0" * 32}, NotFound),
     ):
         with pytest.raises(kind):
-            office.do(letters.mark_sent, claim_id, **{"code": letter.code, **said})
+            office.do(letters.mark_sent, claim_id, **{"code": letter.code, **dispatch})
     with pytest.raises(NotFound):
         office.do(letters.mark_sent, office.lodge(), code=letter.code, way="Post")
     office.do(letters.mark_sent, claim_id, code=letter.code, way="Post")

@@ -15,7 +15,7 @@ from core.settings import ROOT
 from core.states import claims as claim_states
 from core.states.claims import TRANSITIONS, ClaimStatus
 from tests.every_case import every_case
-from tests.services.claim_office import SAID, WHO, Office
+from tests.services.claim_office import INPUTS, WHO, Office
 
 STATUSES = list(ClaimStatus)
 RETURN = {"Offer accepted": {"payment_reference": "RET-1", "note": "The account was closed"}}
@@ -92,7 +92,7 @@ def assert_moved_or_refused(office: Office, pairs: Iterable[tuple[str, str]]) ->
 
 def inputs(start: str, to: str) -> dict[str, Any]:
     """All that a transition needs; a note goes with any."""
-    return {"note": "As agreed", **(RETURN if start == "Paid" else SAID).get(to, {})}
+    return {"note": "As agreed", **(RETURN if start == "Paid" else INPUTS).get(to, {})}
 
 
 OF_WHAT_IS_SEEN = {"Inspection submitted", "Repair estimate submitted"}
@@ -151,10 +151,10 @@ def test_who_works_no_claims_is_offered_no_move(office: Office) -> None:
 
 
 def test_move_says_what_a_form_has_to_ask(office: Office) -> None:
-    asked = {move.to: [need.field for need in move.inputs_needed] for move in TRANSITIONS}
-    assert asked["Declined"] == ["reason", "note"]
-    assert asked["Approved"] == ["amount", "reasons"]
-    assert asked["Offer sent"] == ["amount"]
-    assert asked["Repair estimate submitted"] == ["amount", "estimate_document"]
-    assert asked["Paid"] == ["payment_reference"]
-    assert asked["Reviewing"] == asked["Settled"] == []
+    fields = {move.to: [need.field for need in move.inputs_needed] for move in TRANSITIONS}
+    assert fields["Declined"] == ["reason", "note"]
+    assert fields["Approved"] == ["amount", "reasons"]
+    assert fields["Offer sent"] == ["amount"]
+    assert fields["Repair estimate submitted"] == ["amount", "estimate_document"]
+    assert fields["Paid"] == ["payment_reference"]
+    assert fields["Reviewing"] == fields["Settled"] == []

@@ -86,8 +86,8 @@ def test_several_claims_are_settled_and_asked_at_once_and_each_refusal_is_told(o
     with pytest.raises(InvalidInput), office.store.writing(DESK) as session:
         claim_assignment.ask_claimants(session, chosen, text=" ", person=office.people["bola"])
     with office.store.writing(DESK) as session:
-        asked = claim_assignment.ask_claimants(
+        outcome = claim_assignment.ask_claimants(
             session, chosen, text="Please send the letter", person=office.people["bola"]
         )
-    assert (asked.done_count, len(asked.refusals)) == (1, 2)
+    assert (outcome.done_count, len(outcome.refusals)) == (1, 2)
     assert office.claim(fresh).clock_stopped_at == NOON

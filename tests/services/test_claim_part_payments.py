@@ -34,21 +34,21 @@ ACCOUNT = "0123456789"
 
 def accepted(office: Office) -> UUID:
     claim_id = office.lodge()
-    for status, said in (("Approved", {"amount": "75000"}), ("Offer sent", {}), ("Offer accepted", {})):
-        office.move(claim_id, status, by="sade", **said)
+    for status, inputs in (("Approved", {"amount": "75000"}), ("Offer sent", {}), ("Offer accepted", {})):
+        office.move(claim_id, status, by="sade", **inputs)
     return claim_id
 
 
 def part(office: Office, claim_id: UUID, amount: str, reference: str, *, by: str = "ada", **payment: Any) -> Any:
     seen = office.claim(claim_id).version
-    told: dict[str, Any] = {"amount": amount, "payment_reference": reference, "payment": payment, "version": seen}
-    return office.do(claim_paying.pay_part, claim_id, by=by, **told)
+    inputs: dict[str, Any] = {"amount": amount, "payment_reference": reference, "payment": payment, "version": seen}
+    return office.do(claim_paying.pay_part, claim_id, by=by, **inputs)
 
 
 def payee(office: Office, claim_id: UUID, *, by: str = "bola", **changed: Any) -> Any:
-    told = {"name": "Musa Bello", "bank_name": "Lagoon Bank", "account_number": ACCOUNT, "reason": "New account"}
+    details = {"name": "Musa Bello", "bank_name": "Lagoon Bank", "account_number": ACCOUNT, "reason": "New account"}
     return office.do(
-        claim_corrections.set_payee, claim_id, by=by, version=office.claim(claim_id).version, **{**told, **changed}
+        claim_corrections.set_payee, claim_id, by=by, version=office.claim(claim_id).version, **{**details, **changed}
     )
 
 
@@ -117,17 +117,17 @@ def test_an_offer_above_the_limit_is_not_paid_in_small_parts(office: Office) -> 
 
 def test_a_part_that_came_back_is_taken_back_by_a_supervisor_with_its_reference(office: Office) -> None:
     claim_id = accepted(office)
-    told: dict[str, Any] = {"payment_reference": "BACK", "note": "The account was closed"}
+    inputs: dict[str, Any] = {"payment_reference": "BACK", "note": "The account was closed"}
     with pytest.raises(StateForbids, match="No part of this offer stands"):
-        office.do(claim_paying.take_back_part, claim_id, by="sade", version=office.claim(claim_id).version, **told)
+        office.do(claim_paying.take_back_part, claim_id, by="sade", version=office.claim(claim_id).version, **inputs)
     part(office, claim_id, "30000", "P1")
     version = office.claim(claim_id).version
     with pytest.raises(NotAllowed, match="a supervisor"):
-        office.do(claim_paying.take_back_part, claim_id, by="bola", version=version, **told)
+        office.do(claim_paying.take_back_part, claim_id, by="bola", version=version, **inputs)
     with pytest.raises(InvalidInput) as refused:
         office.do(claim_paying.take_back_part, claim_id, by="sade", version=version, payment_reference="", note="")
     assert {fault.field for fault in refused.value.faults} == {"payment_reference", "note"}
-    office.do(claim_paying.take_back_part, claim_id, by="sade", version=version, **told)
+    office.do(claim_paying.take_back_part, claim_id, by="sade", version=version, **inputs)
     found = review(office, claim_id)
     assert (found.balance_minor, found.reserve_minor, found.amounts.limits.paid_minor) == (7_500_000, 7_500_000, 0)
     office.move(claim_id, "Paid", by="ada", payment_reference="P2")
@@ -195,8 +195,8 @@ def test_the_export_of_payments_has_a_line_for_each_and_the_sum_of_every_figure(
     payee(office, claim_id, by="root", name="=1+1")
     office.approve_anew(claim_id)
     part(office, claim_id, "30000", "P1")
-    told: dict[str, Any] = {"payment_reference": "BACK", "note": "It came back", "version": 7}
-    office.do(claim_paying.take_back_part, claim_id, by="sade", **told)
+    inputs: dict[str, Any] = {"payment_reference": "BACK", "note": "It came back", "version": 7}
+    office.do(claim_paying.take_back_part, claim_id, by="sade", **inputs)
     office.move(claim_id, "Paid", by="ada", payment_reference="P2")
     kind, out = get_kind("claim-payments"), io.BytesIO()
     export_runs.write_file(

@@ -149,7 +149,7 @@ def test_every_row_that_cannot_be_paid_is_refused_by_name_and_then_nothing_is_pa
         (named(account)[:-1], "-5", "", "", ""),
     )
     content = made_of(*rows, heading="Claim;Amount;Reference;Day;Account")
-    said = {line.number: line.refusal or "" for line in preview(office, content, FULL)}
+    refusals = {line.number: line.refusal or "" for line in preview(office, content, FULL)}
     expected = {
         2: "",
         3: "amount must be the offer that was accepted",
@@ -164,8 +164,10 @@ def test_every_row_that_cannot_be_paid_is_refused_by_name_and_then_nothing_is_pa
         12: "another account",
         13: "not above 0",
     }
-    assert said.keys() == expected.keys()
-    assert all(words in said[number] and bool(words) == bool(said[number]) for number, words in expected.items())
+    assert refusals.keys() == expected.keys()
+    assert all(
+        words in refusals[number] and bool(words) == bool(refusals[number]) for number, words in expected.items()
+    )
     with pytest.raises(InvalidInput) as refused:
         pay(office, content, FULL)
     assert "row 5" in str(refused.value)

@@ -287,13 +287,13 @@ def test_who_had_a_password_reset_approves_and_pays_nothing_for_a_day(office: Of
     with office.store.writing(Scope.system()) as session:
         session.execute(sa.update(Staff).values(approves_from=NOON + timedelta(hours=24)))
     office.people = {name: office.person(name) for name in office.people}
-    for refused_id, to, said in (
+    for refused_id, to, inputs in (
         (claim_id, "Approved", {"amount": "75000"}),
         (other, "Paid", {"payment_reference": "R"}),
         (other, "Reviewing", {}),
     ):
         with pytest.raises(NotAllowed, match="a password that nobody else has reset within 24 hours"):
-            office.move(refused_id, to, by="root", **said)
+            office.move(refused_id, to, by="root", **inputs)
     office.move(claim_id, "Viewed", by="root")
     with clock.freeze(NOON + timedelta(hours=24)):
         office.move(claim_id, "Approved", by="root", amount="75000")

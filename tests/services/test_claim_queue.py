@@ -166,8 +166,8 @@ def test_amounts_sort_as_numbers_over_all_pages(new_office: Office) -> None:
 def test_the_clock_on_a_claim_is_the_one_of_its_history(office: Office, lives: dict[str, UUID]) -> None:
     found = rows(office, view="all")
     with office.store.reading(DESK) as session:
-        told = questions.compute_clocks(session, [row.id for row in found])
-    assert {row.id: row.clock for row in found} == told
+        clocks = questions.compute_clocks(session, [row.id for row in found])
+    assert {row.id: row.clock for row in found} == clocks
     office.do(questions.record_answer, lives["asked"])
     office.walk(lives["offered"], "Offer accepted", "Paid", "Settled")
     office.walk(lives["declined"], "Reviewing")

@@ -34,9 +34,9 @@ def changes(office: Office, claim_id: UUID) -> list[int]:
 
 
 def put(
-    office: Office, claim_id: UUID, amount: str, *, by: str = "bola", reason: str = "Heard more", **said: Any
+    office: Office, claim_id: UUID, amount: str, *, by: str = "bola", reason: str = "Heard more", **options: Any
 ) -> None:
-    version = said.get("version", office.claim(claim_id).version)
+    version = options.get("version", office.claim(claim_id).version)
     office.do(claim_reserves.set_reserve, claim_id, by=by, amount=amount, reason=reason, version=version)
 
 

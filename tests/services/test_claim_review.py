@@ -64,8 +64,8 @@ def test_claim_in_order_passes_every_check(office: Office) -> None:
     ],
 )
 def test_what_does_not_hold_is_said(office: Office, changed: dict[str, Any], doubted: str, holds: bool | None) -> None:
-    told = {"incident_date": "2026-11-18", **changed}
-    assert answers(office, office.lodge(**{k: v for k, v in told.items() if v}))[doubted] is holds
+    answered = {"incident_date": "2026-11-18", **changed}
+    assert answers(office, office.lodge(**{k: v for k, v in answered.items() if v}))[doubted] is holds
 
 
 def test_cancelled_policy_covers_nothing_after_its_end(office: Office) -> None:
@@ -134,7 +134,7 @@ def test_conversation_tells_questions_from_comments(office: Office) -> None:
     office.do(claim_moves.add_comment, claim_id, text="For us")
     office.do(questions.ask_claimant, claim_id, by="ada", text="Send the original")
     found = review(office, claim_id)
-    assert sorted((said.text, said.by, said.for_claimant, said.is_open) for said in found.messages) == [
+    assert sorted((message.text, message.by, message.for_claimant, message.is_open) for message in found.messages) == [
         ("For us", "bola", False, False),
         ("Send the original", "ada", True, True),
     ]
@@ -208,10 +208,10 @@ def test_document_is_refused_where_it_has_no_place(office: Office) -> None:
         (StaleVersion, {"version": 7}),
         (NotAllowed, {"by": "funmi"}),
     ):
-        told: dict[str, Any] = {"name": "medical_report", "version": 1, **changed}
+        document: dict[str, Any] = {"name": "medical_report", "version": 1, **changed}
         refused: type[CoverdeskError] = kind
         with pytest.raises(refused):
-            attach(office, claim_id, **told)
+            attach(office, claim_id, **document)
     office.move(claim_id, "Declined", reason="other", note="No")
     with pytest.raises(StateForbids, match="keeps its documents"):
         attach(office, claim_id, "medical_report", version=2)

@@ -64,8 +64,8 @@ def give_notice(office: Office, name: str) -> UUID:
     line = get_line(name)
     if line is None:
         return office.lodge(incident_type="Death", incident_date=clock.today().isoformat())
-    told: dict[str, Any] = {**build_example(line.request), "policy_number": sell_policy(office, line)}
-    given = requests.validate(line.request, {name: value for name, value in told.items() if value is not None})
+    fields: dict[str, Any] = {**build_example(line.request), "policy_number": sell_policy(office, line)}
+    given = requests.validate(line.request, {name: value for name, value in fields.items() if value is not None})
     owner = Owner(distributor_id=office.partner.id, is_live=False)
     with office.store.writing(office.partner.scope()) as session:
         return ids.parse(lodging.lodge_claim(session, given, [], owner=owner, actor="tests")["id"])
@@ -115,10 +115,10 @@ def test_claim_of_every_line_goes_from_first_notice_to_settled(office: Office, n
     office.move(claim_id, "Reviewing", by="bola")
     if line is None:
         changed = {"claimant": "Next of kin", "claimant_relation": "Sister", "claimant_first_name": "Ada"}
-        told = {**changed, "claimant_last_name": "Eze", "claimant_phone_number": "08031234567"}
+        claimant = {**changed, "claimant_last_name": "Eze", "claimant_phone_number": "08031234567"}
         version = office.claim(claim_id).version
         office.do(
-            claim_corrections.set_claimant, claim_id, claimant=told, reason="The borrower has died", version=version
+            claim_corrections.set_claimant, claim_id, claimant=claimant, reason="The borrower has died", version=version
         )
     assert look(office, claim_id).missing_documents
     send_papers(office, claim_id)

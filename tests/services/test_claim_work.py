@@ -21,7 +21,7 @@ from core.services.claims.workflow import questions
 from core.services.claims.workflow.changes import ClaimChange
 from core.store.access import Scope
 from tests.services.claim_desk import NOON
-from tests.services.claim_office import DESK, PAID, SAID, Office
+from tests.services.claim_office import DESK, INPUTS, PAID, Office
 
 pytestmark = pytest.mark.frozen_at(NOON)
 
@@ -29,11 +29,11 @@ pytestmark = pytest.mark.frozen_at(NOON)
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "6"))
 
 
-def refused(office: Office, kind: type[CoverdeskError], claim_id: UUID, to: str, **said: Any) -> CoverdeskError:
+def refused(office: Office, kind: type[CoverdeskError], claim_id: UUID, to: str, **inputs: Any) -> CoverdeskError:
     """The refusal of a move, which leaves the claim as it was."""
     before, events = office.claim(claim_id), office.events(claim_id)
     with pytest.raises(kind) as refusal:
-        office.move(claim_id, to, **said)
+        office.move(claim_id, to, **inputs)
     assert type(refusal.value) is kind
     assert office.claim(claim_id) == before
     assert office.events(claim_id) == events
@@ -62,7 +62,7 @@ def test_recorded_history_of_the_specification(office: Office) -> None:
     assert (record["offer_amount"], record["claim_amount"], record["version"]) == ("70000.00", "75000.00", 5)
     claim = office.claim(claim_id)
     assert (claim.approved_amount_minor, claim.approved_by) == (7_500_000, office.people["sade"].id)
-    assert claim.payment_reference == SAID["Paid"]["payment_reference"]
+    assert claim.payment_reference == INPUTS["Paid"]["payment_reference"]
 
 
 def test_move_keeps_its_note_its_author_and_its_line_in_the_log(office: Office) -> None:
@@ -113,8 +113,8 @@ def test_amount_must_be_above_zero(office: Office) -> None:
     office.move(claim_id, "Viewed")
     for to in ("Approved", "Repair estimate submitted"):
         for amount in (None, "0", "0.00"):
-            said = {**SAID[to], "amount": amount}
-            assert broken(refused(office, InvalidInput, claim_id, to, **said)) == ["amount"]
+            inputs = {**INPUTS[to], "amount": amount}
+            assert broken(refused(office, InvalidInput, claim_id, to, **inputs)) == ["amount"]
 
 
 def test_amount_that_is_none_is_refused(office: Office) -> None:
@@ -193,7 +193,7 @@ def test_offer_after_an_estimate_needs_an_earlier_approval(office: Office) -> No
 
 def test_decline_needs_a_reason_code_and_a_note(office: Office) -> None:
     claim_id = office.lodge()
-    for said, fields in (
+    for inputs, fields in (
         ({}, ["reason", "note"]),
         ({"reason": "other"}, ["note"]),
         ({"note": "No"}, ["reason"]),
@@ -202,7 +202,7 @@ def test_decline_needs_a_reason_code_and_a_note(office: Office) -> None:
         ({"reason": "other", "note": "No\0"}, ["note"]),
         ({"reason": "other", "note": "n" * 2001}, ["note"]),
     ):
-        assert broken(refused(office, InvalidInput, claim_id, "Declined", **said)) == fields
+        assert broken(refused(office, InvalidInput, claim_id, "Declined", **inputs)) == fields
 
 
 def test_every_reason_code_declines(office: Office) -> None:
@@ -233,12 +233,12 @@ def test_payment_of_a_claim_that_nobody_approved_is_refused(office: Office) -> N
 
 def test_input_that_a_move_does_not_take_is_not_dropped_silently(office: Office) -> None:
     claim_id = office.lodge()
-    for to, said, field in (
+    for to, inputs, field in (
         ("Reviewing", {"amount": "1"}, "amount"),
         ("Reviewing", {"reason": "other"}, "reason"),
         ("Approved", {"amount": "1", "payment_reference": "R"}, "payment_reference"),
     ):
-        assert broken(refused(office, InvalidInput, claim_id, to, **said)) == [field]
+        assert broken(refused(office, InvalidInput, claim_id, to, **inputs)) == [field]
 
 
 def test_unknown_status_is_refused_by_name(office: Office) -> None:
@@ -252,7 +252,7 @@ def test_amount_above_a_limit_needs_a_supervisor(office: Office) -> None:
     assert str(refusal) == "Approved needs a supervisor: ₦50,000.01 is above the limit of ₦50,000.00"
     office.move(claim_id, "Approved", by="ada", amount="50000")
     office.move(claim_id, "Reviewing", by="ada")
-    estimate = {**SAID["Repair estimate submitted"], "amount": "50000.01"}
+    estimate = {**INPUTS["Repair estimate submitted"], "amount": "50000.01"}
     refused(office, NotAllowed, claim_id, "Repair estimate submitted", by="ada", **estimate)
     office.move(claim_id, "Approved", by="sade", amount="90000")
     refused(office, NotAllowed, claim_id, "Offer sent", by="ada", amount="90000")
@@ -374,13 +374,13 @@ def test_two_who_open_a_claim_at_once_view_it_once(office: Office) -> None:
 
 def test_comment_takes_nothing_from_anybody(office: Office) -> None:
     claim_id = office.lodge()
-    said = office.do(claim_moves.add_comment, claim_id, text="Called.\nNo answer.", for_claimant=True)
+    comment_id = office.do(claim_moves.add_comment, claim_id, text="Called.\nNo answer.", for_claimant=True)
     with office.store.reading(DESK) as session:
         (comment,) = records.get_claim(session, claim_id)["comments"]
-    assert (comment["id"], comment["text"]) == (str(said), "Called.\nNo answer.")
+    assert (comment["id"], comment["text"]) == (str(comment_id), "Called.\nNo answer.")
     assert office.claim(claim_id).version == 1
     entry = office.log(claim_id)[-1]
-    assert (entry.action, entry.after) == ("claim commented", {"comment_id": str(said), "for_claimant": True})
+    assert (entry.action, entry.after) == ("claim commented", {"comment_id": str(comment_id), "for_claimant": True})
     for text in ("", " \n ", "x" * 2001, "a\0b"):
         with pytest.raises(InvalidInput, match="text"):
             office.do(claim_moves.add_comment, claim_id, text=text)

@@ -41,8 +41,8 @@ def test_notes_are_added_once_and_listed_newest_first(store: Store, customer_id:
         notes = list_notes(session, customer_id)
         log = audit.list_history(session, audit.subject_of("customer", customer_id))
     assert [(note.text, note.kind) for note in notes] == [("Moved to Abuja", "call"), ("Wants a second car", "call")]
-    told = [entry.after for entry in log if entry.action == "customer noted"]
-    assert told == [{"kind": "Phone call"}] * 2
+    facts = [entry.after for entry in log if entry.action == "customer noted"]
+    assert facts == [{"kind": "Phone call"}] * 2
 
 
 @every_case(("field", "value"), [("text", ""), ("text", "x" * 1_001), ("text", "a\x00b"), ("kind", "fax")])

@@ -72,17 +72,17 @@ def row(store: Store, entity: Any, id_: Any) -> Any:
         return found
 
 
-def endorse(store: Store, sale: Sale, by: Person, *, days_back: int = 0, **told: Any) -> int:
-    version = told.pop("version", None) or row(store, Policy, sale.policy_id).version
-    reason, asked = told.pop("reason", "New plates"), told.pop("asked", "The owner, by phone")
-    with store.writing(told.pop("scope", LIVE)) as session:
+def endorse(store: Store, sale: Sale, by: Person, *, days_back: int = 0, **fields: Any) -> int:
+    version = fields.pop("version", None) or row(store, Policy, sale.policy_id).version
+    reason, requester = fields.pop("reason", "New plates"), fields.pop("asked", "The owner, by phone")
+    with store.writing(fields.pop("scope", LIVE)) as session:
         return endorsing.endorse(
             session,
             sale.policy_id,
-            told,
+            fields,
             effective_on=clock.add_days(clock.today(), -days_back),
             reason=reason,
-            requested_by=asked,
+            requested_by=requester,
             expected_version=version,
             by=by,
         )
@@ -117,9 +117,9 @@ def test_a_store_of_before_finds_a_policy_by_every_name_that_it_had(
     assert migrating.differences(store) == []
 
 
-def faults(store: Store, sale: Sale, by: Person, **told: Any) -> dict[str, str]:
+def faults(store: Store, sale: Sale, by: Person, **fields: Any) -> dict[str, str]:
     with pytest.raises(InvalidInput) as refused:
-        endorse(store, sale, by, **told)
+        endorse(store, sale, by, **fields)
     return {fault.field: fault.message for fault in refused.value.faults}
 
 
@@ -128,13 +128,13 @@ def test_an_endorsement_changes_the_policy_and_nothing_that_was_sold(
 ) -> None:
     by, before = people["operations"], row(store, Policy, sale.policy_id)
     purchase, customer = row(store, Purchase, sale.purchase_id), row(store, Customer, before.customer_id)
-    told = {
+    fields = {
         PLATE: "abc-777 xy",
         "last_name": "Obi",
         "phone_number": "08099887766",
         "address": before.submitted["address"],
     }
-    assert endorse(store, sale, by, **told) == 1
+    assert endorse(store, sale, by, **fields) == 1
     after = row(store, Policy, sale.policy_id)
     assert (after.plate_key, after.last_name, after.phone) == ("ABC777XY", "Obi", "08099887766")
     assert (after.submitted, after.payload, after.version) == (before.submitted, before.payload, 2)
@@ -283,8 +283,8 @@ def test_a_claim_is_judged_by_what_was_insured_before_the_loss(
 ) -> None:
     def insured_thing(plate: str, happened_on: Any) -> bool | None:
         number = sale.policy["meta"]["policy_number"]
-        told = {PLATE: plate, "incident_date": happened_on.isoformat()}
-        claim_id = _lodge(store, partner, policy_number=number, **told)
+        loss = {PLATE: plate, "incident_date": happened_on.isoformat()}
+        claim_id = _lodge(store, partner, policy_number=number, **loss)
         with store.writing(LIVE) as session:
             claim = session.get_one(Claim, claim_id)
             checks = {check.key: check.passed for check in claim_judgement.judge(session, claim).checks}
@@ -301,8 +301,8 @@ def test_a_claim_is_judged_by_what_was_insured_before_the_loss(
         assert insured_thing(old, clock.today()) is False
 
 
-def _lodge(store: Store, partner: Partner, **told: Any) -> Any:
-    example = {**build_example(MotorClaimRequest), "incident_type": "Third party property damage", **told}
+def _lodge(store: Store, partner: Partner, **fields: Any) -> Any:
+    example = {**build_example(MotorClaimRequest), "incident_type": "Third party property damage", **fields}
     given = validate(MotorClaimRequest, {name: value for name, value in example.items() if value is not None})
     with store.writing(partner.scope(is_live=True)) as session:
         owner = Owner(distributor_id=partner.id, is_live=True)

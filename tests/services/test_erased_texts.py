@@ -418,11 +418,11 @@ def test_a_phone_in_any_text_is_gone_after_an_erasure_and_the_check_holds(store:
     count, files = _apply(store, entry)
     erasures.remove_files(files)
     assert count == 1
-    told = _read_all(store)
-    assert [name for name, text in told.items() if PHONE[1:] in text] == []
+    texts = _read_all(store)
+    assert [name for name, text in texts.items() if PHONE[1:] in text] == []
     assert _list_faults(store) == before
     assert _apply(store, entry) == (0, [])
-    assert _read_all(store) == told
+    assert _read_all(store) == texts
 
 
 @pytest.mark.frozen_at(UNTIL)

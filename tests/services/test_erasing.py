@@ -114,20 +114,20 @@ class PrivacyDesk:
     def _endorse(self) -> None:
         """Another e-mail and name, told to the insurer in words that name the person."""
         changes = {"last_name": "Adebanjo", "email": "quistmail@people.example", "registration_number": "SEY-100QT"}
-        told, by = "Oluwaseyifunmi wrote", self.people["oye"]
+        reason, by = "Oluwaseyifunmi wrote", self.people["oye"]
         with self.store.writing(LIVE) as session:
             endorsing.endorse(
                 session,
                 self.car.policy_id,
                 changes,
                 effective_on=clock.today(),
-                reason=told,
-                requested_by=told,
+                reason=reason,
+                requested_by=reason,
                 expected_version=1,
                 by=by,
             )
             (made,) = policies.list_endorsements(session, self.car.policy_id)
-            endorsing.note_told(session, made.id, note=told, by=by)
+            endorsing.note_told(session, made.id, note=reason, by=by)
 
     def _traces(self, partner: Partner) -> None:
         policy_id, text = self.desk.sale.policy_id, "Oluwaseyifunmi called from seyi.quist@people.example"
@@ -195,13 +195,13 @@ class PrivacyDesk:
     def ask(self, kind: str = "erasure") -> UUID:
         """A request of the person, with the identity proven."""
         typed = {"kind": kind, "name": "Oluwaseyifunmi Adebanjo-Quist", "email": PERSON["email"], "details": "Please"}
-        asked: UUID = self.do(requests.register, {**typed, "phone": "08099887766"}, by="cora")
-        self.do(requests.note_identity, asked, method="Identity document seen", version=1, by="cora")
-        return asked
+        request_id: UUID = self.do(requests.register, {**typed, "phone": "08099887766"}, by="cora")
+        self.do(requests.note_identity, request_id, method="Identity document seen", version=1, by="cora")
+        return request_id
 
-    def prepare(self, asked: UUID, **more: Any) -> UUID:
+    def prepare(self, request_id: UUID, **more: Any) -> UUID:
         given = {"reason": "The person asked for it in writing", "early": False, **more}
-        prepared: UUID = self.do(erasures.prepare_for_request, asked, by="cora", **given)
+        prepared: UUID = self.do(erasures.prepare_for_request, request_id, by="cora", **given)
         return prepared
 
     def settle(self) -> None:
@@ -250,7 +250,7 @@ def later() -> Iterator[None]:
         yield
 
 
-def told(store: Store) -> dict[str, str]:
+def read_tables(store: Store) -> dict[str, str]:
     """Every row of every table as text in lower case, what is sealed opened."""
     found: dict[str, str] = {}
     with store.engine.connect() as connection:
@@ -269,7 +269,7 @@ def _plain(value: object) -> str:
 
 
 def traces(store: Store) -> set[str]:
-    return {name for name, text in told(store).items() if any(trace in text for trace in TRACES)}
+    return {name for name, text in read_tables(store).items() if any(trace in text for trace in TRACES)}
 
 
 def sums(session: ScopedSession) -> Any:
@@ -455,11 +455,11 @@ def test_the_file_of_a_rewritten_store_holds_no_byte_of_the_person(
 
 def test_only_compliance_erases_and_never_what_it_prepared_itself(privacy: PrivacyDesk, later: None) -> None:
     privacy.settle()
-    asked = privacy.ask()
+    request_id = privacy.ask()
     for outsider in ("oye", "chi", "funmi", "sade"):
         with pytest.raises(NotAllowed):
-            privacy.do(erasures.prepare_for_request, asked, reason="Because I can", early=True, by=outsider)
-    erasure = privacy.prepare(asked)
+            privacy.do(erasures.prepare_for_request, request_id, reason="Because I can", early=True, by=outsider)
+    erasure = privacy.prepare(request_id)
     for outsider in ("cora", "oye", "chi", "funmi", "sade"):
         with pytest.raises(NotAllowed):
             privacy.do(erasures.carry_out, erasure, by=outsider)
@@ -481,27 +481,27 @@ def test_only_compliance_erases_and_never_what_it_prepared_itself(privacy: Priva
 
 def test_nothing_is_erased_that_runs_is_held_or_must_be_kept(privacy: PrivacyDesk, store: Store) -> None:
     with clock.freeze(datetime(2026, 12, 1, 9, tzinfo=UTC)):
-        asked = privacy.ask()
+        request_id = privacy.ask()
         with pytest.raises(StateForbids, match=r"policies in force.*; 1 open claim$"):
-            privacy.prepare(asked, early=True)
+            privacy.prepare(request_id, early=True)
     with clock.freeze(datetime(2028, 12, 1, 9, tzinfo=UTC)):
         privacy.settle()
         with pytest.raises(StateForbids, match="kept until"):
-            privacy.prepare(asked)
-        held = privacy.read(requests.get_request, asked).customers[0]
+            privacy.prepare(request_id)
+        held = privacy.read(requests.get_request, request_id).customers[0]
         hold = privacy.do(retention.set_hold, UUID(held), reason="A dispute at court about it", by="cora")
         with pytest.raises(StateForbids, match=r"1 legal hold$"):
-            privacy.prepare(asked, early=True)
+            privacy.prepare(request_id, early=True)
         with pytest.raises(NotAllowed, match="somebody else lifts it"):
             privacy.do(retention.lift_hold, hold, by="cora")
         privacy.do(retention.lift_hold, hold, by="root")
-        erasure = privacy.prepare(asked, early=True)
+        erasure = privacy.prepare(request_id, early=True)
         again = privacy.do(retention.set_hold, UUID(held), reason="It came back to court", by="cora")
         with pytest.raises(StateForbids, match=r"1 legal hold$"):
             privacy.do(erasures.carry_out, erasure, by="dayo")
         privacy.do(retention.lift_hold, again, by="dayo")
         privacy.do(erasures.carry_out, erasure, by="dayo")
-        assert privacy.read(requests.get_request, asked).state == "answered"
+        assert privacy.read(requests.get_request, request_id).state == "answered"
 
 
 def _while_erasing(store: Store, statement: str) -> None:

@@ -72,8 +72,8 @@ def test_every_column_and_order_of_a_kind_can_be_had_with_the_rows_and_the_sum_o
         whole, content = make(kind.name)
         heading, *rows = lines(content)
         total = receipt_of(sold, whole).sum_minor
-        for asked in ([",".join(heading[::-1])], heading[::-1]):
-            assert lines(make(kind.name, columns=asked)[1]) == [row[::-1] for row in (heading, *rows)], kind.name
+        for columns in ([",".join(heading[::-1])], heading[::-1]):
+            assert lines(make(kind.name, columns=columns)[1]) == [row[::-1] for row in (heading, *rows)], kind.name
         for name in kind.orders:
             order, content = make(kind.name, columns=[heading[0]], order=[name])
             receipt = receipt_of(sold, order)
@@ -113,10 +113,10 @@ def test_names_with_commas_and_quotes_survive_another_sequence(sold: Store) -> N
 
 
 def test_columns_and_order_stand_on_receipt_sheet_and_audit_log_and_a_rerun_repeats_them(sold: Store) -> None:
-    asked = {"columns": ["total", "customer_name"], "order": ["largest"], "source": ["api"]}
-    first, content = make("purchases", "xlsx", **asked)
+    parameters = {"columns": ["total", "customer_name"], "order": ["largest"], "source": ["api"]}
+    first, content = make("purchases", "xlsx", **parameters)
     receipt = receipt_of(sold, first)
-    assert receipt.filters == asked
+    assert receipt.filters == parameters
     with sold.reading(Scope.system()) as session:
         started = audit.list_history(session, audit.subject_of("export", first.id))[0].after
     assert started
@@ -127,7 +127,7 @@ def test_columns_and_order_stand_on_receipt_sheet_and_audit_log_and_a_rerun_repe
     assert receipt_of(sold, again).content_sha256 == receipt.content_sha256
     for other in ({"order": ["newest"]}, {"columns": ["customer_name", "total"]}):
         with pytest.raises(InvalidInput, match="the same export"):
-            make("purchases", "xlsx", **asked | other, again=[str(first.id)])
+            make("purchases", "xlsx", **parameters | other, again=[str(first.id)])
 
 
 def test_the_usual_columns_and_order_are_written_down_as_before(sold: Store) -> None:
@@ -177,20 +177,20 @@ def test_a_file_as_shown_has_labels_units_and_the_time_of_lagos_and_its_name_say
 ) -> None:
     with clock.freeze(datetime(2026, 9, 30, 23, 30, tzinfo=UTC)):
         first = sell(sold, partner, insurer_f.COVERS[0], is_live=True).purchase_id
-    asked = {
+    parameters = {
         "from": ["2026-10-01"],
         "to": ["2026-10-31"],
         "columns": ["id", "created_at", "total", "policy_state", "payment_state"],
         "order": ["oldest"],
         "form": ["people"],
     }
-    order, content = make("purchases", **asked)
+    order, content = make("purchases", **parameters)
     heading, *rows = lines(content)
     assert heading == ["Reference", "Sold (Lagos time)", "Premium (NGN)", "Policy state", "Payment"]
     assert [str(first), "2026-10-01 00:30"] in [row[:2] for row in rows]
     assert order.file_name == f"purchases-2026-10-01-to-2026-10-31-{clock.today()}.csv"
     assert receipt_of(sold, order).filters["form"] == ["people"]
-    _, book = make("purchases", "xlsx", **asked)
+    _, book = make("purchases", "xlsx", **parameters)
     shown, last = cells(book), len(rows) + 1
     (its_row,) = (row for row in shown if row[0] == str(first))
     assert moment(float(its_row[1])) == datetime(2026, 10, 1, 0, 30)  # noqa: DTZ001 a cell knows no zone

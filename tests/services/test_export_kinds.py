@@ -245,8 +245,8 @@ def hostile(sold: Store, partner: Partner) -> Store:
     with sold.writing(Scope.system()) as session:
         officer = Staff(email="officer@example.com", name="Officer", roles=["claims"])
         session.insert(officer)
-        told = {"incident_type": FORMULA, "account_number": ACCOUNT}
-        more: dict[Any, dict[str, Any]] = {Claim: {"gadget_claim_meta": told, "assigned_to": officer.id}}
+        meta = {"incident_type": FORMULA, "account_number": ACCOUNT}
+        more: dict[Any, dict[str, Any]] = {Claim: {"gadget_claim_meta": meta, "assigned_to": officer.id}}
         changes = {
             table: {**dict.fromkeys(names, FORMULA), **more.get(table, {})}
             for table, names in WRITTEN_BY_OTHERS.items()

@@ -104,8 +104,8 @@ def test_filters_that_differ_in_one_field_never_share_an_answer(declared: type[F
 @EVERY_FIELD
 def test_filters_that_share_a_statement_ask_for_the_same_columns(declared: type[Filter], name: str) -> None:
     first, second = (parameterise(criteria) for criteria in both(declared, name))
-    asked = [sql(each.criteria.conditions(declared.TABLES[0])) for each in (first, second)]
-    assert asked[0] == asked[1] or first.key != second.key
+    statements = [sql(each.criteria.conditions(declared.TABLES[0])) for each in (first, second)]
+    assert statements[0] == statements[1] or first.key != second.key
 
 
 @EVERY_FIELD

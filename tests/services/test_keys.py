@@ -57,13 +57,13 @@ def test_unknown_key_cannot_be_revoked(store: Store, unknown: str) -> None:
 
 
 def test_an_admin_issues_one_key_however_often_it_is_asked_for(store: Store, admin: Person) -> None:
-    said = {"distributor": "Corner Shop", "mode": "live", "name": "Checkout"}
+    details = {"distributor": "Corner Shop", "mode": "live", "name": "Checkout"}
     with store.writing(Scope.system()) as session:
         keys.get_or_create_distributor(session, "Corner Shop")
 
     def issue(seed: str, **changed: str) -> str:
         return store.transact(
-            Scope.system(), lambda session: key_admin.issue_key(session, {**said, **changed}, seed=seed, by=admin)
+            Scope.system(), lambda session: key_admin.issue_key(session, {**details, **changed}, seed=seed, by=admin)
         )
 
     key = issue("seed")

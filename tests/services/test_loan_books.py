@@ -140,15 +140,16 @@ def test_one_code_decides_each_row_and_others_stand_beside_it(store: Store, part
         "far above the others": ({"loan_amount": "4000000"}, None, ["UNUSUAL_AMOUNT"]),
     }
     rows = [
-        loan(number, **{"email": f"b{number}@example.com", **told}) for number, (told, *_) in enumerate(cases.values())
+        loan(number, **{"email": f"b{number}@example.com", **values})
+        for number, (values, *_) in enumerate(cases.values())
     ]
     again = loan(0, email="again@example.com")
     usual = [loan(900 + number) for number in range(20)]
     book = lender.read(as_csv([*rows, again, *usual]), free_cover_limit="5000000")
     assert book.state == "validated", book.refusal
     found = lender.rows(book)
-    told = {case: (row.code, row.also) for case, row in zip(cases, found, strict=False)}
-    assert told == {case: (code, also) for case, (_, code, also) in cases.items()}
+    codes = {case: (row.code, row.also) for case, row in zip(cases, found, strict=False)}
+    assert codes == {case: (code, also) for case, (_, code, also) in cases.items()}
     assert (found[len(cases)].code, found[len(cases)].reason) == ("DUPLICATE_IN_FILE", "the same loan stands in line 2")
     reasons = {case: row.reason for case, row in zip(cases, found, strict=False)}
     assert reasons["zero"] == "loan_amount must be above zero for this product"
@@ -583,7 +584,7 @@ def test_a_book_without_an_attestation_or_of_another_product_is_refused(store: S
         ({"attested_on": "2026-12-01"}, "attested_on must not be in the future"),
         ({"attestation_url": "http://127.0.0.1:8501/v1/files/" + "a" * 26}, "attestation_url"),
     ]
-    for said, words in cases:
+    for details, words in cases:
         with pytest.raises(InvalidInput, match=words):
-            lender.upload(as_csv([loan(1)]), **said)
+            lender.upload(as_csv([loan(1)]), **details)
     assert count(store, Customer) == 0

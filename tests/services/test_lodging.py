@@ -104,9 +104,9 @@ def test_another_loan_than_the_insured_one_is_flagged(desk: Desk) -> None:
 
 
 def test_same_incident_and_day_on_one_policy_is_flagged_as_duplicate(desk: Desk) -> None:
-    told = {"incident_date": "2026-11-01"}
-    assert "duplicate" not in desk.lodge(**told)[1]
-    assert "duplicate" in desk.lodge(**told)[1]
+    loss = {"incident_date": "2026-11-01"}
+    assert "duplicate" not in desk.lodge(**loss)[1]
+    assert "duplicate" in desk.lodge(**loss)[1]
     assert "duplicate" not in desk.lodge(incident_date="2026-11-02")[1]
     assert "duplicate" not in desk.lodge()[1]
     assert "duplicate" in desk.lodge()[1], "twice without a day is the same again"
@@ -164,7 +164,7 @@ def _later(claim: Claim, table: type, **values: Any) -> Any:
     return table(id=ids.new(), claim_id=claim.id, distributor_id=claim.distributor_id, is_live=claim.is_live, **values)
 
 
-def _said(claim: Claim, officer: UUID, text: str, at: datetime) -> Any:
+def _comment(claim: Claim, officer: UUID, text: str, at: datetime) -> Any:
     return _later(claim, ClaimComment, staff_id=officer, text=text, for_claimant=True, created_at=at)
 
 
@@ -179,8 +179,8 @@ def test_history_and_comments_are_told_in_order(desk: Desk) -> None:
         session.insert(
             _later(claim, ClaimEvent, status="Offer sent", created_at=NOON + timedelta(days=2)),
             _later(claim, ClaimEvent, status="Approved", created_at=NOON + timedelta(days=1)),
-            _said(claim, officer, "Second", NOON + timedelta(days=1)),
-            _said(claim, officer, "First", NOON),
+            _comment(claim, officer, "Second", NOON + timedelta(days=1)),
+            _comment(claim, officer, "First", NOON),
         )
     with desk.store.reading(desk.scope) as session:
         found = claim_records.get_claim(session, ids.parse(record["id"]))

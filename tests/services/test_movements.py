@@ -229,12 +229,12 @@ def test_check_finds_a_view_that_leaves_refunds_out(finance: Finance) -> None:
 
 def _hide_a_refund(store: Store, connection: object) -> None:
     """The view as somebody might make it again, without the refunds of some day."""
-    asked = (
+    query = (
         "SELECT sql FROM sqlite_master WHERE name = 'movement'"
         if store.is_sqlite
         else "SELECT 'CREATE VIEW movement AS ' || pg_get_viewdef('movement'::regclass)"
     )
-    made = connection.exec_driver_sql(asked).scalar_one().rstrip(";")
+    made = connection.exec_driver_sql(query).scalar_one().rstrip(";")
     connection.exec_driver_sql("DROP VIEW movement")
     inner = made.split(" AS ", 1)[1]
     connection.exec_driver_sql(

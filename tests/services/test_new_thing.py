@@ -1,6 +1,8 @@
 """A cover of a thing that no other cover insures: from the marks of its fields follows what every door says of it."""
 
+from datetime import date, timedelta
 from random import Random
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import pytest
@@ -11,6 +13,7 @@ from core.covers import fields, registry, request_parts
 from core.covers.cover import IN_FORCE, Cover, Price, Rates, ResponseShape
 from core.covers.pricing import flat_price
 from core.demo.bulk_rows import Values
+from core.demo.claims.claims import DEVICE, Losses
 from core.demo.sales import requests
 from core.services.claims.intake import lodging
 from core.services.compliance import own_records
@@ -21,6 +24,7 @@ from core.store.schema.tables import Policy
 from core.ui.forms import forms, questions
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.portfolio import NOW
 from tests.services.selling import CAR, kept, sell
 
 HULL = "NG-204417-B"
@@ -83,7 +87,7 @@ def sale(store: Store, partner: Partner) -> Sale:
 
 
 def test_the_form_asks_for_it_under_its_own_heading() -> None:
-    grouped = {name: [question.name for question in asked] for name, asked in forms.group(questions.of(BoatRequest))}
+    grouped = {name: [question.name for question in group] for name, group in forms.group(questions.of(BoatRequest))}
     assert list(grouped) == ["Customer", "Boat", "Cover"]
     assert grouped["Boat"] == ["declared_value", "hull_number", "boat_make", "boat_model", "engine_power"]
 
@@ -91,9 +95,9 @@ def test_the_form_asks_for_it_under_its_own_heading() -> None:
 def test_the_certificate_says_what_is_insured(store: Store, partner: Partner, sale: Sale) -> None:
     code = kept(store, partner, sale).certificate_code
     with store.reading(partner.scope()) as session:
-        said = certificates.get_by_code(session, str(code)).covered
+        covered = certificates.get_by_code(session, str(code)).covered
     expected = ("Hull number", HULL), ("Declared value", "₦90,000.00"), ("Boat", "YAMAHA Delta 20")
-    assert said == expected
+    assert covered == expected
 
 
 def test_a_claim_begins_with_its_number_and_is_compared_with_it(store: Store, partner: Partner, sale: Sale) -> None:
@@ -133,3 +137,24 @@ def test_each_sale_of_the_demonstration_has_a_number_of_its_own() -> None:
     assert "%(hull_number)s" in variant.submitted
     assert "%(hull_number)s" in variant.payload
     assert HULL not in variant.submitted + variant.payload
+
+
+def demonstrated(endpoint: tuple[str, str], body: dict[str, str]) -> Any:
+    """A sale of the demonstration with an endpoint and a request."""
+    return SimpleNamespace(
+        offer=SimpleNamespace(endpoint=endpoint),
+        life=SimpleNamespace(stretches=[(NOW - timedelta(days=300), NOW)], ended=None),
+        variant=SimpleNamespace(body=body, sum_insured_minor=None),
+    )
+
+
+def test_the_demonstration_reads_the_value_of_a_device_as_its_cover_keeps_it() -> None:
+    losses = Losses(Random(1), (), purchases=1, until=NOW)
+    sale = demonstrated(("insurer-b", "buy-gadget"), {"device_value": "650000.00"})
+    assert 0.12 <= losses._owed(sale, DEVICE, date(2026, 11, 20)) / 65_000_000 <= 0.4
+
+
+def test_the_demonstration_has_no_claim_on_what_takes_none() -> None:
+    losses = Losses(Random(1), (), purchases=1, until=NOW)
+    sale = demonstrated(("insurer-z", "buy-boat"), {})
+    assert [losses.of(sale) for _ in range(100)] == [None] * 100

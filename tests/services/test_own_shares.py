@@ -103,8 +103,8 @@ def test_a_renewal_and_a_refund_are_divided_by_the_share_of_their_term(finance: 
         version, renewal = rates_of(finance, Renewal, made.renewal_id)
         assert version.share_id == share
         assert renewal.distributor_profit_minor == money.share(renewal.total_minor, 725)
-        told = {"reason": "The car was sold", "actor": "tests", "by_insurer": False}
-        finance.do(changes.cancel, sale.policy_id, expected_version=2, **told)
+        cancellation = {"reason": "The car was sold", "actor": "tests", "by_insurer": False}
+        finance.do(changes.cancel, sale.policy_id, expected_version=2, **cancellation)
     with finance.reading() as session:
         rows = session.execute(sa.select(Refund).where(col(Refund.renewal_id) == made.renewal_id)).scalars().all()
         assert [row.distributor_profit_minor for row in rows] == [money.share(row.total_minor, 725) for row in rows]
@@ -222,7 +222,7 @@ def test_a_distributor_reads_its_own_commission_with_the_product(
 ) -> None:
     agree(finance, partner, product_id=CAR_ID)
     with clock.freeze(shipped.STILL + DAY):
-        for reader, told in ((partner, ("10.25", "7.25")), (second_partner, ("12.50", "5.00"))):
+        for reader, rates in ((partner, ("10.25", "7.25")), (second_partner, ("12.50", "5.00"))):
             with finance.store.reading(reader.scope(is_live=True)) as session:
                 one = products.get_product(session, UUID(CAR_ID), is_live=True)
                 listed = products.list_products(
@@ -230,7 +230,7 @@ def test_a_distributor_reads_its_own_commission_with_the_product(
                 )
             for record in (one, *listed.items):
                 found = (record["mca_commission_percentage"], record["distributor_commission_percentage"])
-                assert tuple(f"{float(value):.2f}" for value in found) == told
+                assert tuple(f"{float(value):.2f}" for value in found) == rates
 
 
 @pytest.mark.both_databases

@@ -75,13 +75,13 @@ def test_a_distributor_is_added_once_and_its_name_is_its_own(store: Store, partn
         with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match="name belongs"):
             changes.add_distributor(session, ids.new(), {"name": same}, by=ADMIN)
     row = listed(store, q="lagos")[0]
-    for said, fault in (
+    for details, fault in (
         ({"name": "Swift Lenders"}, "name belongs"),
         ({"name": "swift LENDERS"}, "name belongs"),
         ({"name": "Lagos", "email": "x"}, "email must be"),
     ):
         with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match=fault):
-            changes.change_distributor(session, row.id, said, seen_at=row.updated_at, by=ADMIN)
+            changes.change_distributor(session, row.id, details, seen_at=row.updated_at, by=ADMIN)
     with store.writing(Scope.system()) as session:
         changes.change_distributor(session, row.id, {"name": "LAGOS LOANS"}, seen_at=row.updated_at, by=ADMIN)
 
@@ -125,13 +125,13 @@ def test_an_insurers_connection_is_shown_by_its_host_alone(store: Store, monkeyp
 def test_an_insurer_is_renamed_with_its_before_and_after(store: Store) -> None:
     with store.reading(Scope.staff(is_live=True)) as session:
         row = awaiting.list_insurers(session)[0]
-    said = {name: getattr(row, name) for name in ("first_name", "last_name", "email", "phone_number")}
+    contacts = {name: getattr(row, name) for name in ("first_name", "last_name", "email", "phone_number")}
     with store.writing(Scope.system()) as session:
-        changed = {**said, "company_name": "Anchorline Assurance"}
+        changed = {**contacts, "company_name": "Anchorline Assurance"}
         changes.change_insurer(session, row.id, changed, seen_at=row.updated_at, by=ADMIN)
         (entry,) = audit.list_history(session, audit.subject_of("insurer", row.id))
         assert (entry.before or {})["company_name"] == row.name
         assert (entry.after or {})["company_name"] == "Anchorline Assurance"
     with store.writing(Scope.system()) as session, pytest.raises(InvalidInput) as refused:
         changes.change_insurer(session, row.id, {"email": "x"}, seen_at=row.updated_at, by=ADMIN)
-    assert {fault.field for fault in refused.value.faults} == {*said, "company_name"}
+    assert {fault.field for fault in refused.value.faults} == {*contacts, "company_name"}

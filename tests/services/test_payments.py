@@ -417,7 +417,7 @@ def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, party: 
 
 @pytest.mark.both_databases
 @every_case(
-    ("triggers", "error", "said"),
+    ("triggers", "error", "fault"),
     [
         ({"payment_moved": "payment"}, "UPDATE payment SET state = 'Returned'", "is Returned, and the bank moved"),
         ({"statement_figures": "statement"}, "UPDATE statement SET state = 'Sent'", "by its payments Paid"),
@@ -439,9 +439,9 @@ def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, party: 
     ],
 )
 @pytest.mark.usefixtures("paid_out")
-def test_check_finds_a_planted_error(finance: Finance, triggers: dict[str, str], error: str, said: str) -> None:
+def test_check_finds_a_planted_error(finance: Finance, triggers: dict[str, str], error: str, fault: str) -> None:
     with planted(finance.store, error, without=triggers) as session:
-        assert_named(session, said)
+        assert_named(session, fault)
 
 
 def answer_of(*rows: str) -> tuple[str, bytes]:
@@ -552,11 +552,11 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
         "names no payment of this payout",
         "names payout PB-0002, which does not exist",
     ]
-    for line, said in zip(reversed(lines[:2]), ("of the 1 without an answer is noted as before", None), strict=True):
+    for line, reason in zip(reversed(lines[:2]), ("of the 1 without an answer is noted as before", None), strict=True):
         with pytest.raises(NotAllowed, match="You prepared this payment"):
             finance.do(bank_answers.note, line, file_name="answer.csv", by="funmi")
         finance.do(bank_answers.note, line, file_name="answer.csv", by="femi")
-        assert finance.read(payouts.find_superseded, batch).endswith(said or "is paid by another payout")
+        assert finance.read(payouts.find_superseded, batch).endswith(reason or "is paid by another payout")
     with pytest.raises(StateForbids):
         finance.do(bank_answers.note, lines[2], file_name="answer.csv", by="femi")
     noted = finance.read(payouts.list_of_batch, batch)

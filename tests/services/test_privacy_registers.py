@@ -38,7 +38,7 @@ SYSTEM = Scope.system()
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)  # a Friday
 pytestmark = pytest.mark.frozen_at(NOON)
 WITH_BVN = next(cover for cover in COVERS if "bvn" in cover.request.model_fields)
-ASKED = {"kind": "access", "name": "Seyi Quist", "email": "seyi@people.example", "details": "What do you hold?"}
+REQUEST = {"kind": "access", "name": "Seyi Quist", "email": "seyi@people.example", "details": "What do you hold?"}
 HAPPENED = {"title": "A laptop was lost", "description": "With a list of renewals", "known_on": "2026-11-18"}
 HAPPENED |= {"since_on": "2026-11-17", "until_on": "2026-11-18"}
 RISK = {"risk": "high", "risk_reason": "The disk was not encrypted", "people": 12}
@@ -80,7 +80,7 @@ def desk(store: Store) -> Registers:
 def test_every_verb_of_the_desk_refuses_every_other_role(desk: Registers) -> None:
     some = UUID(int=1)
     verbs: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
-        (requests.register, (ASKED,), {}),
+        (requests.register, (REQUEST,), {}),
         (requests.acknowledge, (some,), {"version": 1}),
         (requests.note_identity, (some,), {"method": requests.OPEN[0], "version": 1}),
         (requests.choose_records, (some, []), {"version": 1}),
@@ -105,25 +105,25 @@ def test_every_verb_of_the_desk_refuses_every_other_role(desk: Registers) -> Non
 
 
 def test_a_request_counts_its_days_and_takes_more_time_once(desk: Registers) -> None:
-    asked = desk.do(requests.register, ASKED)
-    row = desk.read(requests.get_request, asked)
+    request_id = desk.do(requests.register, REQUEST)
+    row = desk.read(requests.get_request, request_id)
     assert (row.number, row.acknowledge_by, row.due_on) == ("DR-2026-0001", date(2026, 11, 24), date(2026, 12, 20))
     assert row.days_left == 30
-    desk.do(requests.acknowledge, asked, version=1)
+    desk.do(requests.acknowledge, request_id, version=1)
     with pytest.raises(StaleVersion):
-        desk.do(requests.extend, asked, reason="Many records", version=1)
-    desk.do(requests.extend, asked, reason="Many records to read", version=2)
+        desk.do(requests.extend, request_id, reason="Many records", version=1)
+    desk.do(requests.extend, request_id, reason="Many records to read", version=2)
     with pytest.raises(StateForbids, match="one extension"):
-        desk.do(requests.extend, asked, reason="Still many records", version=3)
-    assert desk.read(requests.get_request, asked).last_day == date(2027, 1, 19)
+        desk.do(requests.extend, request_id, reason="Still many records", version=3)
+    assert desk.read(requests.get_request, request_id).last_day == date(2027, 1, 19)
     with pytest.raises(StateForbids, match="identity"):
-        desk.do(requests.answer, asked, outcome="Told by telephone", version=3)
-    desk.do(requests.refuse, asked, code="not_identified", outcome="No document was shown", version=3)
+        desk.do(requests.answer, request_id, outcome="Told by telephone", version=3)
+    desk.do(requests.refuse, request_id, code="not_identified", outcome="No document was shown", version=3)
     with pytest.raises(StateForbids, match="closed"):
-        desk.do(requests.acknowledge, asked, version=4)
+        desk.do(requests.acknowledge, request_id, version=4)
     for wrong in ({"email": ""}, {"kind": "everything"}, {"received_on": "2026-11-21"}, {"details": ""}):
         with pytest.raises(InvalidInput):
-            desk.do(requests.register, {**ASKED, **wrong})
+            desk.do(requests.register, {**REQUEST, **wrong})
 
 
 def test_the_pack_holds_everything_of_the_person_and_of_nobody_else(
@@ -132,31 +132,31 @@ def test_the_pack_holds_everything_of_the_person_and_of_nobody_else(
     partner: Partner,
     stranger: Partner,
 ) -> None:
-    sell(store, partner, CREDIT_LIFE, is_live=True, email=ASKED["email"])
-    sell(store, stranger, WITH_BVN, is_live=True, email=ASKED["email"], bvn="22298765432")
+    sell(store, partner, CREDIT_LIFE, is_live=True, email=REQUEST["email"])
+    sell(store, stranger, WITH_BVN, is_live=True, email=REQUEST["email"], bvn="22298765432")
     sell(store, partner, CREDIT_LIFE, is_live=True, email="other@people.example", phone_number="08011112222")
-    asked = desk.do(requests.register, ASKED)
+    request_id = desk.do(requests.register, REQUEST)
     with pytest.raises(StateForbids, match="identity"):
-        desk.do(pack.make, asked)
-    desk.do(requests.note_identity, asked, method="Identity document seen", version=1)
-    made = desk.do(pack.make, asked)
+        desk.do(pack.make, request_id)
+    desk.do(requests.note_identity, request_id, method="Identity document seen", version=1)
+    made = desk.do(pack.make, request_id)
     with zipfile.ZipFile(io.BytesIO(made.content)) as archive:
         assert archive.namelist() == ["DR-2026-0001.json", "DR-2026-0001.pdf"]
-        told = json.loads(archive.read("DR-2026-0001.json"))
+        document = json.loads(archive.read("DR-2026-0001.json"))
         assert archive.read("DR-2026-0001.pdf").startswith(b"%PDF")
-    records = told["records"]
+    records = document["records"]
     assert {name: len(records[name]) for name in ("customer", "purchase", "policy", "certificate")} == {
         **dict.fromkeys(("customer", "purchase", "policy"), 2),
         "certificate": len(records["certificate"]),
     }
-    text = json.dumps(told)
+    text = json.dumps(document)
     assert "22298765432" in text, "the person's numbers are in clear"
     assert "other@people.example" not in text
-    assert {entry["what"] for entry in told["looked_at_by"]} >= {"policy sold"}
-    history = desk.read(audit.list_history, f"data_request {asked}")
+    assert {entry["what"] for entry in document["looked_at_by"]} >= {"policy sold"}
+    history = desk.read(audit.list_history, f"data_request {request_id}")
     assert "data pack made" in [entry.action for entry in history]
     with pytest.raises(InvalidInput, match="records of this e-mail or phone"):
-        desk.do(requests.choose_records, asked, [UUID(int=3)], version=2)
+        desk.do(requests.choose_records, request_id, [UUID(int=3)], version=2)
 
 
 def test_a_breach_is_judged_by_one_and_closed_by_another_after_everybody_was_told(desk: Registers) -> None:
@@ -298,18 +298,20 @@ def test_a_figure_holds_from_its_day_and_what_held_before_stays(desk: Registers)
 
 
 def test_the_figures_of_a_year_are_those_of_the_registers(desk: Registers) -> None:
-    asked = desk.do(requests.register, ASKED)
-    desk.do(requests.refuse, asked, code="not_known", outcome="Nothing is held of you", version=1)
+    request_id = desk.do(requests.register, REQUEST)
+    desk.do(requests.refuse, request_id, code="not_known", outcome="Nothing is held of you", version=1)
     breach = desk.do(breaches.register, HAPPENED)
     desk.do(breaches.judge, breach, RISK, version=1)
     with clock.freeze(NOON + timedelta(hours=24)):
         desk.do(breaches.note_commission, breach, reference="NDPC/1", version=2)
-    told = {(group, label): number for group, label, number in desk.read(figures.count_year, 2026)}
-    assert told["Requests", "Access"] == told["Requests", "Of them refused"] == told["Breaches", "Registered"] == 1
-    assert (told["Breaches", "Notified to the Commission in time"], told["Breaches", "Notified late"]) == (0, 1)
-    assert told["Held at the end of the year", "Staff"] == len(desk.people)
+    counts = {(group, label): number for group, label, number in desk.read(figures.count_year, 2026)}
+    assert (
+        counts["Requests", "Access"] == counts["Requests", "Of them refused"] == counts["Breaches", "Registered"] == 1
+    )
+    assert (counts["Breaches", "Notified to the Commission in time"], counts["Breaches", "Notified late"]) == (0, 1)
+    assert counts["Held at the end of the year", "Staff"] == len(desk.people)
     file = desk.do(figures.write_file, 2026).decode()
-    assert len(file.splitlines()) == len(told) + 1
+    assert len(file.splitlines()) == len(counts) + 1
     assert not any(number for *_, number in desk.read(figures.count_year, 2025))
     with pytest.raises(InvalidInput, match="year"):
         desk.read(figures.count_year, 2027)

@@ -99,8 +99,8 @@ def test_a_sale_costs_the_old_price_until_the_instant_and_the_previewed_one_from
     figures = {"meta.shares.death": "0.5", "meta.minimum_premium": "900.00", "mca_commission": "12.50"}
     new_id = plan(store, LOAN, figures)
     planned = seen(store, LOAN).planned_changes[0]
-    asked = shipped.request(credit_life.CREDIT_LIFE)
-    expected = credit_life.CREDIT_LIFE.premium(asked, planned.tariff.rates)
+    request = shipped.request(credit_life.CREDIT_LIFE)
+    expected = credit_life.CREDIT_LIFE.premium(request, planned.tariff.rates)
     split = product_list.split_price(expected, planned.tariff)
     assert (expected.total, split.mca_profit_minor) == (Decimal("900.00"), 11_250)
     sales = {}
@@ -122,8 +122,8 @@ def test_a_change_is_written_down_by_both_who_made_it(store: Store, partner: Par
         assert sell(store, partner, insurer_a.THIRD_PARTY).price.total == Decimal("16000.00")
     with store.reading(Scope.system()) as session:
         entries = audit.list_history(session, audit.subject_of("product", CAR))
-        told = [(entry.action, entry.actor) for entry in entries]
-        assert told == [("rates proposed", ADMIN.actor), ("rates confirmed", SECOND.actor)]
+        log = [(entry.action, entry.actor) for entry in entries]
+        assert log == [("rates proposed", ADMIN.actor), ("rates confirmed", SECOND.actor)]
         for entry in entries:
             assert (entry.before or {})["price"] == "15000.00"
             assert (entry.after or {})["price"] == "16000.00"
@@ -371,20 +371,20 @@ def test_a_product_that_is_off_is_sold_to_nobody_and_its_policies_stay(store: St
 
 
 def test_texts_keep_their_lines_and_lose_what_could_harm(store: Store) -> None:
-    said = {
+    texts = {
         "description": "Cover for cars.\nAnd jeeps.",
         "key_benefits": '<ul><li onclick="x()">One</li></ul><script>alert(1)</script><a href="javascript:x">a</a>',
         "how_it_works": "",
         "how_to_claim": "Call us",
     }
     with store.writing(Scope.system()) as session:
-        changes.change_texts(session, CAR, said, seen_version=1, by=ADMIN)
+        changes.change_texts(session, CAR, texts, seen_version=1, by=ADMIN)
     product = seen(store, CAR)
     assert product.description == "Cover for cars.\nAnd jeeps."
     assert product.key_benefits == '<ul><li>One</li></ul><a rel="noopener noreferrer">a</a>'
     assert (product.how_it_works, product.how_to_claim) == (None, "Call us")
     with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match="key_benefits"):
-        changes.change_texts(session, CAR, {**said, "key_benefits": "<script>x</script>"}, seen_version=2, by=ADMIN)
+        changes.change_texts(session, CAR, {**texts, "key_benefits": "<script>x</script>"}, seen_version=2, by=ADMIN)
 
 
 def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partner: Partner) -> None:
@@ -398,9 +398,9 @@ def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partne
 
     before = embedded()
     plan(store, LOAN, {"mca_commission": "12.50"})
-    said = {"description": "Another text", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
+    texts = {"description": "Another text", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
     with store.writing(Scope.system()) as session:
-        changes.change_texts(session, LOAN, said, seen_version=3, by=ADMIN)
+        changes.change_texts(session, LOAN, texts, seen_version=3, by=ADMIN)
     assert embedded() == ("Another text", before[1])
     with clock.freeze(LATER):
         assert embedded() == ("Another text", "12.50")
@@ -409,8 +409,8 @@ def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partne
 
 def test_a_work_reads_the_catalogue_with_its_own_change_and_nobody_else_keeps_it(store: Store) -> None:
     def described(session: ScopedSession) -> str:
-        said = {"description": "Never committed", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
-        changes.change_texts(session, LOAN, said, seen_version=1, by=ADMIN)
+        texts = {"description": "Never committed", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
+        changes.change_texts(session, LOAN, texts, seen_version=1, by=ADMIN)
         session.flush()
         raise StateForbids(str(products.get_catalogue(session).records[LOAN, True]["description"]))
 

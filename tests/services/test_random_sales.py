@@ -74,8 +74,8 @@ def _sell(store: Store, partner: Partner) -> None:
         wished = wishes(dice, product.name, product.rates.meta, clock.today())
         of_its_own = {**shipped.numbers(cover, number), "email": f"buyer{number % 37}@example.com"}
         known: dict[str, Any] = {**wished, **of_its_own, "product_id": str(product.id)}
-        asked = shipped.request(cover, **{name: known[name] for name in cover.request.model_fields if name in known})
-        store.transact(partner.scope(), lambda session: buying.sell(session, cover, asked, partner.seller()))  # noqa: B023 - done at once
+        request = shipped.request(cover, **{name: known[name] for name in cover.request.model_fields if name in known})
+        store.transact(partner.scope(), lambda session: buying.sell(session, cover, request, partner.seller()))  # noqa: B023 - done at once
 
 
 def _csv(store: Store, kind: str, wanted: Any) -> bytes:

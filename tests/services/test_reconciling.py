@@ -35,7 +35,7 @@ BOTH_SIDES = "Every reconciliation's differences make both sides equal"
 SEPTEMBER = date(2026, 9, 1)
 WINDOW = Window(SEPTEMBER, date(2026, 10, 1))
 COLUMNS = {"policy_number": "Policy No", "amount": "Net", "date": "Date"}
-ASKED = {"kind": "insurer", "month": "2026-09-01", "file_name": "september.csv", "columns": COLUMNS}
+FORM = {"kind": "insurer", "month": "2026-09-01", "file_name": "september.csv", "columns": COLUMNS}
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def file_of(rows: list[tuple[str, int, date]]) -> bytes:
 
 
 def run(finance: Finance, insurer: UUID, content: bytes, *, by: str = "funmi", **more: object) -> UUID:
-    made = finance.do(reconciliations.run, {**ASKED, **more}, content, by=by, provider_id=insurer)
+    made = finance.do(reconciliations.run, {**FORM, **more}, content, by=by, provider_id=insurer)
     return UUID(str(made))
 
 
@@ -151,7 +151,7 @@ def test_transactions_rates_and_neighbouring_months_are_told_apart() -> None:
 
 @pytest.mark.both_databases
 @every_case(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("a.pdf", b"%PDF", "must be a CSV or an XLSX"),
         ("a.csv", "Policy No,Net\nÉ,1".encode("latin-1"), "UTF-8"),
@@ -173,10 +173,10 @@ def test_transactions_rates_and_neighbouring_months_are_told_apart() -> None:
     ],
 )
 def test_a_bad_file_is_refused_by_name_or_row_and_nothing_is_kept(
-    finance: Finance, insurer: UUID, name: str, content: bytes, said: str
+    finance: Finance, insurer: UUID, name: str, content: bytes, message: str
 ) -> None:
     columns = {key: value for key, value in COLUMNS.items() if key != "date" or b"Date" in content}
-    with pytest.raises(InvalidInput, match=said) as refused:
+    with pytest.raises(InvalidInput, match=message) as refused:
         run(finance, insurer, content, file_name=name, columns=columns)
     assert "ten" not in str(refused.value)
     with finance.reading() as session:
@@ -357,8 +357,8 @@ def test_the_file_of_differences_adds_up_to_ours_less_theirs(finance: Finance, i
     total = sum(minor for minor, _ in lines)
     row = row_of(finance, run(finance, insurer, file_of([(number, total - 1, SEPTEMBER)])))
     rows = finance.read(reconciliations.list_differences, row.id)
-    said = b"".join(reconciliations.csv_chunks(rows, tolerated_minor=row.tolerated_minor)).decode()
-    passed, last = (line.split(",") for line in said.split("\r\n")[-3:-1])
+    content = b"".join(reconciliations.csv_chunks(rows, tolerated_minor=row.tolerated_minor)).decode()
+    passed, last = (line.split(",") for line in content.split("\r\n")[-3:-1])
     assert (passed[0], passed[5]) == ("within the tolerance", "0.01")
     assert (last[0], last[5]) == ("total", money.to_wire(row.ours_minor - row.theirs_minor))
 
@@ -453,12 +453,16 @@ def test_a_difference_is_explained_and_written_off_by_two_people_within_their_li
             refused()
     with pytest.raises(InvalidInput):
         finance.do(differences.explain, row.id, {"cause": "Magic", "note": "Nobody knows"}, by="funmi")
-    said = {"cause": "Wrong amount of theirs", "note": "They rounded up"}
+    explanation = {"cause": "Wrong amount of theirs", "note": "They rounded up"}
     for name in OUTSIDERS:
-        for verb, given in ((differences.explain, (said,)), (differences.write_off, ()), (differences.adjust, ())):
+        for verb, given in (
+            (differences.explain, (explanation,)),
+            (differences.write_off, ()),
+            (differences.adjust, ()),
+        ):
             with pytest.raises(NotAllowed):
                 finance.do(verb, row.id, *given, by=name)
-    finance.do(differences.explain, row.id, said, by="funmi")
+    finance.do(differences.explain, row.id, explanation, by="funmi")
     finance.do(differences.ask_write_off, row.id, by="funmi")
     with pytest.raises(NotAllowed, match="You asked"):
         finance.do(differences.write_off, row.id, by="funmi")
@@ -468,7 +472,7 @@ def test_a_difference_is_explained_and_written_off_by_two_people_within_their_li
     finance.do(differences.write_off, row.id, by="wale")
     assert state(finance, row) == "Written off"
     with pytest.raises(StateForbids):
-        finance.do(differences.explain, row.id, said, by="funmi")
+        finance.do(differences.explain, row.id, explanation, by="funmi")
 
 
 def test_a_large_difference_is_written_off_by_an_admin_only(finance: Finance, insurer: UUID) -> None:
@@ -600,9 +604,9 @@ def test_a_newer_file_of_the_same_party_and_month_counts_and_keeps_what_was_said
     rows = [("THEIRS/1", 1_000, SEPTEMBER), ("THEIRS/2", 2_000, SEPTEMBER), ("THEIRS/3", 3_000, SEPTEMBER)]
     first = run(finance, insurer, file_of(rows))
     before = {row.policy_number: row for row in finance.read(reconciliations.list_differences, first)}
-    said = {"cause": "Other", "note": "Policies of another agent"}
+    explanation = {"cause": "Other", "note": "Policies of another agent"}
     for name in ("THEIRS/1", "THEIRS/2", "THEIRS/3"):
-        finance.do(differences.explain, before[name].id, said, by="funmi")
+        finance.do(differences.explain, before[name].id, explanation, by="funmi")
     finance.do(differences.ask_write_off, before["THEIRS/3"].id, by="funmi")
     finance.do(differences.write_off, before["THEIRS/3"].id, by="femi")
     second = run(finance, insurer, file_of([rows[0], ("THEIRS/2", 2_500, SEPTEMBER), rows[2]]), by="wale")
@@ -617,7 +621,7 @@ def test_a_newer_file_of_the_same_party_and_month_counts_and_keeps_what_was_said
     stale = finance.read(reconciliations.get_difference, before["THEIRS/1"].id)
     assert differences.list_allowed(stale, finance.people["funmi"]) == []
     with pytest.raises(StateForbids, match="newer file"):
-        finance.do(differences.explain, stale.id, said, by="funmi")
+        finance.do(differences.explain, stale.id, explanation, by="funmi")
     names = [party.id for party, _ in finance.read(parties.list_parties) if party.account == "provider"]
     run(finance, next(key for key in names if key != insurer and ours(finance, key)), file_of(rows))
     assert not row_of(finance, second).is_superseded

@@ -261,8 +261,8 @@ def test_an_open_claim_holds_the_refund_back_and_a_decided_one_lets_it_go(store:
     for verb in (cancel, refund_shown):
         with pytest.raises(StateForbids, match=rf"Claim {reference} \(Pending\) is still open") as refused:
             verb(store, partner, policy_id)
-        told = {"claim_id": str(claim_id), "reference": reference, "status": "Pending"}
-        assert refused.value.detail == {"claims": [told]}
+        open_claim = {"claim_id": str(claim_id), "reference": reference, "status": "Pending"}
+        assert refused.value.detail == {"claims": [open_claim]}
     assert rows(store, Refund) == []
     office.walk(claim_id, "Declined")
     assert cancel(store, partner, policy_id).refund.price.total > 0  # type: ignore[union-attr]

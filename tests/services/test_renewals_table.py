@@ -59,7 +59,7 @@ def test_the_footer_is_the_sum_of_all_pages_whatever_is_asked_for(sold: Store, p
     rows = everything(sold, RenewalFilter())
     some, email = rows[0], rows[0]["email"]
     expiring = open_dates(date(2026, 10, 1), date(2026, 12, 15))
-    asked = {
+    cases = {
         "all": (RenewalFilter(), rows),
         "took effect": (RenewalFilter(status=True), [row for row in rows if row["status"] == "Renewed"]),
         "failed": (RenewalFilter(status=False), [row for row in rows if row["status"] != "Renewed"]),
@@ -78,7 +78,7 @@ def test_the_footer_is_the_sum_of_all_pages_whatever_is_asked_for(sold: Store, p
         ),
         "nobody": (RenewalFilter(customer_email="nobody@example.com"), []),
     }
-    for name, (wanted, expected) in asked.items():
+    for name, (wanted, expected) in cases.items():
         with sold.reading(LIVE) as session:
             total = records.compute_total(session, wanted)
         assert total.all_rows == summed(expected), name
@@ -89,8 +89,8 @@ def test_the_footer_is_the_sum_of_all_pages_whatever_is_asked_for(sold: Store, p
 
 
 def test_what_took_effect_equals_the_dashboard(sold: Store, partner: Partner) -> None:
-    asked = (RenewalFilter(), RenewalFilter(created=DAYS), RenewalFilter(created=DAYS, distributor_ids=(partner.id,)))
-    for wanted in asked:
+    filters = (RenewalFilter(), RenewalFilter(created=DAYS), RenewalFilter(created=DAYS, distributor_ids=(partner.id,)))
+    for wanted in filters:
         with sold.reading(LIVE) as session:
             shown = totals.compute_total(session, wanted)
             by_rows = records.compute_total(session, replace(wanted, status=True)).all_rows

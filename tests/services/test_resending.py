@@ -49,7 +49,7 @@ def sold(store: Store, partner: Partner) -> Callable[..., Sale]:
     return sell_
 
 
-def told(store: Store, sale: Sale) -> Submission:
+def read_submission(store: Store, sale: Sale) -> Submission:
     with store.reading(Scope.system()) as session:
         row = session.get_one(Submission, sale.policy_id)
         session.expunge(row)
@@ -73,19 +73,19 @@ def retry(store: Store, sale: Sale, person: Person = OPERATIONS, *, scope: Scope
         resending.resend(session, sale.policy_id, person=person)
 
 
-def waiting(store: Store, order: Any = "oldest", **asked: Any) -> Page[OpenSubmission]:
+def waiting(store: Store, order: Any = "oldest", **criteria: Any) -> Page[OpenSubmission]:
     with store.reading(DESK) as session:
         return awaiting.list_open(
-            session, load_choices(session), SubmissionFilter(**asked), order=order, paging=Paging()
+            session, load_choices(session), SubmissionFilter(**criteria), order=order, paging=Paging()
         )
 
 
 def test_retry_puts_a_dead_submission_first_and_forgets_its_failures(store: Store, sold: Callable[..., Sale]) -> None:
     sale = sold()
     break_(store)
-    assert told(store, sale).state == "dead"
+    assert read_submission(store, sale).state == "dead"
     retry(store, sale)
-    again = told(store, sale)
+    again = read_submission(store, sale)
     assert (again.state, again.failures, again.next_try_at) == ("queued", 0, clock.now())
     retry(store, sale)
     with store.reading(Scope.system()) as session:
@@ -117,21 +117,21 @@ def test_retrying_all_queues_what_was_set_aside_for_that_insurer_and_mode(
     mine = [sold(registration_number=f"KJA-{number}ZZ") for number in (101, 102)]
     other = sold(insurer_d.COVERS[0])
     break_(store)
-    provider_id = told(store, mine[0]).provider_id
+    provider_id = read_submission(store, mine[0]).provider_id
     with store.writing(DESK) as session:
         assert resending.resend_all(session, provider_id, person=OPERATIONS) == 2
         assert resending.resend_all(session, provider_id, person=OPERATIONS) == 0
         assert [entry.after["policies"] for entry in audit.list_history(session, "insurer insurer-b")] == [2]
     with store.writing(Scope.staff(is_live=False)) as session, pytest.raises(StateForbids, match="no connection"):
         resending.resend_all(session, provider_id, person=OPERATIONS)
-    assert [told(store, sale).state for sale in (*mine, other)] == ["queued", "queued", "dead"]
+    assert [read_submission(store, sale).state for sale in (*mine, other)] == ["queued", "queued", "dead"]
 
 
 def test_retry_lets_a_resting_connection_be_tried_at_once(store: Store, sold: Callable[..., Sale]) -> None:
     sale = sold()
     break_(store, kind="misdirected")
     with store.reading(Scope.system()) as session:
-        connection = session.get_one(InsurerConnection, told(store, sale).provider_id)
+        connection = session.get_one(InsurerConnection, read_submission(store, sale).provider_id)
         assert sending.is_resting(connection)
     retry(store, sale)
     with store.writing(Scope.system()) as session:
@@ -148,7 +148,7 @@ def test_active_policy_can_be_noted_as_reported_and_a_pending_one_cannot(
     with store.reading(Scope.system()) as session:
         policy = session.get_one(Policy, active.policy_id)
         assert (policy.submitted_to_provider, policy.version) == (True, 2)
-    assert told(store, active).state == "accepted"
+    assert read_submission(store, active).state == "accepted"
     with store.writing(DESK) as session, pytest.raises(StateForbids, match="is pending"):
         resending.record_reported(session, pending.policy_id, person=OPERATIONS)
 
@@ -171,7 +171,7 @@ def test_queue_says_where_each_policy_stands(store: Store, sold: Callable[..., S
     assert [row.situation for row in found.values() if not row.retryable] == ["Not connected"]
     assert [row.id for row in waiting(store, view="failing").items] == [failing.policy_id]
     assert [row.id for row in waiting(store, view="dead").items] == [aside.policy_id]
-    assert waiting(store, provider_ids=(told(store, fresh).provider_id,)).total_count == 3
+    assert waiting(store, provider_ids=(read_submission(store, fresh).provider_id,)).total_count == 3
     assert {row.connection for row in found.values() if row.retryable} == {"Working"}
     assert [row.connection for row in found.values() if not row.retryable] == ["Delegated"]
     assert [waiting(store, connection=word).total_count for word in ("working", "failing", "none")] == [3, 0, 1]
@@ -213,12 +213,12 @@ def test_several_are_acted_on_at_once_and_those_that_refuse_are_left_out(
         )
     assert (found.done, list(found.left_out.values())) == (1, [1])
     assert "pending" in next(iter(found.left_out))
-    assert (told(store, waiting).state, told(store, active).state) == ("dead", "accepted")
+    assert (read_submission(store, waiting).state, read_submission(store, active).state) == ("dead", "accepted")
     with store.writing(DESK) as session:
         found = resending.act_on_each(
             session, [waiting.policy_id, active.policy_id], resending.resend, person=OPERATIONS
         )
-    assert (found.done, told(store, waiting).state) == (1, "queued")
+    assert (found.done, read_submission(store, waiting).state) == (1, "queued")
     with store.writing(DESK) as session:
         for wrong in ([], [waiting.policy_id, *(ids.new() for _ in range(50))]):
             with pytest.raises(InvalidInput, match="policies"):

@@ -26,19 +26,19 @@ def ada(store: Store) -> None:
         staff.disable(session, "eze@x.example", actor="tests")
 
 
-def said(**changed: Any) -> dict[str, Any]:
+def make_token(**changed: Any) -> dict[str, Any]:
     fresh = {"iss": "https://id.example", "sub": "1", "nonce": "n", "iat": int(clock.now().timestamp())}
     return {**fresh, "email": EMAIL.upper(), "email_verified": True, **changed}
 
 
 def test_a_provider_vouches_for_a_person_once(store: Store, ada: None) -> None:
-    token = said()
+    token = make_token()
     with store.writing(SYSTEM) as session:
         assert sign_in.authenticate_token(session, token) == staff.get_by_email(session, EMAIL).id
     with store.writing(SYSTEM) as session, pytest.raises(Unauthorized, match="used before"):
         sign_in.authenticate_token(session, token)
     with store.writing(SYSTEM) as session:
-        assert sign_in.authenticate_token(session, said(nonce="another"))
+        assert sign_in.authenticate_token(session, make_token(nonce="another"))
 
 
 @pytest.mark.both_databases
@@ -58,7 +58,7 @@ def test_a_word_that_does_not_count_is_refused_and_says_why(
     store: Store, ada: None, changed: dict[str, Any], why: str
 ) -> None:
     with pytest.raises(Unauthorized, match=why), store.writing(SYSTEM) as session:
-        sign_in.authenticate_token(session, said(**changed))
+        sign_in.authenticate_token(session, make_token(**changed))
 
 
 def test_a_place_that_guesses_at_many_accounts_waits_and_others_do_not(store: Store) -> None:

@@ -40,9 +40,9 @@ class Office:
         with self.store.reading(SYSTEM) as session:
             return staff.get_by_email(session, f"{name}@x.example")
 
-    def do(self, work: Callable[..., Any], *about: Any, **said: Any) -> Any:
+    def do(self, work: Callable[..., Any], *about: Any, **options: Any) -> Any:
         with self.store.writing(SYSTEM) as session:
-            return work(session, *about, **said)
+            return work(session, *about, **options)
 
     def add(self, **changed: Any) -> UUID:
         key = ids.new()
@@ -62,8 +62,8 @@ class Office:
     def change(self, key: UUID, *, by: Person | None = None, **changed: Any) -> None:
         row = self.row(key)
         limit = None if row.claim_limit_minor is None else str(row.claim_limit_minor / 100)
-        said = {"name": row.name, "roles": list(row.roles), "claim_limit": limit, **changed}
-        self.do(accounts.change_person, key, said, seen_at=row.updated_at, by=by or self.ada)
+        details = {"name": row.name, "roles": list(row.roles), "claim_limit": limit, **changed}
+        self.do(accounts.change_person, key, details, seen_at=row.updated_at, by=by or self.ada)
         with self.store.reading(SYSTEM) as session:
             waits = role_grants.get_open(session, key) is not None
         if waits:
@@ -144,8 +144,8 @@ def test_a_change_that_was_confirmed_holds_at_once_and_is_written_down_with_befo
     assert (entry.before["roles"], entry.after["roles"]) == (["claims"], ["claims", "operations"])
     assert (entry.before["claim_limit"], entry.after["claim_limit"]) == ("250000.50", "0.00")
     with office.store.reading(SYSTEM) as session:
-        told = staff.list_events(session, bola)[0]
-    assert told.facts == {
+        event = staff.list_events(session, bola)[0]
+    assert event.facts == {
         "roles": {"before": ["claims"], "after": ["claims", "operations"]},
         "claim_limit": {"before": "250000.50", "after": "0.00"},
     }
@@ -157,9 +157,9 @@ def test_an_account_that_somebody_else_changed_is_not_overwritten(office: Office
     seen = office.row(bola).updated_at
     with clock.freeze(clock.now() + timedelta(seconds=1)):
         office.change(bola, by=office.eze, name="Bola Ade")
-    said = {"name": "Bola", "roles": ["finance"]}
+    details = {"name": "Bola", "roles": ["finance"]}
     with pytest.raises(StaleVersion):
-        office.do(accounts.change_person, bola, said, seen_at=seen, by=office.ada)
+        office.do(accounts.change_person, bola, details, seen_at=seen, by=office.ada)
     assert office.row(bola).roles == ("claims",)
     unchanged = {"name": "Bola Ade", "roles": ["claims"], "claim_limit": "250000.50"}
     office.do(accounts.change_person, bola, unchanged, seen_at=seen, by=office.ada)
@@ -314,8 +314,8 @@ def test_what_waits_is_replaced_taken_back_or_refused_and_the_store_takes_it_fro
 
     def ask(*roles: str, by: Person = office.ada) -> None:
         row = office.row(bola)
-        said = {"name": row.name, "roles": list(roles), "claim_limit": "250000.50"}
-        office.do(accounts.change_person, bola, said, seen_at=row.updated_at, by=by)
+        details = {"name": row.name, "roles": list(roles), "claim_limit": "250000.50"}
+        office.do(accounts.change_person, bola, details, seen_at=row.updated_at, by=by)
 
     ask("claims", "finance")
     first = _waiting(office, bola)

@@ -126,12 +126,12 @@ def test_each_opens_where_the_one_before_closed_and_months_follow_each_other(fin
     assert one(finance, first).paper.opening_minor == 0
     assert one(finance, second).paper.opening_minor == one(finance, first).paper.closing_minor
     assert [one(finance, each).paper.number for each in (first, second)] == ["CS-0001", "CS-0002"]
-    for month, said in (
+    for month, reason in (
         (SEPTEMBER, "stated already"),
         (date(2026, 11, 1), "not over yet"),
         (date(2026, 9, 2), "whole"),
     ):
-        with pytest.raises(StateForbids, match=said):
+        with pytest.raises(StateForbids, match=reason):
             prepared(finance, party, month)
 
 
@@ -345,10 +345,10 @@ def test_the_workbook_has_the_lines_and_the_pdf_the_balances(finance: Finance, p
     assert first == second
     assert len(cells((tmp_path / "s.xlsx").read_bytes())) == paper.lines + 3
     (tmp_path / "s.pdf").write_bytes(first)
-    asked = ["pdftotext", "-layout", tmp_path / "s.pdf", "-"]
-    said = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    command = ["pdftotext", "-layout", tmp_path / "s.pdf", "-"]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     for word in ("Commission statement", "CS-0001", paper.sha256, money.format_naira(paper.closing_minor)):
-        assert word in said
+        assert word in output
 
 
 def test_the_files_of_a_statement_are_the_same_whenever_they_are_made(
@@ -403,7 +403,7 @@ def test_the_store_itself_refuses_other_figures_and_one_person_in_both_roles(fin
 
 @pytest.mark.both_databases
 @every_case(
-    ("trigger", "table", "error", "said"),
+    ("trigger", "table", "error", "fault"),
     [
         ("statement_figures", "statement", "UPDATE statement SET sha256 = 'x'", "not what its hash says"),
         (
@@ -421,9 +421,9 @@ def test_the_store_itself_refuses_other_figures_and_one_person_in_both_roles(fin
     ],
 )
 @pytest.mark.usefixtures("two_months")
-def test_check_finds_a_planted_error(finance: Finance, trigger: str, table: str, error: str, said: str) -> None:
+def test_check_finds_a_planted_error(finance: Finance, trigger: str, table: str, error: str, fault: str) -> None:
     with planted(finance.store, error, without={trigger: table}) as session:
-        assert_named(session, said)
+        assert_named(session, fault)
 
 
 @pytest.mark.both_databases

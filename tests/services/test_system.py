@@ -34,9 +34,9 @@ def test_settings_are_told_without_their_secrets(monkeypatch: pytest.MonkeyPatch
     settings.settings.cache_clear()
     found = {setting.name: setting for setting in system.list_settings()}
     settings.settings.cache_clear()
-    said = str(found)
-    assert "hidden" not in said
-    assert SECRET not in said
+    text = str(found)
+    assert "hidden" not in text
+    assert SECRET not in text
     assert found["COVERDESK_DATABASE_URL"].value == "postgresql+psycopg://db.internal/desk"
     assert (found["COVERDESK_SECRET_KEY"].value, found["COVERDESK_OIDC_CLIENT_SECRET"].value) == ("set", "set")
     assert (found["COVERDESK_RATE_LIMIT"].value, found["COVERDESK_RATE_LIMIT"].is_default) == ("600000", True)

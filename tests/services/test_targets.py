@@ -72,9 +72,9 @@ def test_a_target_is_changed_and_removed_and_the_log_keeps_each_amount(store: St
     assert progress(store) == []
     with store.reading(Scope.system()) as session:
         entries = audit.list_history(session, audit.subject_of("distributor", partner.id))
-    told = [(entry.action, entry.before, entry.after) for entry in entries if entry.action.startswith("target")]
+    changes = [(entry.action, entry.before, entry.after) for entry in entries if entry.action.startswith("target")]
     first, second = ({"month": "2026-11", "premium": amount} for amount in ("100.00", "250.50"))
-    assert told == [("target set", None, first), ("target changed", first, second), ("target removed", second, None)]
+    assert changes == [("target set", None, first), ("target changed", first, second), ("target removed", second, None)]
 
 
 @every_case("amount", ["0", "-5", "much", "", "0.001"])

@@ -100,8 +100,8 @@ def test_every_view_is_what_its_claims_add_up_to(worked: tuple[Office, list[Any]
     with clock.freeze(NOON), office.store.reading(DESK) as session:
         counts = claim_totals.count_views(session, office.people["ada"])
         for view in VIEWS:
-            asked = ClaimFilter(view=view, assigned=office.people["ada"].id if view == "mine" else None)
-            by_lines, by_rows = claim_totals.get_totals(session, asked), add_up(session, asked)
+            criteria = ClaimFilter(view=view, assigned=office.people["ada"].id if view == "mine" else None)
+            by_lines, by_rows = claim_totals.get_totals(session, criteria), add_up(session, criteria)
             assert (by_lines, counts.views[view]) == (by_rows, by_rows.count), view
         overdue = ClaimFilter(stage="overdue")
         assert counts.overdue == add_up(session, overdue).count == claim_totals.get_totals(session, overdue).count == 1

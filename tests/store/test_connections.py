@@ -29,12 +29,12 @@ SYSTEM, PID = Scope.system(), "SELECT pg_backend_pid()"
 on_postgres = pytest.mark.parametrize("database", [pytest.param("postgres", marks=pytest.mark.postgres)])
 
 
-def asked(session: ScopedSession, question: str) -> object:
+def fetch_value(session: ScopedSession, question: str) -> object:
     return session.execute(sa.text(question)).scalar_one()
 
 
 def status(session: ScopedSession) -> TransactionStatus:
-    asked(session, "SELECT 1")
+    fetch_value(session, "SELECT 1")
     return session.connection().connection.driver_connection.info.transaction_status
 
 
@@ -52,12 +52,12 @@ def test_questions_that_are_answered_whole_open_no_transaction(store: Store) -> 
 @on_postgres
 def test_a_connection_that_died_while_it_rested_is_noticed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with store.reading(SYSTEM) as session:
-        died = asked(session, PID)
+        died = fetch_value(session, PID)
     with administering(store.url) as connection:
         assert connection.scalar(sa.text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": died})
     monkeypatch.setattr(engine, "_TRUSTED_SECONDS", 0.0)
     with store.reading_autocommit(SYSTEM) as session:
-        assert asked(session, PID) != died
+        assert fetch_value(session, PID) != died
 
 
 @contextmanager
@@ -94,7 +94,9 @@ def test_what_nobody_waits_for_goes_together(store: Store, monkeypatch: pytest.M
             session.commit()
             assert sent == ["together", "together"]
     with store.reading(SYSTEM) as session:
-        assert asked(session, "SELECT string_agg(series, ' ' ORDER BY last) FROM number_counter") == "one two three"
+        assert (
+            fetch_value(session, "SELECT string_agg(series, ' ' ORDER BY last) FROM number_counter") == "one two three"
+        )
 
 
 @on_postgres
@@ -129,18 +131,18 @@ def test_the_end_of_a_list_does_not_end_what_is_written(store: Store, partner: P
     with pytest.raises(ZeroDivisionError):
         store.transact(partner.scope(), fail)
     with store.reading(SYSTEM) as session:
-        assert asked(session, "SELECT count(*) FROM number_counter WHERE series = 'written'") == 0
+        assert fetch_value(session, "SELECT count(*) FROM number_counter WHERE series = 'written'") == 0
 
 
 def test_a_read_transaction_sees_one_moment(store: Store) -> None:
     counted = "SELECT count(*) FROM number_counter"
     with store.reading(SYSTEM) as session:
-        before = asked(session, counted)
+        before = fetch_value(session, counted)
         with store.writing(SYSTEM) as other:
             other.insert(NumberCounter(series="meanwhile", last=1))
-        assert asked(session, counted) == before
+        assert fetch_value(session, counted) == before
     with store.reading(SYSTEM) as session:
-        assert asked(session, counted) == 1
+        assert fetch_value(session, counted) == 1
 
 
 def test_what_is_said_is_done_in_its_order(store: Store) -> None:
@@ -160,7 +162,7 @@ def test_what_fails_late_leaves_nothing_and_is_named(store: Store) -> None:
         session.insert(NumberCounter(series="first", last=1), row, NumberCounter(series="last", last=1))
     assert "of no product" not in str(failed.value)
     with store.writing(SYSTEM) as session:
-        assert asked(session, "SELECT count(*) FROM number_counter WHERE series = 'written'") == 0
+        assert fetch_value(session, "SELECT count(*) FROM number_counter WHERE series = 'written'") == 0
         session.insert(NumberCounter(series="first", last=1))
 
 
@@ -174,20 +176,20 @@ def test_an_error_before_the_end_leaves_what_was_put_off_unsent(store: Store) ->
     with store.writing(SYSTEM) as session:
         assert session.insert_if_absent(NumberCounter(series="second", last=1))
     with store.reading(SYSTEM) as session:
-        assert asked(session, "SELECT string_agg(series, ' ') FROM number_counter") == "second"
+        assert fetch_value(session, "SELECT string_agg(series, ' ') FROM number_counter") == "second"
 
 
 @on_postgres
 def test_a_read_cannot_write(store: Store) -> None:
     with pytest.raises(sa.exc.DBAPIError, match="read-only"), store.reading(SYSTEM) as session:
-        asked(session, "UPDATE number_counter SET last = 0 RETURNING last")
+        fetch_value(session, "UPDATE number_counter SET last = 0 RETURNING last")
 
 
 @on_postgres
 def test_what_reads_have_prepared_is_not_forgotten_with_their_end(store: Store) -> None:
     for _ in range(10):
         with store.reading(SYSTEM) as session:
-            pid = asked(session, PID)
+            pid = fetch_value(session, PID)
     with store.reading(SYSTEM) as session:
-        assert asked(session, PID) == pid
-        assert asked(session, "SELECT count(*) FROM pg_prepared_statements") != 0
+        assert fetch_value(session, PID) == pid
+        assert fetch_value(session, "SELECT count(*) FROM pg_prepared_statements") != 0

@@ -179,8 +179,8 @@ def stop(_session: ScopedSession, _chunk: portfolio.Chunk) -> None:
 
 def test_every_document_of_a_claim_has_a_specimen_of_its_own() -> None:
     drawn = {path.stem for path in (ROOT / "data" / "demonstration" / "specimens").iterdir()}
-    asked = {name for line in lines.LINES for incident in line.incidents for name in line.list_required(incident)}
-    assert {name for name in asked if not name.endswith("image")} - drawn == set()
+    required = {name for line in lines.LINES for incident in line.incidents for name in line.list_required(incident)}
+    assert {name for name in required if not name.endswith("image")} - drawn == set()
     assert {"loan_offer_letter", "medical_report", "employment_termination_letter", "death_certificate"} <= drawn
 
 
@@ -228,8 +228,8 @@ def test_people_are_invented(store: Store) -> None:
 
 def test_business_is_believable(store: Store) -> None:
     """One portfolio, looked at as the desk would."""
-    told = written(store, purchases=2_000)
-    assert told.purchases == told.policies == 2_000
+    counts = written(store, purchases=2_000)
+    assert counts.purchases == counts.policies == 2_000
     by_distributor = Counter(row[0] for row in read(store, sa.select(col(Purchase.distributor_id))))
     assert len(by_distributor) == 12
     assert 0.25 < max(by_distributor.values()) / 2_000 < 0.36
@@ -245,8 +245,8 @@ def test_business_is_believable(store: Store) -> None:
     assert {"delegated", "accepted"} <= states
     sources = {row[0] for row in read(store, sa.select(col(Purchase.request_source)))}
     assert sources == {"api", "desk", "bulk"}
-    assert told.renewals > 200
-    assert 700 < told.customers < 1_500
+    assert counts.renewals > 200
+    assert 700 < counts.customers < 1_500
 
 
 def test_claims_stand_in_every_status(store: Store) -> None:
@@ -279,13 +279,13 @@ def test_nobody_reports_their_own_death_and_what_is_asked_fits_the_loss(store: S
         assert {first, email, phone}.isdisjoint(theirs)
     words: dict[str, set[str]] = {}
     for of_claim, text in ((ClaimTask.claim_id, ClaimTask.text), (ClaimQuestion.claim_id, ClaimQuestion.text)):
-        for line, said in read(
+        for line, sentence in read(
             store, sa.select(col(Claim.claim_type), col(text)).join(Claim, col(Claim.id) == of_claim)
         ):
-            words.setdefault(line, set()).add(said)
-    for line, said in words.items():
-        assert line == "Credit life" or not re.search("lender|loan|offer letter", " ".join(said)), line
-        assert line in {"Motor", "Contents", "Marine"} or "surveyor" not in " ".join(said), line
+            words.setdefault(line, set()).add(sentence)
+    for line, sentences in words.items():
+        assert line == "Credit life" or not re.search("lender|loan|offer letter", " ".join(sentences)), line
+        assert line in {"Motor", "Contents", "Marine"} or "surveyor" not in " ".join(sentences), line
     assert len(words) > 4
 
 

@@ -33,10 +33,10 @@ def test_a_broken_rule_of_the_database_is_told_without_personal_values(store: St
     )
     with pytest.raises(sa.exc.IntegrityError) as refused, store.writing(Scope.system()) as session:
         session.add(twice)
-    told = str(refused.value)
-    assert "segment" in told
-    assert BVN not in told
-    assert EMAIL not in told
+    message = str(refused.value)
+    assert "segment" in message
+    assert BVN not in message
+    assert EMAIL not in message
 
 
 def test_tables_that_nothing_joins_are_refused_as_their_sums_would_be_multiplied(store: Store) -> None:

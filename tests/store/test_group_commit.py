@@ -236,10 +236,10 @@ def test_who_waits_too_long_for_the_writer_is_told_and_wrote_nothing(
 
 
 def test_stopping_finishes_what_was_asked_for_and_may_be_followed_by_more(one_writer: Store) -> None:
-    asked = [one_writer.submit(SYSTEM, lambda s, n=n: _put(s, f"asked {n}")) for n in range(20)]
+    submitted = [one_writer.submit(SYSTEM, lambda s, n=n: _put(s, f"asked {n}")) for n in range(20)]
     one_writer.close()
 
-    assert {work.result(timeout=0) for work in asked} <= _kept(one_writer)
+    assert {work.result(timeout=0) for work in submitted} <= _kept(one_writer)
     assert one_writer.transact(SYSTEM, lambda s: _put(s, "later")) in _kept(one_writer)
 
 

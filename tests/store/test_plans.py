@@ -48,10 +48,10 @@ QUARTER = Span(datetime(2026, 9, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UT
 def plan(session: ScopedSession, statement: Query) -> list[str]:
     """Return SQLite's plan for a statement."""
     sql = statement.sql(session)
-    asked = sa.text(
+    explanation = sa.text(
         "EXPLAIN QUERY PLAN " + sql.replace("?", "NULL").replace("LIMIT NULL OFFSET NULL", "LIMIT 9 OFFSET 9")
     )
-    return [row.detail for row in session.connection().execute(asked)]
+    return [row.detail for row in session.connection().execute(explanation)]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def measured(store: Store) -> Store:
 
 
 @every_case(
-    "asked",
+    "parameters",
     [
         *({"view": [view]} for view in ("mine", "unassigned", "to_pay", "near", "waiting", "open", "all")),
         *({"view": ["all"], "q": [text]} for text in ("C-1744AB3E", "TRF-0", "0803 123 4567", "LAG-123-AB")),
@@ -93,9 +93,9 @@ def measured(store: Store) -> Store:
 )
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_no_view_of_the_claims_queue_and_no_reference_walks_the_claims(
-    measured: Store, asked: dict[str, list[str]]
+    measured: Store, parameters: dict[str, list[str]]
 ) -> None:
-    criteria, found = ClaimFilter.read(asked, me=ids.new()), []
+    criteria, found = ClaimFilter.read(parameters, me=ids.new()), []
     sent: list[tuple[str, Any]] = []
     with noting(measured, sent), measured.reading(Scope.staff(is_live=True)) as session:
         claim_totals.get_totals(session, criteria)
@@ -316,12 +316,12 @@ def test_an_e_mail_that_nobody_has_walks_no_sales(store: Store, partner: Partner
     statistics.refresh(store)
     with store.writing(Scope.system()) as session:
         sales_at(session, partner.id, NOW)
-    asked = SalesFilter(customer_email="nobody@x.example")
+    criteria = SalesFilter(customer_email="nobody@x.example")
     with store.reading(partner.scope(is_live=True)) as session:
-        wanted = resolve_customer(session, asked)
-        assert purchases.list_purchases(session, asked).total_count == 0
-        assert policies.list_policies(session, asked).total_count == 0
-        assert records.list_renewals(session, asked).total_count == 0
+        wanted = resolve_customer(session, criteria)
+        assert purchases.list_purchases(session, criteria).total_count == 0
+        assert policies.list_policies(session, criteria).total_count == 0
+        assert records.list_renewals(session, criteria).total_count == 0
         lines = "\n".join(plan(session, purchases.get_page_query(wanted)))
     assert "ix_purchase_customer_id_created_at (customer_id=?)" in lines, lines
 
@@ -358,15 +358,19 @@ def test_a_list_is_counted_and_paged_in_an_index_that_holds_all_it_reads(
     store: Store, partner: Partner, read: Callable[[ScopedSession], object], index: str
 ) -> None:
     statistics.refresh(store)
-    asked: list[tuple[str, Any]] = []
+    statements: list[tuple[str, Any]] = []
     with store.writing(Scope.system()) as session:
         sales_at(session, partner.id, NOW)
-    event.listen(store.engine, "before_cursor_execute", lambda *told: asked.append((told[2], told[3])))
+    event.listen(
+        store.engine, "before_cursor_execute", lambda *arguments: statements.append((arguments[2], arguments[3]))
+    )
     with store.reading(partner.scope(is_live=True)) as session:
         read(session)
     table = index.split("_")[1]
     walks = [
-        told for told in asked if f"FROM {table} " in told[0] and " JOIN " not in told[0] and " IN (" not in told[0]
+        entry
+        for entry in statements
+        if f"FROM {table} " in entry[0] and " JOIN " not in entry[0] and " IN (" not in entry[0]
     ]
     with store.engine.connect() as connection:
         plans = [str(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", given).all()) for sql, given in walks]

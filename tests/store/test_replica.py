@@ -154,11 +154,11 @@ def test_a_replica_that_lags_too_far_is_left_for_the_primary(held_up: Store, sta
 def test_an_export_waits_for_what_was_just_written_and_reads_the_replica(
     store: Store, sell: Callable[[], object]
 ) -> None:
-    asked: list[str] = []
-    event.listen(store.replica.engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
+    statements: list[str] = []
+    event.listen(store.replica.engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2]))
     sell()
     assert exported(store).rows == 1
-    assert [statement for statement in asked if "pg_is_in_recovery" not in statement]
+    assert [statement for statement in statements if "pg_is_in_recovery" not in statement]
 
 
 def test_an_export_that_waited_in_vain_is_whole_all_the_same(held_up: Store, standby: Standby, log: Log) -> None:

@@ -19,11 +19,11 @@ def test_every_connection_keeps_what_it_acknowledged_and_checks_what_refers(stor
     journal = "wal" if wal_is_safe() else "delete"
     for engine in (store.engine, store.writers):
         with engine.connect() as connection:
-            told = [
+            values = [
                 connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
                 for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
             ]
-        assert told == [journal, FULL, ON, TEN_SECONDS]
+        assert values == [journal, FULL, ON, TEN_SECONDS]
 
 
 @only_sqlite

@@ -92,8 +92,8 @@ def labels(at: AppTest) -> list[str]:
 def texts(at: AppTest) -> str:
     """Everything that the page says, for looking a sentence up; what Markdown needs escaped is not."""
     kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success")
-    said = "\n".join(str(element.value) for kind in kinds for element in getattr(at, kind))
-    return said.replace("\\", "").replace(":color[@]", "@")
+    shown = "\n".join(str(element.value) for kind in kinds for element in getattr(at, kind))
+    return shown.replace("\\", "").replace(":color[@]", "@")
 
 
 def address(at: AppTest) -> dict[str, list[str]]:
@@ -133,12 +133,12 @@ def row_links(at: AppTest, place: int = 0) -> list[str | None]:
 def follow(at: AppTest, link: str | None = None) -> AppTest:
     """Go where a link leads to, or where the page itself has just asked the browser to go."""
     link = link or next(payload["href"] for payload in sent(at) if payload.get("href"))
-    asked = urlsplit(link)
-    address_ = asked.path.strip("/")
+    parts = urlsplit(link)
+    address_ = parts.path.strip("/")
     found = (screen.path for screen in menu.SCREENS if screen.address == address_)
     turn_to(at, next(found) if address_ else at.session_state["home_screen"])
     at.query_params.clear()
-    for name, values in parse_qs(asked.query).items():
+    for name, values in parse_qs(parts.query).items():
         at.query_params[name] = values
     at.run()
     assert not at.exception

@@ -121,13 +121,13 @@ def test_values_come_from_the_fields_and_what_is_shown_is_confirmed_with_them(at
 def test_a_refusal_stands_beside_its_field_and_nothing_typed_is_lost(at: AppTest) -> None:
     at.button(key="open").click().run()
     at.text_area(key=actions.FIELD + "reason").set_value("Because").run()
-    said = {
+    sentences = {
         "field": "Is too short",
         "other": "Account number is unknown.",
         "state": "It is closed since 20 Nov 2026.",
         "stale": "This record was changed by somebody else. " + actions.CHANGED,
     }
-    for refused, sentence in said.items():
+    for refused, sentence in sentences.items():
         at.session_state["state_of"]["refuses"] = refused
         confirm(at)
         assert sentence in texts(at), refused

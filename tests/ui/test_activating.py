@@ -43,13 +43,13 @@ def lines(at: AppTest) -> list[str]:
 
 def test_the_dialog_says_before_what_its_blanks_will_do(screen: Screen, pending: Sale) -> None:
     at = press(open_page(screen, pending), "Activate")
-    said = texts(at)
+    dialog_text = texts(at)
     start = words.day(shipped.STILL.date().isoformat())
-    assert "What will happen" in said
-    assert f"Cover from **{start}** to " in said
-    assert "Cover is backdated: it begins 40 days back" in said
-    assert "Issued by hand by **Some_body *Bold***" in said
-    assert "the next of our series" in said
+    assert "What will happen" in dialog_text
+    assert f"Cover from **{start}** to " in dialog_text
+    assert "Cover is backdated: it begins 40 days back" in dialog_text
+    assert "Issued by hand by **Some_body *Bold***" in dialog_text
+    assert "the next of our series" in dialog_text
     assert at.button(key="decision.confirm").label == "Issue by hand, 40 days back"
 
 
@@ -58,9 +58,9 @@ def test_cover_that_would_be_over_is_refused_in_the_words_of_the_form(screen: Sc
     at = press(open_page(screen, pending), "Activate")
     over = words.day(clock.add_months(clock.to_lagos_day(shipped.STILL), 12))
     assert f"“Cover starts” must be later: cover would be over on {over}." in texts(at).replace("\\", "")
-    said = texts(at.button(key="decision.confirm").click().run()).replace("\\", "")
-    assert f"Must be later: cover would be over on {over}" in said
-    assert "start_on" not in said
+    dialog_text = texts(at.button(key="decision.confirm").click().run()).replace("\\", "")
+    assert f"Must be later: cover would be over on {over}" in dialog_text
+    assert "start_on" not in dialog_text
 
 
 def test_an_empty_dialog_claims_nothing_that_the_insurer_did_not_say(
@@ -69,14 +69,14 @@ def test_an_empty_dialog_claims_nothing_that_the_insurer_did_not_say(
     at = press(open_page(screen, pending), "Activate")
     at = at.button(key="decision.confirm").click().run()
     assert not at.exception
-    said = texts(at)
-    assert "issued by hand: tell its insurer" in said
-    assert "Policy issued by hand" in said
-    assert "Accepted by the insurer: No" in said
-    assert "Backdated days: 40" in said
-    assert "the insurer has not accepted it" in said
-    assert "The insurer has accepted it" not in said
-    assert "Issued by hand by somebody@coverdesk.example" in said
+    text = texts(at)
+    assert "issued by hand: tell its insurer" in text
+    assert "Policy issued by hand" in text
+    assert "Accepted by the insurer: No" in text
+    assert "Backdated days: 40" in text
+    assert "the insurer has not accepted it" in text
+    assert "The insurer has accepted it" not in text
+    assert "Issued by hand by somebody@coverdesk.example" in text
     with store.reading(Scope.system()) as session:
         assert not session.get_one(Policy, pending.policy_id).submitted_to_provider
 
@@ -90,10 +90,10 @@ def test_an_acceptance_is_recorded_with_how_it_is_known(screen: Screen, pending:
     at.date_input(key="decision.field.start_on").set_value(clock.today()).run()
     assert "backdated" not in texts(at)
     assert at.button(key="decision.confirm").label == "Activate the policy"
-    said = texts(at.button(key="decision.confirm").click().run())
-    assert "as its insurer accepted it" in said
-    assert "Accepted by the insurer: E-mail of the underwriter" in said
-    assert "Settled at the desk: no answer of the insurer is kept here" in said
+    text = texts(at.button(key="decision.confirm").click().run())
+    assert "as its insurer accepted it" in text
+    assert "Accepted by the insurer: E-mail of the underwriter" in text
+    assert "Settled at the desk: no answer of the insurer is kept here" in text
 
 
 def test_days_that_were_not_shown_are_not_taken(screen: Screen, store: Store, pending: Sale) -> None:
@@ -109,9 +109,9 @@ def test_what_is_issued_under_delegated_authority_is_still_to_be_reported(
     screen: Screen, store: Store, partner: Partner
 ) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
-    said = texts(open_page(screen, sale))
-    assert "to be reported by bordereau" in said
-    assert "; reported by bordereau" not in said
+    text = texts(open_page(screen, sale))
+    assert "to be reported by bordereau" in text
+    assert "; reported by bordereau" not in text
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_the_last_day_is_one_truth_on_the_list_of_what_is_due_and_on_the_policy(
 
 @every_case("cover", [insurer_b.THIRD_PARTY, insurer_b.COMPREHENSIVE], ids=lambda cover: cover.key)
 def test_a_form_asks_for_the_title_once_and_both_fields_take_it(cover: Cover[Any]) -> None:
-    asked = [question.label for question in questions.of(cover.request)]
-    assert asked.count("Title") == 1
+    labels = [question.label for question in questions.of(cover.request)]
+    assert labels.count("Title") == 1
     typed = {**shipped.body(cover), "title_id": "Dr", "title": None}
     request = forms.validate_form(Form(key="buy", model=cover.request), typed)
     assert (request.title_id, request.title) == ("Dr", "Dr")

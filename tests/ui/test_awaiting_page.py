@@ -37,8 +37,8 @@ def aside(store: Store, partner: Partner) -> Sale:
     """A pending policy of insurer-b that was set aside."""
     sale = sell(store, partner, insurer_b.COMPREHENSIVE, is_live=True)
     with store.writing(Scope.system()) as session:
-        told = session.get_one(Submission, sale.policy_id)
-        told.state, told.attempts, told.last_error, told.next_try_at = "dead", 12, REFUSAL, None
+        submission = session.get_one(Submission, sale.policy_id)
+        submission.state, submission.attempts, submission.last_error, submission.next_try_at = "dead", 12, REFUSAL, None
     return sale
 
 
@@ -160,14 +160,14 @@ def test_filters_of_the_address_narrow_and_the_way_back_is_visible(screen: Scree
 
 
 @every_case(
-    ("query", "said"),
+    ("query", "message"),
     [({"provider": "nobody"}, "must be a UUID"), ({"state": "lost"}, "must be one of queued")],
 )
 def test_an_address_that_cannot_be_meant_says_why(
-    screen: Screen, store: Store, query: dict[str, str], said: str
+    screen: Screen, store: Store, query: dict[str, str], message: str
 ) -> None:
     at = open_page(screen, **query)
-    assert said in at.error[0].value
+    assert message in at.error[0].value
     assert not lists(at)
 
 

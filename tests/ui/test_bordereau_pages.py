@@ -55,8 +55,10 @@ def test_a_month_is_issued_sent_and_queried_and_policies_name_it(finance: Financ
     links = [link.proto.url for link in at.get("link_button")]
     assert links == [f"/bordereaux/{row.id}.{name}" for name in ("xlsx", "csv")]
     policy = next(each for each in finance.rows(from_="2026-08-01", to="2026-08-31") if each.provider == row.party)
-    said = texts(open_page(screen, finance, "policies/policy.py", by="oye", id=str(policy.policy_id), tab="money"))
-    assert f"Reported by bordereau {row.number} of August 2026 (queried)" in said
+    policy_text = texts(
+        open_page(screen, finance, "policies/policy.py", by="oye", id=str(policy.policy_id), tab="money")
+    )
+    assert f"Reported by bordereau {row.number} of August 2026 (queried)" in policy_text
 
 
 def test_the_issued_bordereaux_of_a_month_are_marked_as_sent_at_once(finance: Finance, screen: Screen) -> None:

@@ -107,12 +107,12 @@ def test_the_window_shows_every_cover_with_its_price_and_leads_to_the_question_o
     screen: Screen, store: Store, partner: Partner, stranger: Partner
 ) -> None:
     at = screen("operations", path=PAGE)
-    said = texts(at)
+    text = texts(at)
     title = title_of(store, insurer_a.COMPREHENSIVE, partner)
     insurer = title.rpartition(", ")[2]
-    assert f"**{insurer}**" in said
-    assert "from 5 % of the value · number when accepted" in said
-    assert "Nothing in the last 30 days" in said
+    assert f"**{insurer}**" in text
+    assert "from 5 % of the value · number when accepted" in text
+    assert "Nothing in the last 30 days" in text
     at.text_input(key="find").set_value("comprehensive anchorline").run()
     [card] = [each for each in at.button if str(each.key).startswith("window ")]
     assert card.label == "**Comprehensive auto**"
@@ -241,9 +241,9 @@ def test_a_bad_file_is_said_beside_it_with_every_other_broken_field(
     chooser = f"buy {cover.key}.identification_url.chosen"
     at.file_uploader(key=chooser).upload("id.jpg", b"no picture")
     press(at, "Review")
-    said = texts(at)
-    assert "Must be a JPEG, PNG, WebP or PDF file" in said
-    assert "Must be an e-mail address" in said
+    text = texts(at)
+    assert "Must be a JPEG, PNG, WebP or PDF file" in text
+    assert "Must be an e-mail address" in text
     assert len([each for each in at.markdown if ":red[" in each.value]) == 2
     at.text_input(key=f"buy {cover.key}.email").set_value("ngozi@example.com")
     press(at, "Review")

@@ -66,11 +66,11 @@ def moves(at: AppTest, claim_id: UUID) -> dict[str, bool]:
 
 
 @every_case(
-    ("id_", "said"),
+    ("id_", "message"),
     [("nonsense", "open it from its list"), ("01900000-0000-7000-8000-0000000000ff", "Claim not found")],
 )
-def test_an_address_that_names_no_claim_says_so(opens: Opens, id_: str, said: str) -> None:
-    assert said in opens(id_).error[0].value
+def test_an_address_that_names_no_claim_says_so(opens: Opens, id_: str, message: str) -> None:
+    assert message in opens(id_).error[0].value
 
 
 def test_a_claim_of_the_other_mode_is_not_found(opens: Opens, office: Office) -> None:
@@ -100,14 +100,14 @@ def test_review_shows_checks_documents_and_other_claims(opens: Opens, office: Of
     office.lodge(incident_date="2026-11-01")
     claim_id = office.lodge_again(incident_type="Burglary", loan_amount="120000")
     at = opens(claim_id)
-    said = texts(at)
-    assert "No benefit answers for Burglary" in said
-    assert "The loan amount is not the one that was insured" in said
-    assert "₦120,000.00, insured ₦100,000.00" in said
-    assert "Loan offer letter** · required" in said
-    assert "same policy, same customer" in said
+    text = texts(at)
+    assert "No benefit answers for Burglary" in text
+    assert "The loan amount is not the one that was insured" in text
+    assert "₦120,000.00, insured ₦100,000.00" in text
+    assert "Loan offer letter** · required" in text
+    assert "same policy, same customer" in text
     assert any('src = "/files/' in html.proto.body.replace("frame.src", "src") for html in at.get("html"))
-    assert ":small[Owed] **₦75,000.00**" in said
+    assert ":small[Owed] **₦75,000.00**" in text
 
 
 def test_a_medical_report_is_opened_for_a_reason_alone(opens: Opens, office: Office) -> None:
@@ -323,13 +323,13 @@ def test_offer_beside_the_rule_is_refused_beside_its_field(opens: Opens, office:
     office.move(claim_id, "Approved", amount="75000")
     at = choose(opens(claim_id), claim_id, "Offer sent")
     assert "The offer is at most ₦75,000.00" in texts(at)
-    for typed, said in (
+    for typed, refusal in (
         ("75,000.01", "above the approved amount, ₦75,000.00"),
         ("74,000", "an offer below ₦75,000.00"),
     ):
         at.text_input(key=key(claim_id, "amount Offer sent")).set_value(typed)
         confirm(at, claim_id)
-        assert said in texts(at).replace("\\", "")
+        assert refusal in texts(at).replace("\\", "")
     at.text_area(key=key(claim_id, "note")).set_value(ODD)
     confirm(at, claim_id)
     assert (office.claim(claim_id).offer_amount_minor, office.events(claim_id)[-1].note) == (7_400_000, ODD)
@@ -473,7 +473,7 @@ def test_policy_lists_its_claims_and_only_who_works_them_can_open_one(opens: Ope
     claim_id, policy_id = office.lodge(), office.desk.sale.policy_id
     for by, linked in (("bola", True), ("funmi", False)):
         at = opens(policy_id, by, page="policies/policy.py")
-        table = next(said.value for said in at.markdown if "C\\-" in said.value)
+        table = next(element.value for element in at.markdown if "C\\-" in element.value)
         assert ":orange-badge[Pending]" in table
         assert (f"/claim?id={claim_id}" in table) is linked
         assert bool([link for link in at.get("page_link") if link.proto.label == "Lodge a claim"]) is linked

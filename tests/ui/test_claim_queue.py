@@ -137,7 +137,7 @@ def test_filters_stand_in_the_address_and_reset_keeps_the_view(
 
 
 @every_case(
-    ("query", "said"),
+    ("query", "message"),
     [
         ({"view": "theirs"}, "must be one of mine, unassigned"),
         ({"from": "yesterday", "view": "all"}, "must be one day"),
@@ -145,9 +145,9 @@ def test_filters_stand_in_the_address_and_reset_keeps_the_view(
         ({"status": "Lost"}, "must be one of"),
     ],
 )
-def test_a_wrong_address_is_said_and_leads_back(opened: Opened, query: dict[str, str], said: str) -> None:
+def test_a_wrong_address_is_said_and_leads_back(opened: Opened, query: dict[str, str], message: str) -> None:
     at = opened(**query)
-    assert said in at.error[0].value.replace("\\", "")
+    assert message in at.error[0].value.replace("\\", "")
     press(at, "Start again without filters")
     assert not at.error
     assert "There is no claim in this mode yet" in at.info[0].value
@@ -162,7 +162,7 @@ def test_an_empty_view_says_what_to_do(opened: Opened, view: str) -> None:
 
 
 @every_case(
-    ("view", "said"),
+    ("view", "notice"),
     [
         ("referred", "No decision waits for a supervisor."),
         ("lapsed", "Every approval of an open claim stands."),
@@ -170,8 +170,8 @@ def test_an_empty_view_says_what_to_do(opened: Opened, view: str) -> None:
     ],
 )
 @pytest.mark.usefixtures("lives")
-def test_a_view_that_holds_no_claim_says_so(opened: Opened, view: str, said: str) -> None:
-    assert [info.value for info in opened(view=view).info] == [said]
+def test_a_view_that_holds_no_claim_says_so(opened: Opened, view: str, notice: str) -> None:
+    assert [info.value for info in opened(view=view).info] == [notice]
 
 
 def test_chosen_claims_are_assigned_once_and_let_go(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:

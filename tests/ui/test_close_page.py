@@ -67,10 +67,10 @@ def test_the_stages_of_a_month_say_what_each_waits_for_and_lead_to_its_rows(stor
     rows = [row for row in finance.read(reading.list_month, month) if row.state != "Void" and not row.is_reversal]
     drafts = sum(row.state == "Draft" for row in rows)
     assert drafts
-    said = texts(at)
-    assert f"0 of {len(rows)}" in said
-    assert f"{drafts} to prepare" in said
-    assert "waits for two people" in said
+    text = texts(at)
+    assert f"0 of {len(rows)}" in text
+    assert f"{drafts} to prepare" in text
+    assert "waits for two people" in text
     links = {link.proto.label: link.proto for link in at.get("page_link")}
     assert links["Open"].page
     assert [button.label for button in at.button if button.key == "next"] == [f"Next: statements, {drafts} to prepare"]

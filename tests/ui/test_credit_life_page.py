@@ -234,9 +234,9 @@ def test_changing_the_figures_takes_a_review_back(page: AppTest) -> None:
 
 def test_every_broken_field_is_said_beside_it_and_nothing_is_lost(page: AppTest, store: Store) -> None:
     at = press(fill(press(page, "Buy with these figures"), email="nobody", phone_number="12"), "Review")
-    said = texts(at)
-    assert "e-mail address" in said
-    assert "Nigerian mobile number" in said
+    text = texts(at)
+    assert "e-mail address" in text
+    assert "Nigerian mobile number" in text
     assert at.text_input(key="credit_life.email").value == "nobody"
     assert at.text_input(key="credit_life.first_name").value == "Ngozi"
     assert sold(store) == []

@@ -80,7 +80,7 @@ def test_the_box_and_the_filters_narrow_and_stand_in_the_address(sold: Store, sc
 
 
 @every_case(
-    ("query", "said"),
+    ("query", "message"),
     [
         ({"force": "maybe"}, "`force` must be one of yes, no"),
         ({"from": "yesterday"}, "`from` must be one day"),
@@ -88,10 +88,10 @@ def test_the_box_and_the_filters_narrow_and_stand_in_the_address(sold: Store, sc
     ],
 )
 def test_an_address_that_cannot_be_meant_says_so(
-    store: Store, screen: Screen, query: dict[str, str], said: str
+    store: Store, screen: Screen, query: dict[str, str], message: str
 ) -> None:
     at = open_page(screen, LIST, **query)
-    assert said in at.error[0].value
+    assert message in at.error[0].value
     press(at, "Start again without filters")
     assert address(at) == {}
 
@@ -109,10 +109,10 @@ def test_a_row_opens_the_customer_with_all_that_is_theirs_and_leads_back(sold: S
     follow(at, row_links(at)[1])
     assert address(at)["id"] == [str(row.id)]
     (figures,) = (payload for payload in sent(at) if "tiles" in payload)
-    said = everything(at)
-    assert row["email"] in said
+    text = everything(at)
+    assert row["email"] in text
     assert {words.naira(row["premium"]), str(row["force"])} <= {tile["value"] for tile in figures["tiles"]}
-    assert f"Policies · {row['policies']}" in said
+    assert f"Policies · {row['policies']}" in text
     # Policies whose cover has not started are counted (contract S11), and one phrase says so wherever they are.
     active = "In force or about to start"
     assert {active: str(row["force"])}.items() <= {tile["label"]: tile["value"] for tile in figures["tiles"]}.items()

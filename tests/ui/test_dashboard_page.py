@@ -285,7 +285,7 @@ def test_a_selection_without_sales_leads_back(sold: Store, screen: Screen, partn
 
 
 @every_case(
-    ("query", "said"),
+    ("query", "message"),
     [
         ({"provider": "nope"}, "provider"),
         ({"provider": "01900000-0000-7000-8000-00000000ffff"}, "not known here"),
@@ -297,10 +297,10 @@ def test_a_selection_without_sales_leads_back(sold: Store, screen: Screen, partn
     ],
 )
 def test_a_wrong_address_is_explained_and_leads_back(
-    sold: Store, screen: Screen, query: dict[str, str], said: str
+    sold: Store, screen: Screen, query: dict[str, str], message: str
 ) -> None:
     at = screen("operations", **query)
-    assert said in at.error[0].value
+    assert message in at.error[0].value
     assert not tiles_of(at)
     press(at, "Start again without filters")
     assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
@@ -332,8 +332,8 @@ def test_a_clicked_segment_offers_its_sales_with_the_whole_selection(
         chart="premium", dimension="provider", member=str(insurer), days=days, address=address(at)
     )
     at.run()
-    said = f"**{words.plain(names.names['provider'][insurer])}, 1 Oct – 31 Oct 2026**"
-    assert said.replace("\\", "") in texts(at)
+    heading = f"**{words.plain(names.names['provider'][insurer])}, 1 Oct – 31 Oct 2026**"
+    assert heading.replace("\\", "") in texts(at)
     links = {link.proto.label: link.proto for link in at.get("page_link")}
     purchases = "See this purchase" if totals.sold == 1 else f"See these {totals.sold} purchases"
     follow(at, f"/purchases?{links[purchases].query_string}")

@@ -12,17 +12,17 @@ DUE, QUEUE = "sales/due.py", "claims/queue.py"
 
 
 def test_due_does_not_send_anybody_to_tiles_that_are_empty_too(screen: Screen) -> None:
-    said = texts(screen("operations", path=DUE))
-    assert "Nothing is due" in said
-    assert "other tiles" not in said
-    assert "Tick customers" not in said
+    text = texts(screen("operations", path=DUE))
+    assert "Nothing is due" in text
+    assert "other tiles" not in text
+    assert "Tick customers" not in text
 
 
 def test_a_dashboard_without_any_sale_says_how_the_first_one_comes_and_has_no_empty_charts(screen: Screen) -> None:
     at = screen("operations")
-    said = texts(at)
-    assert "There is no sale in this mode yet. Record a first sale under Buy" in said
-    assert not {"Year on year", "Renewal cohorts"} & {word.strip("*") for word in said.splitlines()}
+    text = texts(at)
+    assert "There is no sale in this mode yet. Record a first sale under Buy" in text
+    assert not {"Year on year", "Renewal cohorts"} & {word.strip("*") for word in text.splitlines()}
     assert "Show the last year" not in {button.label for button in at.button}
 
 
@@ -36,9 +36,9 @@ def test_claims_to_pay_offers_no_file_where_nothing_waits(screen: Screen) -> Non
 def test_the_queue_speaks_of_open_claims_only_where_there_are_some(screen: Screen, view: str) -> None:
     at = screen("claims", path=QUEUE)
     at.query_params["view"] = view
-    said = texts(at.run())
-    assert "There is no claim in this mode yet" in said
-    assert "every open claim" not in said.lower()
+    text = texts(at.run())
+    assert "There is no claim in this mode yet" in text
+    assert "every open claim" not in text.lower()
     assert not {"Show all open claims", "Show all claims"} & {button.label for button in at.button}
 
 
@@ -50,7 +50,7 @@ def test_the_queue_of_decided_claims_says_that_none_is_open(
     office.walk(office.lodge(), "Declined")
     at = screen("claims", path=QUEUE, mode="test")
     at.query_params["view"] = view
-    said = texts(at.run())
-    assert "No claim is open" in said
-    assert "every open claim" not in said.lower()
+    text = texts(at.run())
+    assert "No claim is open" in text
+    assert "every open claim" not in text.lower()
     assert "Show all claims" in {button.label for button in at.button}

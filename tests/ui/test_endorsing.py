@@ -120,16 +120,16 @@ def active_plate(store: Store, sale: Sale) -> str:
 def test_while_a_claim_is_open_the_form_says_so_and_asks_for_contacts_alone(
     screen: Screen, store: Store, partner: Partner, active: Sale, ope: Person
 ) -> None:
-    told = {**build_example(MotorClaimRequest), "policy_number": active.policy["meta"]["policy_number"]}
-    given = validate(MotorClaimRequest, {name: value for name, value in told.items() if value is not None})
+    fields = {**build_example(MotorClaimRequest), "policy_number": active.policy["meta"]["policy_number"]}
+    given = validate(MotorClaimRequest, {name: value for name, value in fields.items() if value is not None})
     with store.writing(partner.scope(is_live=True)) as session:
         owner = Owner(distributor_id=partner.id, is_live=True)
         lodging.lodge_claim(session, given, [], owner=owner, actor="tests")
     at = press(opened(screen, ope, active.policy_id), "Endorse")
     assert "is open, only address, e-mail and phone can be endorsed" in texts(at)
     start = "decision.field.changes."
-    asked = {str(field.key).removeprefix(start) for field in at.text_input if str(field.key).startswith(start)}
-    assert asked == {"address", "email", "phone_number"}
+    field_names = {str(field.key).removeprefix(start) for field in at.text_input if str(field.key).startswith(start)}
+    assert field_names == {"address", "email", "phone_number"}
 
 
 def test_a_claims_officer_reads_the_versions_and_changes_nothing(

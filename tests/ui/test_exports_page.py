@@ -81,8 +81,8 @@ def test_a_wrong_address_says_what_is_wrong_and_leads_back(sold: Store, screen: 
     assert "`person`" in at.error[0].value
     press(at, "Start again without filters")
     assert len(lists(at)[0]) == 1
-    for wrong, said in ({"id": "1"}, "names no receipt"), ({"id": str(ids.new())}, "no such receipt"):
-        assert said in open_page(screen, "finance", ONE, **wrong).error[0].value
+    for wrong, message in ({"id": "1"}, "names no receipt"), ({"id": str(ids.new())}, "no such receipt"):
+        assert message in open_page(screen, "finance", ONE, **wrong).error[0].value
 
 
 def test_run_again_says_that_it_is_the_same_and_later_what_changed(

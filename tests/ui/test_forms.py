@@ -56,10 +56,10 @@ def review(at: AppTest) -> None:
 def test_an_empty_field_says_what_to_do_until_it_is_filled() -> None:
     at = opened(CREDIT_LIFE)
     review(at)
-    said = texts(at)
+    text = texts(at)
     for expected in ("Enter the first name", "Choose the gender", "Choose a file", "Choose at least one"):
-        assert expected in said
-    assert "required" not in said
+        assert expected in text
+    assert "required" not in text
     at.text_input(key="form.first_name").set_value("Ngozi").run()
     assert "Enter the first name" not in texts(at)
     assert "Enter the last name" in texts(at)
@@ -138,18 +138,18 @@ def test_no_question_of_a_sale_stands_under_a_heading_of_claims(cover: Cover[Any
 
 
 def test_personal_numbers_are_masked_when_they_are_read_back() -> None:
-    asked = {q.name: q for cover in registry.COVERS for q in questions.of(cover.request)}
-    assert asked["bvn"].personal
-    assert asked["passport_number"].personal
-    assert not asked["first_name"].personal
+    by_name = {q.name: q for cover in registry.COVERS for q in questions.of(cover.request)}
+    assert by_name["bvn"].personal
+    assert by_name["passport_number"].personal
+    assert not by_name["first_name"].personal
 
 
 def test_a_question_knows_the_limits_of_its_field() -> None:
-    asked = {q.name: q for q in questions.of(CREDIT_LIFE.request)}
-    assert (asked["loan_tenure"].least, asked["loan_tenure"].most) == (3, 120)
-    assert asked["first_name"].longest == 100
-    assert asked["loan_tenure"].label == "Loan tenure (months)"
-    assert asked["id_image_url"].label == "ID image"
+    by_name = {q.name: q for q in questions.of(CREDIT_LIFE.request)}
+    assert (by_name["loan_tenure"].least, by_name["loan_tenure"].most) == (3, 120)
+    assert by_name["first_name"].longest == 100
+    assert by_name["loan_tenure"].label == "Loan tenure (months)"
+    assert by_name["id_image_url"].label == "ID image"
 
 
 def test_a_dependent_list_waits_for_what_it_depends_on() -> None:

@@ -67,8 +67,8 @@ def test_a_page_judges_the_role_again_by_itself(monkeypatch: pytest.MonkeyPatch)
     assert not refused.markdown
     assert AppTest.from_function(fragment, args=("claims",)).run().markdown
     monkeypatch.setattr(frame, "current", lambda: None)
-    said = AppTest.from_function(fragment).run().warning[0].value
-    assert said.startswith("Your sign-in has ended. Copy what you have typed")
+    warning = AppTest.from_function(fragment).run().warning[0].value
+    assert warning.startswith("Your sign-in has ended. Copy what you have typed")
 
 
 def test_live_is_the_mode_until_test_is_asked_for(screen: Screen) -> None:
@@ -145,13 +145,13 @@ def test_the_first_screen_has_one_address_and_opens_with_its_start_view(screen: 
 
 
 def test_a_socket_of_another_origin_is_refused_without_asking_the_internet(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = list[str]()
-    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: asked.append(url))
+    lookups = list[str]()
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: lookups.append(url))
     monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
     assert not is_url_from_allowed_origins("https://evil.example")
-    assert asked, "the framework has changed: is the call in frame.py still needed?"
-    asked.clear()
+    assert lookups, "the framework has changed: is the call in frame.py still needed?"
+    lookups.clear()
     frame.skip_external_ip_lookup()
     assert not is_url_from_allowed_origins("https://evil.example")
-    assert asked == []
+    assert lookups == []
     assert "\nframe.skip_external_ip_lookup()\n" in (ROOT / "app.py").read_text()

@@ -50,18 +50,18 @@ def open_page(screen: Screen, page: str, sale: Sale) -> AppTest:
 @every_case("page", PAGES)
 def test_the_log_names_people_products_and_money(screen: Screen, cancelled: Sale, page: str) -> None:
     at = open_page(screen, page, cancelled)
-    said = texts(at)
-    assert "Swift Lenders, key Production" in said
-    assert "· ops@x.example" in said
-    assert f"Product: {name_of(insurer_a.COMPREHENSIVE)}" in said
-    assert f"Total: ₦{cancelled.price.total:,.2f}" in said
-    assert f"Refund: ₦{cancelled.price.total:,.2f}" in said
-    assert "Reason: Not *insurable*" in said
+    entries = texts(at)
+    assert "Swift Lenders, key Production" in entries
+    assert "· ops@x.example" in entries
+    assert f"Product: {name_of(insurer_a.COMPREHENSIVE)}" in entries
+    assert f"Total: ₦{cancelled.price.total:,.2f}" in entries
+    assert f"Refund: ₦{cancelled.price.total:,.2f}" in entries
+    assert "Reason: Not *insurable*" in entries
     log = [caption for caption in at.caption if "₦" in caption.value and "Product" in caption.value]
     assert str(cancelled.purchase_id) not in log[0].value
     assert str(cancelled.purchase_id) in log[0].help.replace("\\", "")
-    assert "staff ops" not in said
-    assert "key 0" not in said
+    assert "staff ops" not in entries
+    assert "key 0" not in entries
 
 
 @every_case("page", PAGES)

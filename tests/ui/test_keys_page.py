@@ -85,11 +85,11 @@ def test_a_key_is_revoked_on_its_page(screen: Screen, store: Store, partner: Par
 def test_revoking_a_key_names_its_endpoints_which_go_on_unless_it_was_stolen(
     screen: Screen, store: Store, partner: Partner, *, is_stolen: bool
 ) -> None:
-    asked = request.validate(EndpointRequest, {"url": "https://hooks.example.com/", "events": ["*"]})
+    details = request.validate(EndpointRequest, {"url": "https://hooks.example.com/", "events": ["*"]})
     with store.writing(Scope.system()) as session:
         key = next(row for row in key_admin.list_keys(session, KeyFilter(is_live=True), Paging(1, 9)).items)
         owner = {"distributor_id": partner.id, "is_live": True, "actor": "tests", "key_id": key.id}
-        made = endpoints.register(session, asked, **owner)  # type: ignore[arg-type]
+        made = endpoints.register(session, details, **owner)  # type: ignore[arg-type]
     at = screen("admin", path="admin/keys.py#key", id=str(key.id))
     assert "go on, as they belong to the distributor" in texts(at)
     assert "- https" in texts(at)

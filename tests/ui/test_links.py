@@ -44,9 +44,9 @@ def test_the_first_admin_is_made_and_sent_on(screen: Screen, store: Store, first
     assert "Must be an e-mail address" in texts(at)
     assert "Must have at least 12 characters" in texts(at)
     assert "Must be the same both times" in texts(answer(at, "Ada", "ada@x.example", PASSWORD, "other"))
-    said = texts(answer(at, "Ada", "ada@x.example", "short", "other"))
-    assert "Must have at least 12 characters" in said
-    assert "Must be the same both times" in said
+    text = texts(answer(at, "Ada", "ada@x.example", "short", "other"))
+    assert "Must have at least 12 characters" in text
+    assert "Must be the same both times" in text
     answer(at, "Ada", "ada@x.example", PASSWORD, PASSWORD)
     assert sign_in.COMPLETE in html(at)
     with store.reading(Scope.system()) as session:

@@ -120,11 +120,11 @@ def test_the_form_asks_for_the_lender_first_and_names_a_missing_file_beside_its_
 def test_whoever_has_no_limit_for_a_book_reads_so_beside_the_button(screen: Screen, lender: Lender) -> None:
     book = lender.read(as_csv([loan(1, loan_start_date=str(clock.today()))]))
     operations, head = (person(lender.store, role, role) for role in ("operations", "supervisor"))
-    told = "₦575.00 takes a supervisor, or somebody with a limit that covers it: you have none."
+    reason = "₦575.00 takes a supervisor, or somebody with a limit that covers it: you have none."
     for by, is_refused in ((operations, True), (head, False)):
         at = screen(signed_in=by, path="buy/loan_book.py", id=str(book.id))
         assert [each.disabled for each in at.button if "Cover 1 loan" in each.label] == [is_refused]
-        assert (told in texts(at)) is is_refused
+        assert (reason in texts(at)) is is_refused
 
 
 def test_whoever_has_confirmed_up_to_the_limit_reads_so_beside_the_button(screen: Screen, lender: Lender) -> None:
@@ -134,11 +134,11 @@ def test_whoever_has_confirmed_up_to_the_limit_reads_so_beside_the_button(screen
     )
     first, second = (lender.read(as_csv([loan(number, loan_start_date=str(clock.today()))])) for number in (1, 2))
     lender.carry_out(first, by=operations)
-    told = "₦575.00 with the ₦575.00 confirmed for this lender within 30 days takes a supervisor"
+    reason = "₦575.00 with the ₦575.00 confirmed for this lender within 30 days takes a supervisor"
     for by, is_refused in ((operations, True), (head, False)):
         at = screen(signed_in=by, path="buy/loan_book.py", id=str(second.id))
         assert [each.disabled for each in at.button if "Cover 1 loan" in each.label] == [is_refused]
-        assert (told in texts(at)) is is_refused
+        assert (reason in texts(at)) is is_refused
 
 
 def test_an_address_that_nobody_has_given_is_shown_as_none_and_sent_nothing(screen: Screen, lender: Lender) -> None:

@@ -114,13 +114,15 @@ def test_faults_stand_beside_the_fields_and_nothing_typed_is_lost(page: AppTest,
     press(page, "Lodge the claim")
     assert "Must not be more than “Loan amount”" in texts(page)
     assert "Nothing is lodged yet." in texts(page)
-    told = {
+    labels_of = {
         payload["says"]: [each["label"] for each in payload["fields"]]
         for payload in sent(page)
         if payload.get("fields")
     }
-    assert told["To correct (1):"] == ["Pending repayment amount (₦)"], "what is filled in wrongly is not missing"
-    assert not [says for says, labels in told.items() if "Still to fill in" in says and "Pending" in " ".join(labels)]
+    assert labels_of["To correct (1):"] == ["Pending repayment amount (₦)"], "what is filled in wrongly is not missing"
+    assert not [
+        says for says, labels in labels_of.items() if "Still to fill in" in says and "Pending" in " ".join(labels)
+    ]
     assert "loan_amount" not in texts(page)
     assert page.text_input(key=field(sale, "pending_repayment_amount")).value == "200000"
     assert page.selectbox(key=field(sale, "incident_type")).value == "Loss of job"

@@ -90,11 +90,11 @@ def test_a_declined_sale_keeps_no_commission_and_says_what_it_is(screen: Screen,
     assert all(written == back and not kept for written, back, kept in rows.values())
     *parts, whole = rows.values()
     assert [sum(column) for column in zip(*parts, strict=True)] == whole
-    said = texts(at)
+    text = texts(at)
     assert at.title[0].value == "Policy without a number :red-badge[Declined]"
-    assert f"The insurer declined this sale on {words.day(clock.today())}" in said
-    assert "nobody keeps a commission" in said
-    assert "certificate follows" not in said
+    assert f"The insurer declined this sale on {words.day(clock.today())}" in text
+    assert "nobody keeps a commission" in text
+    assert "certificate follows" not in text
 
 
 def test_a_purchase_counts_its_own_refund_and_the_policy_every_one(screen: Screen, renewed_and_cancelled: Sale) -> None:

@@ -110,8 +110,8 @@ def test_operations_look_and_do_not_adjust_and_claims_do_not_look(finance: Finan
 
 
 @every_case(
-    ("query", "said"),
+    ("query", "message"),
     [({"id": "1"}, "names no movement"), ({"id": "0" * 8 + "-0000-7000-8000-" + "0" * 12}, "no such")],
 )
-def test_a_wrong_movement_is_explained(finance: Finance, screen: Screen, query: dict[str, str], said: str) -> None:
-    assert said in open_page(screen, finance, ONE, **query).error[0].value
+def test_a_wrong_movement_is_explained(finance: Finance, screen: Screen, query: dict[str, str], message: str) -> None:
+    assert message in open_page(screen, finance, ONE, **query).error[0].value

@@ -52,12 +52,12 @@ def by_hand(store: Store) -> list[str]:
         rows = table.list_rows(
             session, PurchaseFilter(), load_choices(session), shown=("often",), order="often", paging=Paging(1, 100)
         )
-    said = [row["often"] or "" for row in rows]
-    known = [text for text in said if text]
+    values = [row["often"] or "" for row in rows]
+    known = [text for text in values if text]
     assert known == sorted(known)
     assert len(set(known)) > 1
-    assert said == known + [""] * (len(said) - len(known))
-    return said
+    assert values == known + [""] * (len(values) - len(known))
+    return values
 
 
 def made(name: str, format_name: str = "csv", **address: list[str]) -> bytes:
@@ -72,8 +72,8 @@ def lines(content: bytes) -> list[list[str]]:
 
 def test_the_list_shows_it_and_its_header_sorts_all_pages(planted: Store, screen: Screen) -> None:
     at = screen("operations", path="sales/purchases.py", show=["policy", "often"], order="often")
-    said = by_hand(planted)
-    assert list(lists(at)[0]["How often"]) == [WORDS.get(text, text) or "–" for text in said]
+    values = by_hand(planted)
+    assert list(lists(at)[0]["How often"]) == [WORDS.get(text, text) or "–" for text in values]
     assert "How often" in at.pills(key="show").options
     assert at.selectbox(key="order").value == "often"
     assert {"often", "often-back"} <= set(table.PURCHASES.orders)
@@ -84,22 +84,22 @@ def test_the_list_shows_it_and_its_header_sorts_all_pages(planted: Store, screen
 
 
 def test_files_have_it_by_its_machine_name_and_as_shown_by_its_label_and_words(planted: Store) -> None:
-    said = by_hand(planted)
+    values = by_hand(planted)
     heading, *rows = lines(made("purchases", order=["often"]))
-    assert [row[heading.index("paid_how_often")] for row in rows] == said
+    assert [row[heading.index("paid_how_often")] for row in rows] == values
     heading, *rows = lines(made("purchases", **SHOWN))
     assert heading == ["Policy number", "How often"]
-    assert [row[1] for row in rows] == [WORDS.get(text, text) for text in said]
+    assert [row[1] for row in rows] == [WORDS.get(text, text) for text in values]
     book = cells(made("purchases", "xlsx", **SHOWN))
     assert book[0] == {0: "Policy number", 1: "How often"}
-    assert [row.get(1, "") for row in book[1:]] == [WORDS.get(text, text) for text in said]
+    assert [row.get(1, "") for row in book[1:]] == [WORDS.get(text, text) for text in values]
 
 
 def test_the_command_takes_it_and_the_receipt_tells_it(planted: Store, tmp_path: Path) -> None:
     app, target = typer.Typer(), tmp_path / "purchases.csv"
     app.command("purchases")(export.build_command(get_kind("purchases")))
-    asked = ["--columns", "paid_how_often", "--order", "often-back", "--out", str(target)]
-    ended = CliRunner().invoke(app, asked)
+    options = ["--columns", "paid_how_often", "--order", "often-back", "--out", str(target)]
+    ended = CliRunner().invoke(app, options)
     assert ended.exception is None
     known = [text for text in by_hand(planted) if text]
     assert [row[0] for row in lines(target.read_bytes())[1:] if row[0]] == known[::-1]

@@ -46,14 +46,14 @@ DESK = Scope.staff(is_live=True)
 
 
 class PlantedFilter(PurchaseFilter, on=(Purchase,)):
-    """The filter of purchases with one more line."""
+    """The filter of purchases with one more line, under names that no filter of ours will have."""
 
     instalments: tuple[str, ...] = of(
         Texts(
             label="Instalment",
             column="premium_frequency",
-            address="instalment",
-            api="premium_frequency",
+            address="planted",
+            api="planted_frequency",
             help="How often the premium is paid.",
             options={"monthly": "Monthly", "quarterly": "Quarterly"},
             anything="Any instalment",
@@ -95,24 +95,24 @@ def open_page(screen: Screen, **query: str) -> AppTest:
 def test_it_has_a_widget_and_an_address_and_the_total_is_that_of_its_rows(
     sold: Store, screen: Screen, kind: Listing[Any]
 ) -> None:
-    at = open_page(screen, instalment="monthly")
-    assert at.multiselect(key="instalment").label == "Instalment"
-    assert at.multiselect(key="instalment").value == ["monthly"]
+    at = open_page(screen, planted="monthly")
+    assert at.multiselect(key="planted").label == "Instalment"
+    assert at.multiselect(key="planted").value == ["monthly"]
     for instalment in ("monthly", "quarterly"):
-        at.multiselect(key="instalment").set_value([instalment]).run()
+        at.multiselect(key="planted").set_value([instalment]).run()
         found = paid(sold, instalment)
-        assert address(at)["instalment"] == [instalment]
+        assert address(at)["planted"] == [instalment]
         assert f"**{len(found)}** purchases · ₦" in texts(at)
         assert f"**{format_naira(sum(found.values()))}**" in texts(at)
         export_link = urlsplit(at.get("link_button")[0].proto.url)
-        assert parse_qs(export_link.query)["instalment"] == [instalment]
+        assert parse_qs(export_link.query)["planted"] == [instalment]
 
 
 def test_it_is_an_option_of_the_command_whose_receipt_tells_it(sold: Store, kind: Listing[Any], tmp_path: Path) -> None:
     app, target = typer.Typer(), tmp_path / "purchases.csv"
     app.command("purchases")(export.build_command(kind))
-    assert "--instalment" in CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).stdout
-    ended = CliRunner().invoke(app, ["--instalment", "monthly", "--instalment", "weekly", "--out", str(target)])
+    assert "--planted" in CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).stdout
+    ended = CliRunner().invoke(app, ["--planted", "monthly", "--planted", "weekly", "--out", str(target)])
     assert ended.exception is None
     found = paid(sold, "monthly") | paid(sold, "weekly")
     with target.open(newline="") as file:
@@ -143,7 +143,7 @@ def test_it_is_a_parameter_of_the_api_and_shares_no_statement_with_another_filte
         return search(**route.parse_arguments(Request({**scope, "state": {"caller": caller}})))
 
     for instalment in ("monthly", "weekly", "quarterly"):
-        page = answered(premium_frequency=instalment, limit="100")
+        page = answered(planted_frequency=instalment, limit="100")
         found = paid(sold, instalment)
         assert {UUID(record["id"]) for record in page.items} == found.keys()
         assert page.total_count == len(found)
@@ -151,7 +151,7 @@ def test_it_is_a_parameter_of_the_api_and_shares_no_statement_with_another_filte
     api = FastAPI()
     api.include_router(router)
     offered = [parameter["name"] for parameter in api.openapi()["paths"][path]["get"]["parameters"]]
-    assert "premium_frequency" in offered
+    assert "planted_frequency" in offered
 
 
 def test_no_roll_up_answers_for_it(sold: Store, kind: Listing[Any]) -> None:

@@ -48,6 +48,6 @@ def test_the_rows_are_as_many_as_the_number_above_them_says(
     screen: Screen, page: str, noun: str, query: dict[str, str]
 ) -> None:
     at = screen("operations", "claims", path=page, **query)
-    told = re.search(rf"\*\*([\d,]+)\*\* {noun}", texts(at))
-    assert told, texts(at)
-    assert len(lists(at)[0]) == min(PAGE, int(told[1].replace(",", "")))
+    match = re.search(rf"\*\*([\d,]+)\*\* {noun}", texts(at))
+    assert match, texts(at)
+    assert len(lists(at)[0]) == min(PAGE, int(match[1].replace(",", "")))

@@ -50,8 +50,8 @@ def test_every_action_leads_to_a_screen() -> None:
     [("buy motor", "buy/buy.py"), ("endorse", "policies/search.py"), ("lodge claim", "claims/lodge.py")],
 )
 def test_an_action_is_found_by_the_words_that_people_use(typed: str, path: str) -> None:
-    said = {each.path: f"{each.title} {each.detail} {each.words}".lower() for each in navigation.SHORTCUTS}
-    assert all(word in said[path] for word in typed.split())
+    searched = {each.path: f"{each.title} {each.detail} {each.words}".lower() for each in navigation.SHORTCUTS}
+    assert all(word in searched[path] for word in typed.split())
 
 
 def test_every_screen_has_a_purpose_of_its_own() -> None:
@@ -94,11 +94,11 @@ def test_a_page_of_others_says_what_it_is_who_may_and_whom_to_ask(
     monkeypatch.setattr("core.ui.frame.page_links.link", lambda path, **_: links.append(path))
     shown = type(at).from_function(draw, args=(page,)).run()
     assert not shown.exception
-    said = texts(shown)
-    assert refused.title in said
-    assert refused.purpose in said
-    assert may in said
-    assert "Ada Obi (ada@x.example)" in said
+    text = texts(shown)
+    assert refused.title in text
+    assert refused.purpose in text
+    assert may in text
+    assert "Ada Obi (ada@x.example)" in text
     assert links[-1] == next(each.path for each in menu.allowed_screens(person_of(role)) if not each.hidden)
 
 

@@ -66,7 +66,7 @@ def test_a_name_typed_over_somebody_elses_change_is_not_written(screen: Screen, 
 
 def test_insurers_are_listed_opened_and_changed(screen: Screen, store: Store) -> None:
     at = screen("admin", path=LIST, view="insurers")
-    assert list(lists(at)[0]["Connection"]) == ["Delegated authority"] * 7
+    assert set(lists(at)[0]["Connection"]) == {"Delegated authority"}
     with store.reading(Scope.staff(is_live=True)) as session:
         first = awaiting.list_insurers(session)[0]
     at = press(screen("admin", path=INSURER, id=str(first.id)), "Change")
@@ -82,9 +82,9 @@ def test_only_an_admin_sees_partners(screen: Screen, store: Store) -> None:
             turn_to(at, page)
 
 
-@every_case(("page", "said"), [(ONE, "no such distributor"), (INSURER, "no such insurer")])
-def test_an_address_without_a_record_says_so(screen: Screen, store: Store, page: str, said: str) -> None:
+@every_case(("page", "message"), [(ONE, "no such distributor"), (INSURER, "no such insurer")])
+def test_an_address_without_a_record_says_so(screen: Screen, store: Store, page: str, message: str) -> None:
     at = screen("admin", path=page, id=str(uuid4()))
-    assert said in texts(at)
+    assert message in texts(at)
     at.query_params["id"] = "x"
     assert "open it from its list" in texts(at.run())

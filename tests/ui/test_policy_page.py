@@ -56,13 +56,13 @@ def elsewhere(store: Store, partner: Partner, sale: Sale, verb: Any, **given: An
 
 def test_a_policy_shows_its_facts_its_certificate_and_its_log(screen: Screen, active: Sale) -> None:
     at = open_page(screen, active.policy_id)
-    said = texts(at)
+    text = texts(at)
     meta = active.policy["meta"]
     assert f"{meta['policy_number']} :green-badge[In force]" in at.title[0].value.replace("\\", "")
     code = str(meta["certificate_url"]).rpartition("/")[2].removesuffix(".pdf")
     assert any(f'"/certificates/{code}.pdf#' in html.proto.body for html in at.get("html"))
-    assert "Policy sold" in said
-    assert "Personal numbers show their last four" in said
+    assert "Policy sold" in text
+    assert "Personal numbers show their last four" in text
     assert {"Premium", "With the insurer"} & {metric.label for metric in at.metric} == {"Premium"}
 
 
@@ -73,9 +73,9 @@ def test_personal_numbers_are_masked(screen: Screen, store: Store, partner: Part
     assert "https://" not in shown
 
 
-@every_case(("id_", "said"), [("nonsense", "open it from its list"), ("", "open it from its list")])
-def test_an_address_that_names_no_policy_says_so(screen: Screen, store: Store, id_: str, said: str) -> None:
-    assert said in open_page(screen, id_).error[0].value
+@every_case(("id_", "message"), [("nonsense", "open it from its list"), ("", "open it from its list")])
+def test_an_address_that_names_no_policy_says_so(screen: Screen, store: Store, id_: str, message: str) -> None:
+    assert message in open_page(screen, id_).error[0].value
 
 
 def test_an_unknown_policy_and_one_of_the_other_mode_are_not_found(screen: Screen, active: Sale) -> None:
@@ -152,18 +152,18 @@ def test_an_ended_policy_says_when_and_what_its_term_was(
     record_id = active.policy_id if page == PAGE else active.purchase_id
     today, end = words.day(clock.today()), words.day(active.policy["expiration_date"])
 
-    def said() -> list[str]:
+    def read_facts() -> list[str]:
         at = open_page(screen, record_id, page=page)
         return [str(each.value) for each in at.main if each.type in {"caption", "arrow_caption", "text"}]
 
     def after(label: str) -> str:
-        shown = said()
+        shown = read_facts()
         return shown[shown.index(label) + 1]
 
     assert after("Ends") == end
     elsewhere(store, partner, active, policy_changes.cancel, reason="sold it", by_insurer=False)
     assert (after("Cancelled"), after("Term would have ended")) == (today, end)
-    assert "Ends" not in said()
+    assert "Ends" not in read_facts()
 
 
 def test_declining_gives_everything_back(screen: Screen, store: Store, pending: Sale) -> None:

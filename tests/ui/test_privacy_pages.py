@@ -80,8 +80,8 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     assert "Fill this in" in texts(at), "an empty form says what is missing"
     fill(at, kind="erasure", name="Seyi *Bold*", email="seyi@people.example", details="Please forget me")
     with store.reading(SYSTEM) as session:
-        (asked,) = requests.list_requests(session)
-    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(asked.id))
+        (subject_request,) = requests.list_requests(session)
+    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(subject_request.id))
     assert "Seyi" in " ".join(box.label for box in at.checkbox)
     fill(press(at, "Acknowledge"))
     check_waits(at, "once it is noted how the identity")
@@ -89,7 +89,7 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     fill(press(at, "Prepare the erasure"), reason="The person asked for it")
     assert "1 policy in force" in texts(at), "a cover that runs is not erased"
     cancel(store, sale.policy_id)
-    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(asked.id))
+    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(subject_request.id))
     press(at, "Prepare the erasure")
     at.checkbox(key=f"{actions.FIELD}early").check()
     fill(at, reason="The person asked for it")
@@ -100,20 +100,20 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     at = open_page(screen, "compliance/retention.py#erasure", people["dayo"], id=str(erasure.id))
     fill(press(at, "Carry it out"))
     assert "Certificate of erasure" in texts(at)
-    at = open_page(screen, "compliance/requests.py#request", people["dayo"], id=str(asked.id))
+    at = open_page(screen, "compliance/requests.py#request", people["dayo"], id=str(subject_request.id))
     assert "Answered" in texts(at)
     assert "seyi" not in (texts(at) + " ".join(box.label for box in at.checkbox)).lower()
 
 
 def ask(store: Store, by: Person, kind: str) -> requests.RequestRow:
     """Register a request of a person who proved who they are, and return it."""
-    said = {"kind": kind, "name": "Seyi Quist", "email": "seyi@people.example", "details": "What I ask for"}
+    fields = {"kind": kind, "name": "Seyi Quist", "email": "seyi@people.example", "details": "What I ask for"}
     with store.writing(SYSTEM) as session:
-        asked = requests.register(session, said, by=by)
+        request_id = requests.register(session, fields, by=by)
     with store.writing(SYSTEM) as session:
-        requests.note_identity(session, asked, method="Identity document seen", version=1, by=by)
+        requests.note_identity(session, request_id, method="Identity document seen", version=1, by=by)
     with store.reading(SYSTEM) as session:
-        return requests.get_request(session, asked)
+        return requests.get_request(session, request_id)
 
 
 def test_before_an_erasure_the_other_open_requests_of_the_person_are_named(
@@ -122,14 +122,14 @@ def test_before_an_erasure_the_other_open_requests_of_the_person_are_named(
     sale = sell(store, partner, CREDIT_LIFE, is_live=True, email="seyi@people.example", first_name="Seyi")
     cancel(store, sale.policy_id)
     copy, erasure = (ask(store, people["cora"], kind) for kind in ("copy", "erasure"))
-    told = f"{copy.number} (copy) of the same records is open: answer it first"
+    notice = f"{copy.number} (copy) of the same records is open: answer it first"
     at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(erasure.id))
-    assert told in texts(at)
+    assert notice in texts(at)
     press(at, "Prepare the erasure")
     at.checkbox(key=f"{actions.FIELD}early").check()
     fill(at, reason="The person asked for it")
     page = open_page(screen, "compliance/retention.py#erasure", people["dayo"], id=str(get_erasure(store).id))
-    assert told in texts(page)
+    assert notice in texts(page)
     with store.writing(SYSTEM) as session:
         requests.answer(session, copy.id, outcome="The pack was handed out", version=2, by=people["cora"])
     page = open_page(screen, "compliance/retention.py#erasure", people["dayo"], id=str(get_erasure(store).id))
@@ -144,10 +144,10 @@ def test_a_record_on_hold_says_so_where_its_erasure_is_asked_for(
     store: Store, partner: Partner, people: dict[str, Person], screen: Screen
 ) -> None:
     sell(store, partner, CREDIT_LIFE, is_live=True, email="seyi@people.example", first_name="Seyi")
-    asked = ask(store, people["cora"], "erasure")
-    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(asked.id))
+    subject_request = ask(store, people["cora"], "erasure")
+    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(subject_request.id))
     fill(press(at, "Hold"), reason="A dispute is at court")
-    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(asked.id))
+    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(subject_request.id))
     assert ["On hold" in box.label for box in at.checkbox] == [True]
     assert "A dispute is at court. Somebody else lifts the hold under Retention." in texts(at)
     assert "Hold" not in labels(at)
@@ -178,12 +178,12 @@ def test_a_breach_is_judged_by_one_and_closed_by_another(
 def test_a_new_store_has_no_return_that_is_late_and_says_so(
     store: Store, partner: Partner, people: dict[str, Person], screen: Screen
 ) -> None:
-    said = texts(open_page(screen, "compliance/returns.py", people["cora"]))
-    assert "No return is due yet. There is no live sale and no agreement yet" in said
-    assert "late" not in said
+    text = texts(open_page(screen, "compliance/returns.py", people["cora"]))
+    assert "No return is due yet. There is no live sale and no agreement yet" in text
+    assert "late" not in text
     sell(store, partner, CREDIT_LIFE, is_live=True)
-    said = texts(open_page(screen, "compliance/returns.py", people["cora"]))
-    assert "No return is due yet. Business began on " in said
+    text = texts(open_page(screen, "compliance/returns.py", people["cora"]))
+    assert "No return is due yet. Business began on " in text
 
 
 def test_complaints_and_returns_are_kept_on_their_screens(

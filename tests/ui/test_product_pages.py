@@ -118,9 +118,9 @@ def test_an_address_without_a_product_says_so(screen: Screen, store: Store, page
 def test_a_product_shows_what_it_charges_and_what_is_planned(screen: Screen, store: Store, product_id: UUID) -> None:
     elsewhere(store, product_id, {"distributor_commission": "9.00"})
     at = open_page(screen, ONE, id=str(product_id))
-    said = texts(at)
-    assert ":violet-badge[Planned]" in said
-    assert ":green-badge[In force]" in said
+    text = texts(at)
+    assert ":violet-badge[Planned]" in text
+    assert ":green-badge[In force]" in text
     press(at, "Withdraw")
     at.button(key="decision.confirm").click().run()
     assert "is withdrawn" in texts(at)
@@ -200,8 +200,8 @@ def test_a_headline_leaves_long_texts_to_the_table(screen: Screen, store: Store)
     words_ = ["resignation", "misconduct", "self-inflicted", "voluntary exit"]
     field = next(figure.field for figure in figures_of(store, LOAN) if figure.group == "Exclusions")
     proposed(store, LOAN, {field: words_}, clock.lagos_midnight(date(2026, 12, 1)))
-    said = texts(open_page(screen, ONE, id=str(LOAN)))
-    assert "**Exclusions changed from 1 Dec 2026**" in said
+    text = texts(open_page(screen, ONE, id=str(LOAN)))
+    assert "**Exclusions changed from 1 Dec 2026**" in text
 
 
 def figures_of(store: Store, product_id: UUID) -> Sequence[Figure]:

@@ -203,12 +203,12 @@ def test_a_selection_without_purchases_leads_back(sold: Store, screen: Screen) -
 def test_one_purchase_shows_its_money_its_policy_and_its_customer(sold: Store, screen: Screen) -> None:
     row = next(row for row in rows_of(sold) if row["policy"])
     at = open_page(screen, ONE, id=str(row.id))
-    said = texts(at) + "\n".join(str(text.value) for text in at.text)
+    page_text = texts(at) + "\n".join(str(text.value) for text in at.text)
     assert at.title[0].value.split(" :")[0] == row["policy"]
     for minor in (row["total"], row["share"], row["platform"], row["seller"]):
-        assert words.naira(minor) in said + "".join(str(tile.value) for tile in at.metric)
+        assert words.naira(minor) in page_text + "".join(str(tile.value) for tile in at.metric)
     for fact in (row["customer"], row["email"], row["distributor"], row["provider"], row["product"]):
-        assert fact in said
+        assert fact in page_text
 
 
 def test_an_opened_row_leads_to_its_page_and_back_to_the_same_list(sold: Store, screen: Screen) -> None:
@@ -221,7 +221,7 @@ def test_an_opened_row_leads_to_its_page_and_back_to_the_same_list(sold: Store, 
 
 
 @every_case(
-    ("query", "said"),
+    ("query", "message"),
     [
         ({}, "names no purchase"),
         ({"id": "1"}, "names no purchase"),
@@ -229,10 +229,10 @@ def test_an_opened_row_leads_to_its_page_and_back_to_the_same_list(sold: Store, 
     ],
 )
 def test_a_wrong_purchase_is_explained_and_leads_back(
-    sold: Store, screen: Screen, query: dict[str, str], said: str
+    sold: Store, screen: Screen, query: dict[str, str], message: str
 ) -> None:
     at = open_page(screen, ONE, **query)
-    assert said in at.error[0].value
+    assert message in at.error[0].value
     assert "Back to the purchases" in [link.proto.label for link in at.get("page_link")]
 
 

@@ -100,9 +100,9 @@ def test_no_record_page_walks_a_table_that_grows(store: Store, screen: Screen, m
         assert not at.error, path
         sent.clear()
         at.run()
-        asked = sorted({sql for sql in sent if sql.startswith(("SELECT", "WITH"))})
-        assert asked, path
-        offenders += [(path, steps, sql) for sql in asked if (steps := walks(store, sql)) and not is_bounded(sql)]
+        queries = sorted({sql for sql in sent if sql.startswith(("SELECT", "WITH"))})
+        assert queries, path
+        offenders += [(path, steps, sql) for sql in queries if (steps := walks(store, sql)) and not is_bounded(sql)]
     assert not offenders
 
 

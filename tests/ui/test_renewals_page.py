@@ -84,7 +84,7 @@ def test_its_own_filters_stand_in_the_address_and_are_taken_away(sold: Store, sc
 
 
 @every_case(
-    ("query", "said"),
+    ("query", "message"),
     [
         ({"status": "perhaps"}, "`status` must be one of true, false"),
         ({"expires_from": "2026-12-01", "expires_to": "2026-11-01"}, "`expires_to` must not be before"),
@@ -92,10 +92,10 @@ def test_its_own_filters_stand_in_the_address_and_are_taken_away(sold: Store, sc
     ],
 )
 def test_an_address_that_cannot_be_meant_says_so(
-    store: Store, screen: Screen, query: dict[str, str], said: str
+    store: Store, screen: Screen, query: dict[str, str], message: str
 ) -> None:
     at = open_page(screen, LIST, **query)
-    assert said in at.error[0].value
+    assert message in at.error[0].value
     press(at, "Start again without filters")
     assert address(at) == {}
 
@@ -268,9 +268,9 @@ def test_a_call_with_ticked_customers_is_recorded_and_shown(due: UUID, screen: S
 
 def test_a_call_shows_what_to_say_and_renews_with_its_outcome(due: UUID, screen: Screen, store: Store) -> None:
     at = pressed(open_page(screen, DUE), "Call")
-    said = texts(at)
-    assert "am I speaking with Amaka Eze" in said
-    assert {"Phone", "Next premium"} <= set(re.findall(r"\w[\w ]*", said))
+    text = texts(at)
+    assert "am I speaking with Amaka Eze" in text
+    assert {"Phone", "Next premium"} <= set(re.findall(r"\w[\w ]*", text))
     press(at, "Record the call")
     assert "Fill this in" in texts(at), "what came of it"
     at.selectbox(key="decision.field.outcome").set_value("will_renew").run()

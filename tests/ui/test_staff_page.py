@@ -195,12 +195,13 @@ def test_an_admin_cannot_lock_themselves_out(screen: Screen, admin: Person, monk
 
 
 @every_case(
-    ("given", "said"), [("nope", "open it from its list"), ("01900000-0000-7000-8000-0000000000ff", "No such person")]
+    ("given", "message"),
+    [("nope", "open it from its list"), ("01900000-0000-7000-8000-0000000000ff", "No such person")],
 )
-def test_an_address_of_nobody_says_so_and_leads_back(screen: Screen, given: str, said: str) -> None:
+def test_an_address_of_nobody_says_so_and_leads_back(screen: Screen, given: str, message: str) -> None:
     at = screen("admin", path=ONE, id=given)
     at.query_params["id"] = given
-    assert said in at.run().error[0].value
+    assert message in at.run().error[0].value
 
 
 @every_case("page", [LIST, ONE, "admin/keys.py", "admin/keys.py#key", "admin/system.py"])

@@ -72,8 +72,8 @@ def test_a_dispute_and_its_settlement_stand_in_the_history(finance: Finance, scr
     at.text_input(key="decision.field.note").set_value("They were of September")
     confirm(at)
     shown = " ".join(str(text.value) for text in at.text) + texts(at)
-    for said in ("Disputed", "Two policies are missing", "Dispute settled", "They were of September"):
-        assert said in shown
+    for event in ("Disputed", "Two policies are missing", "Dispute settled", "They were of September"):
+        assert event in shown
 
 
 def test_a_header_sorts_every_account_of_the_month(finance: Finance, screen: Screen) -> None:
@@ -103,8 +103,8 @@ def test_somebody_else_approves_and_sends_a_whole_month_with_its_sums_before_the
         sum(getattr(row, name) for row in rows) for name in ("opening_minor", "change_minor", "closing_minor")
     )
     assert opening + change == closing
-    told = f"opening {words.naira(opening)} + of the month {words.naira(change)} = closing {words.naira(closing)}"
-    assert f"{len(rows)} stated: {told}." in texts(at)
+    sums = f"opening {words.naira(opening)} + of the month {words.naira(change)} = closing {words.naira(closing)}"
+    assert f"{len(rows)} stated: {sums}." in texts(at)
     at = press(open_page(screen, finance, LIST, by="wale", month="2026-08"), f"Approve {drafts}")
     for account in ("distributor", "provider"):
         closing = [row.paper.closing_minor for row in made(finance) if row.paper.account == account]
@@ -143,11 +143,11 @@ def test_other_roles_do_not_reach_statements(finance: Finance, screen: Screen) -
 
 
 @every_case(
-    ("given", "said"),
+    ("given", "message"),
     [("1", "names no statement"), ("0" * 8 + "-0000-7000-8000-" + "0" * 12, "no such"), ("distributor.x", "no party")],
 )
-def test_a_wrong_statement_is_explained(finance: Finance, screen: Screen, given: str, said: str) -> None:
-    assert said in open_page(screen, finance, ONE, id=given).error[0].value
+def test_a_wrong_statement_is_explained(finance: Finance, screen: Screen, given: str, message: str) -> None:
+    assert message in open_page(screen, finance, ONE, id=given).error[0].value
 
 
 def test_a_reversal_is_prepared_on_the_newest_statement_alone(

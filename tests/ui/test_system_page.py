@@ -19,7 +19,7 @@ from tests.ui.conftest import Screen, press, texts
 PAGE = "admin/system.py"
 
 
-def said(at: object) -> str:
+def read_tables(at: object) -> str:
     return str([element.value for element in at.get("table")])  # type: ignore[attr-defined]
 
 
@@ -53,9 +53,9 @@ def test_endpoints_that_are_disabled_are_named_and_e_mail_without_a_server_is_no
         session.insert(*(WebhookEndpoint(state=state, **owner) for state in ("disabled", "failing", "active")))
         mail.send(session, "a@b.example", "endpoint failing", {"mode": "live", "endpoint": "x", "reason": "y"})
     # What another test has seen within 15 seconds is not asked for again.
-    said = texts(press(screen("admin", path=PAGE), "Refresh"))
-    assert "Webhook endpoints: 1 failing and 1 disabled" in said
-    assert "Not configured: set COVERDESK" in said.replace("\\", "")
+    text = texts(press(screen("admin", path=PAGE), "Refresh"))
+    assert "Webhook endpoints: 1 failing and 1 disabled" in text
+    assert "Not configured: set COVERDESK" in text.replace("\\", "")
 
 
 def test_a_store_that_was_restored_says_so_for_a_month(screen: Screen, store: Store) -> None:
@@ -65,18 +65,18 @@ def test_a_store_that_was_restored_says_so_for_a_month(screen: Screen, store: St
             audit.write(
                 session, actor="command line, ada at desk-1", action=audit.RESTORED, subject="backup", after=facts
             )
-    said = texts(screen("admin", path=PAGE)).replace("\\", "")
+    text = texts(screen("admin", path=PAGE)).replace("\\", "")
     day = clock.format_day(clock.add_days(clock.today(), -3))
-    assert said.count("The store was restored on") == 1
-    assert f"restored on {day} by the command line, ada at desk-1, as it was at 2026-11-20T02:00:00Z." in said
+    assert text.count("The store was restored on") == 1
+    assert f"restored on {day} by the command line, ada at desk-1, as it was at 2026-11-20T02:00:00Z." in text
 
 
 def test_a_licence_that_ends_soon_is_named(screen: Screen, store: Store, partner: Partner) -> None:
     finance = Finance(store)
     terms = {"number": "AG/1", "starts_on": "2026-01-01", "licence_expires_on": str(clock.add_days(clock.today(), 5))}
     finance.do(agreements.add, Party("distributor", partner.id), terms, by="root")
-    said = texts(screen("admin", path="admin/system.py"))
-    assert "The licence of Swift Lenders ends on" in said
+    text = texts(screen("admin", path="admin/system.py"))
+    assert "The licence of Swift Lenders ends on" in text
 
 
 def test_an_admin_switches_the_reminders_on_and_off(screen: Screen, store: Store) -> None:

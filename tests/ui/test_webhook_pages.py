@@ -156,11 +156,11 @@ def test_an_endpoint_of_a_distributor_that_is_switched_off_says_that_it_rests(
 ) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
-    told = "Swift Lenders is switched off: its endpoints rest"
-    assert told not in texts(page_of(screen, made))
+    notice = "Swift Lenders is switched off: its endpoints rest"
+    assert notice not in texts(page_of(screen, made))
     with hooks.store.writing(Scope.system()) as session:
         session.execute(sa.update(Distributor).values(active=False))
-    assert told in texts(page_of(screen, made))
+    assert notice in texts(page_of(screen, made))
 
 
 def test_without_a_distributor_the_first_is_added_before_its_endpoint(store: Store, screen: Screen) -> None:

@@ -35,8 +35,8 @@ def test_days_are_those_of_lagos() -> None:
 
 
 def test_days_of_a_sentence_are_written_as_everywhere() -> None:
-    said = "This policy could be renewed until 2025-08-24"
-    assert words.format_dates(said) == "This policy could be renewed until 24 Aug 2025"
+    sentence = "This policy could be renewed until 2025-08-24"
+    assert words.format_dates(sentence) == "This policy could be renewed until 24 Aug 2025"
     assert words.format_dates("Policy 1/2026-11-2 of 12026-11-20") == "Policy 1/2026-11-2 of 12026-11-20"
 
 

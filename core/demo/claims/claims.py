@@ -9,7 +9,7 @@ from random import Random
 
 from core import clock, money
 from core.covers.claims.line import ClaimLine
-from core.covers.claims.lines import GADGET, LINES, MOTOR, get_line_of
+from core.covers.claims.lines import GADGET, LINES, MOTOR, get_line_of, list_incidents
 from core.covers.refunds import count_months_left
 from core.demo.claims.paths import INSPECTED, REPAIRED, UNSEEN, Path, Reached, date_statuses, list_open, way
 from core.demo.market.sellers import Officer
@@ -135,10 +135,10 @@ class Losses:
 
     def of(self, sale: Sale) -> Loss | None:
         """The claim on a sale, if there is one."""
+        if not sale.life.stretches or not list_incidents(sale.offer.endpoint):
+            return None
         line = get_line_of(sale.offer.endpoint)
         kind = line.route if line else LOAN
-        if not sale.life.stretches:
-            return None
         reached = self._still_open(sale, kind) or self._natural(sale, kind)
         return self._loss(sale, kind, reached) if reached else None
 
@@ -215,7 +215,8 @@ class Losses:
         """Return the loss in kobo: the balance of the loan on the day of the loss, or the cost of the repair."""
         body = sale.variant.body
         if value := body.get("device_value"):
-            return int(value * self.dice.triangular(0.12, 0.4, 0.2)) * _NAIRA
+            # A number where no cover has read it, and the text of an amount where one has.
+            return int(float(value) * self.dice.triangular(0.12, 0.4, 0.2)) * _NAIRA
         if kind != LOAN:
             insured_minor = sale.variant.sum_insured_minor or _UNKNOWN_SUM
             return int(insured_minor / _NAIRA * self.dice.triangular(0.02, 0.5, 0.08)) * _NAIRA

@@ -17,7 +17,7 @@ from core.store.access.engine import Store, reading, reading_autocommit, reading
 from core.store.access.replica import ReplicaStatus
 from core.store.access.scope import AnyRow, AnySelect, Scope, ScopedSession, ScopeViolation
 from core.store.access.sqlite import JOINS_IN_ORDER, wal_is_safe
-from core.store.access.statements import ConstraintRefused, Row, gave_way
+from core.store.access.statements import ConstraintRefused, Row, gave_way, write_only_at
 
 __all__ = [
     "JOINS_IN_ORDER",
@@ -45,5 +45,6 @@ __all__ = [
     "store",
     "transact",
     "wal_is_safe",
+    "write_only_at",
     "writing",
 ]

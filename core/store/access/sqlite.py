@@ -173,6 +173,7 @@ def _begin(connection: sa.Connection, *, queue: Path | None) -> None:
     # A deferred BEGIN that writes later fails "locked" at once, whatever the busy timeout.
     if connection.get_execution_options().get("write"):
         begin(connection, queue)
+        statements.ask_version(connection)
     else:
         # It takes no lock and cannot fail, and SQLAlchemy's way to say it costs more than a small question.
         driver_connection(connection).execute("BEGIN")

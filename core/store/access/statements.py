@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -21,7 +22,7 @@ from sqlalchemy.engine.interfaces import ExceptionContext
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from core import telemetry
-from core.errors import StoreUnavailable
+from core.errors import OtherRelease, StoreUnavailable
 from core.store.operations import local_files
 
 SLOW_SECONDS: Final = 0.25
@@ -102,6 +103,11 @@ class Pending:
         return self._rows
 
     @property
+    def is_answered(self) -> bool:
+        """False while it is queued, and for a statement that failed."""
+        return self._rows is not None or _succeeded(self._cursor)
+
+    @property
     def row_count(self) -> int:
         """The number of rows written."""
         flush(self._connection)
@@ -160,6 +166,7 @@ def flush(connection: sa.Connection) -> None:
     unsent = connection.info.pop(_QUEUE_KEY, None)
     if not unsent:
         return
+    asked = connection.info.pop(_ASKED, None)
     driver: Any = connection.dialect.loaded_dbapi
     held: Any = connection.connection.driver_connection
     began = time.perf_counter()
@@ -176,6 +183,49 @@ def flush(connection: sa.Connection) -> None:
         raise _translate(connection, cursor, sql, error) from error
     finally:
         note_all([sql for _, sql, _ in unsent], began)
+        if asked is not None:
+            _refuse_other_version(asked)
+
+
+_STANDS_AT: Final = "SELECT version_num FROM alembic_version"
+_ASKED: Final = "version asked"
+# The version that a store has to stand at for this process to write into it; None is any.
+_wanted = SimpleNamespace(version=None)
+
+
+def write_only_at(version: str | None) -> None:
+    """Refuse every write of this process, by OtherRelease, once the store stands at another version than this one.
+
+    For a process that serves: `coverdesk init` of the next release migrates the store under it.
+    """
+    _wanted.version = version
+
+
+def ask_version(connection: sa.Connection) -> None:
+    """Ask for the version of the store as the first statement of a write; on PostgreSQL its first trip answers.
+
+    There it also makes a migration wait for the end of this write, and the next write for the end of the migration.
+    """
+    if _wanted.version is None or not connection.get_execution_options().get("write"):
+        return
+    asked = execute(connection, _STANDS_AT)
+    if asked.is_answered:
+        _refuse_other_version(asked)
+    else:
+        connection.info[_ASKED] = asked
+
+
+def _await_version(connection: sa.Connection) -> None:
+    """Send what is queued if the question for the version is among it: a COMMIT behind it would not wait for us."""
+    if _ASKED in connection.info:
+        flush(connection)
+
+
+def _refuse_other_version(asked: Pending) -> None:
+    """Raise OtherRelease whatever else went wrong in the same trip: that was made for other tables."""
+    if asked.is_answered and (found := asked.rows) != [(_wanted.version,)]:
+        versions = ", ".join(version for (version,) in found)
+        raise OtherRelease(f"the store stands at version {versions}, this release is made for {_wanted.version}")
 
 
 def install_transaction_events(engine: sa.Engine) -> None:
@@ -190,6 +240,7 @@ def install_transaction_events(engine: sa.Engine) -> None:
         options = connection.get_execution_options()
         if statement := BEGIN_WRITE if options.get("write") else options.get("begins", BEGIN_READ):
             execute(connection, statement)
+        ask_version(connection)
 
     @event.listens_for(engine, "before_cursor_execute")
     def _in_order(connection: sa.Connection, *_: Any) -> None:
@@ -197,11 +248,12 @@ def install_transaction_events(engine: sa.Engine) -> None:
 
     @event.listens_for(engine, "commit")
     def _commit(connection: sa.Connection) -> None:
-        execute(connection, "COMMIT")
-        _notify(connection)
         try:
+            _await_version(connection)
+            execute(connection, "COMMIT")
+            _notify(connection)
             flush(connection)
-        except sa.exc.DBAPIError:
+        except (sa.exc.DBAPIError, OtherRelease):
             # SQLAlchemy takes the transaction for ended, whatever became of it.
             if not connection.invalidated:
                 connection.dialect.do_rollback(connection.connection)
@@ -212,6 +264,7 @@ def install_transaction_events(engine: sa.Engine) -> None:
         if connection.invalidated:
             return
         connection.info.pop(_QUEUE_KEY, None)
+        connection.info.pop(_ASKED, None)
         # With a ROLLBACK the driver forgets what it has prepared, so that a transaction that only read ends otherwise.
         driver: Any = connection.connection.driver_connection
         if not connection.get_execution_options().get("write") and driver.info.transaction_status == _IN_TRANSACTION:

@@ -40,6 +40,8 @@ def migrate(store: Store) -> None:
         before = versions.version_of(connection)
         versions.refuse_unknown(before, "store")
         secret_mark.refuse_other(connection)
+        if not store.is_sqlite and before not in {None, versions.newest()}:
+            _await_writes(connection)
         # An empty store has nothing to be totalled.
         if upgrade(connection, "head") and before is not None:
             daily_rollup.rebuild(connection)
@@ -52,6 +54,16 @@ def _lock(connection: sa.Connection) -> None:
     connection.exec_driver_sql("SET LOCAL lock_timeout = '5min'")
     connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
     connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('coverdesk migrations'))")
+    connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
+
+
+def _await_writes(connection: sa.Connection) -> None:
+    """Wait for the writes of servers of the release before, and let theirs wait until this transaction has ended.
+
+    Each write of a server begins by reading this table, and is refused once another version stands in it.
+    """
+    connection.exec_driver_sql("SET LOCAL lock_timeout = '5min'")
+    connection.exec_driver_sql("LOCK TABLE alembic_version IN ACCESS EXCLUSIVE MODE")
     connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
 
 

@@ -54,10 +54,10 @@ def refused(finance: Finance, one: MovementRow, **amounts: int) -> list[str]:
 
 
 def test_fifty_million_are_not_taken_from_a_sale_of_fifteen_thousand(finance: Finance, one: MovementRow) -> None:
-    (said,) = refused(finance, one, premium=-5_000_000_000)
-    assert said.startswith("premium must not change the premium of")
-    (said,) = refused(finance, one, premium=one.total_minor + 1)
-    assert said.startswith("premium must not change the premium of")
+    (reason,) = refused(finance, one, premium=-5_000_000_000)
+    assert reason.startswith("premium must not change the premium of")
+    (reason,) = refused(finance, one, premium=one.total_minor + 1)
+    assert reason.startswith("premium must not change the premium of")
     assert finance.read(adjustments.list_open) == []
     with finance.store.reading(Scope.system()) as session:
         (entry, _) = audit.list_history(session, f"movement {one.id}")
@@ -77,13 +77,13 @@ def test_several_corrections_together_stay_within_it_also_when_each_was_proposed
 
 
 def test_commission_stays_between_nothing_and_the_premium(finance: Finance, one: MovementRow) -> None:
-    (said,) = refused(finance, one, platform=one.total_minor + 1)
-    assert said.startswith("platform_commission must leave a commission between nothing and the premium that is left")
-    (said,) = refused(finance, one, distributor=-one.distributor_profit_minor - 1)
-    assert said.startswith("distributor_commission must leave a commission")
+    (reason,) = refused(finance, one, platform=one.total_minor + 1)
+    assert reason.startswith("platform_commission must leave a commission between nothing and the premium that is left")
+    (reason,) = refused(finance, one, distributor=-one.distributor_profit_minor - 1)
+    assert reason.startswith("distributor_commission must leave a commission")
     above = one.total_minor - one.mca_profit_minor - one.distributor_profit_minor + 1
-    (said,) = refused(finance, one, platform=above)
-    assert said.startswith("platform_commission must leave both commissions together within")
+    (reason,) = refused(finance, one, platform=above)
+    assert reason.startswith("platform_commission must leave both commissions together within")
 
 
 def test_an_adjustment_of_an_adjustment_is_refused(finance: Finance, one: MovementRow) -> None:
@@ -128,9 +128,9 @@ def test_the_check_names_what_was_written_past_the_services_with_its_sum(finance
     assert finance.money_faults() == []
     with finance.store.writing(Scope.system()) as session:
         row = session.get_one(Adjustment, made).model_dump()
-        asked = session.get_one(AdjustmentProposal, proposal).model_dump() | {"id": ids.new()}
-        session.insert(AdjustmentProposal(**asked))
-        planted = {"id": ids.new(), "proposal_id": asked["id"], "total_minor": -5_000_000_000}
+        proposed = session.get_one(AdjustmentProposal, proposal).model_dump() | {"id": ids.new()}
+        session.insert(AdjustmentProposal(**proposed))
+        planted = {"id": ids.new(), "proposal_id": proposed["id"], "total_minor": -5_000_000_000}
         session.insert(Adjustment(**{**row, **planted}))
     (found,) = [fault for fault in finance.faults(WITHIN) if "change its premium" in fault]
     assert f"purchase {one.id}" in found

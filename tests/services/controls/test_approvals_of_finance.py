@@ -104,12 +104,12 @@ def test_a_statement_that_was_changed_past_the_desk_is_found_and_nothing_is_paid
     change(finance, "statement", "statement_figures", sa.update(Statement).where(Statement.id == stated).values(more))
     with finance.reading() as session:
         closing = session.get_one(Statement, stated).closing_minor
-    said = "the approved amount and the calculation were changed past the desk"
-    with pytest.raises(StateForbids, match=said):
+    difference = "the approved amount and the calculation were changed past the desk"
+    with pytest.raises(StateForbids, match=difference):
         finance.do(statements.move, stated, "Sent", by="femi")
-    with pytest.raises(StateForbids, match=f"is not what was approved: {said}"):
+    with pytest.raises(StateForbids, match=f"is not what was approved: {difference}"):
         finance.do(statements.refuse_unapproved, [stated])
-    (found,) = [each for each in finance.faults(AS_APPROVED) if said in each]
+    (found,) = [each for each in finance.faults(AS_APPROVED) if difference in each]
     assert f"₦{Decimal(closing) / 100:,.2f}" in found
 
 

@@ -46,9 +46,9 @@ OTHER = {**ACCOUNT, "payee_account": "0987654321"}
 WHY = "The insurer charged another rate than agreed"
 
 
-def sold(finance: Finance, partner: Partner, *, at: Any = NOW - timedelta(days=30), **asked: Any) -> UUID:
+def sold(finance: Finance, partner: Partner, *, at: Any = NOW - timedelta(days=30), **answers: Any) -> UUID:
     with clock.freeze(at):
-        return sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True, **asked).policy_id
+        return sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True, **answers).policy_id
 
 
 def cancel(finance: Finance, policy_id: UUID, *, version: int = 1, actor: str = "tests") -> UUID:

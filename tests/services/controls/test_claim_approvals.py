@@ -26,7 +26,7 @@ from core.store.schema import migrating
 from core.store.schema.tables import Approval, Claim, PaymentPayee, Staff
 from tests import papers
 from tests.services.claim_desk import NOON
-from tests.services.claim_office import DESK, SAID, Office
+from tests.services.claim_office import DESK, INPUTS, Office
 
 pytestmark = pytest.mark.frozen_at(NOON)
 
@@ -127,7 +127,7 @@ def test_what_is_changed_after_the_approval_takes_it_away(office: Office, change
 
 def test_an_estimate_after_the_approval_needs_a_new_one(office: Office) -> None:
     claim_id = approved(office)
-    office.move(claim_id, "Repair estimate submitted", by="bola", **SAID["Repair estimate submitted"])
+    office.move(claim_id, "Repair estimate submitted", by="bola", **INPUTS["Repair estimate submitted"])
     with pytest.raises(StateForbids, match="the estimate was changed by bola"):
         office.move(claim_id, "Offer sent", by="bola")
     office.move(claim_id, "Approved", by="bola")

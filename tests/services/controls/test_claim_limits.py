@@ -116,8 +116,8 @@ def test_two_claims_of_one_person_that_are_approved_at_one_instant_count_togethe
 
 def test_debt_is_owed_once_on_all_its_claims_together(office: Office) -> None:
     first = office.lodge(**KNOWN)
-    for status, said in (("Approved", {"amount": "49999"}), ("Offer sent", {}), ("Offer accepted", {})):
-        office.move(first, status, by="sade", **said)
+    for status, inputs in (("Approved", {"amount": "49999"}), ("Offer sent", {}), ("Offer accepted", {})):
+        office.move(first, status, by="sade", **inputs)
     with clock.freeze(NOON + timedelta(hours=1)):
         second = office.lodge_again(incident_type="Permanent disability", at=NOON + timedelta(hours=1), **KNOWN)
         assert review(office, second).amounts.limits.owed_minor == 2_500_100
@@ -250,8 +250,8 @@ def test_premium_that_a_distributor_has_back_on_its_statement_comes_off_a_claim_
 
 def test_what_counts_of_another_claim_is_its_offer_once_there_is_one_also_a_rejected_one(office: Office) -> None:
     first = office.lodge(**KNOWN)
-    for status, said in (("Approved", {"amount": "75000"}), ("Offer sent", {"amount": "40000", "note": "A part"})):
-        office.move(first, status, by="sade", **said)
+    for status, inputs in (("Approved", {"amount": "75000"}), ("Offer sent", {"amount": "40000", "note": "A part"})):
+        office.move(first, status, by="sade", **inputs)
     office.move(first, "Offer rejected", by="bola")
     with clock.freeze(NOON + timedelta(hours=1)):
         second = office.lodge_again(incident_type="Permanent disability", at=NOON + timedelta(hours=1), **KNOWN)
@@ -274,8 +274,8 @@ def damaged(office: Office, claim_id: UUID, cost: str, *, incident_type: str = "
 
 
 def accepted(office: Office, claim_id: UUID, amount: str, *, by: str = "sade") -> UUID:
-    for status, said in (("Approved", {"amount": amount}), ("Offer sent", {}), ("Offer accepted", {})):
-        office.move(claim_id, status, by=by, **said)
+    for status, inputs in (("Approved", {"amount": amount}), ("Offer sent", {}), ("Offer accepted", {})):
+        office.move(claim_id, status, by=by, **inputs)
     return claim_id
 
 

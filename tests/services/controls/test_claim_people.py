@@ -94,9 +94,9 @@ def test_nobody_decides_on_a_claim_that_has_their_own_mail_phone_or_account(offi
     details(office, "bola", phone_number="08099999999")
     details(office, "root", account_number="0999999999")
     for by in ("sade", "bola", "root"):
-        for to, said in (("Approved", {"amount": "75000"}), ("Declined", {"reason": "other", "note": "No"})):
+        for to, inputs in (("Approved", {"amount": "75000"}), ("Declined", {"reason": "other", "note": "No"})):
             with pytest.raises(NotAllowed, match="has your e-mail, phone or account"):
-                office.move(claim_id, to, by=by, **said)
+                office.move(claim_id, to, by=by, **inputs)
     assert "claim move to Declined refused" in {entry.action for entry in office.log(claim_id)}
     assert "The customer, claimant or payee is of this desk: bola, root, sade" in review(office, claim_id).fraud_flags
     for statement in (sa.update(StaffDetail).values(account_key=None, phone_number="1"), sa.delete(StaffDetail)):

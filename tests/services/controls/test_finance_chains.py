@@ -290,8 +290,8 @@ def test_who_sold_a_policy_does_not_alone_approve_that_its_premium_goes_back(
     else:
         seller = replace(seller, actor=root, source="desk")
     with clock.freeze(NOW - timedelta(days=30)), finance.store.writing(partner.scope(is_live=True)) as session:
-        asked = shipped.request(insurer_a.THIRD_PARTY)
-        policy = buying.sell(session, insurer_a.THIRD_PARTY, asked, seller).policy_id
+        request = shipped.request(insurer_a.THIRD_PARTY)
+        policy = buying.sell(session, insurer_a.THIRD_PARTY, request, seller).policy_id
     note = cancel(finance, policy)
     assert finance.do(deciding.approve, note, ACCOUNT, by="root") == "Awaits second person"
     assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Approved"

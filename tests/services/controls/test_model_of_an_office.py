@@ -125,12 +125,12 @@ class People(RuleBasedStateMachine):
     """One example: a new office in which one act follows another."""
 
     open: Callable[..., Office]
-    told: "Summary"
+    summary: "Summary"
 
     def __init__(self) -> None:
         super().__init__()
-        self.told.examples += 1
-        self.office = type(self).open(collects=("platform", "distributor")[self.told.examples % 2])
+        self.summary.examples += 1
+        self.office = type(self).open(collects=("platform", "distributor")[self.summary.examples % 2])
         self.ledger = Ledger(self.office)
         self.steps, self.mixed, self.is_over = 0, 0, False
 
@@ -142,7 +142,7 @@ class People(RuleBasedStateMachine):
         self.mixed = (self.mixed * 6_364_136_223_846_793_005 + chance + 1) % 2**64
         office, dice = self.office, Random(self.mixed)
         self.steps += 1
-        self.told.step()
+        self.summary.step()
         office.now += acts.MINUTE * dice.randrange(1, 90)
         for act in dice.choices(list(group), list(group.values()), k=5):
             if self._try(act, dice, watched=self.steps % 20 == 0):
@@ -160,7 +160,7 @@ class People(RuleBasedStateMachine):
                 result = "nothing to do"
             except CoverdeskError as error:
                 result = "refused"
-                self.told.why[office.acting, type(error).__name__, str(error)[:60]] += 1
+                self.summary.why[office.acting, type(error).__name__, str(error)[:60]] += 1
                 if watched and _print_of(office) != before:
                     self._tell([f"{act.__name__} was refused, {error}, and left something"])
             except Exception as error:
@@ -169,7 +169,7 @@ class People(RuleBasedStateMachine):
                 self._tell(
                     [f"{act.__name__}: {type(error).__name__} {error}"[:400] + f" at {where.filename}:{where.lineno}"]
                 )
-            self.told.count(office.acting, result)
+            self.summary.count(office.acting, result)
             if result == "done":
                 office.trail.append(f"{office.now:%d %H:%M} {office.who} {office.acting} {office.what}")
             faults = self.ledger.find_faults() if result == "done" else []
@@ -180,7 +180,7 @@ class People(RuleBasedStateMachine):
         """Keep the first chain of each kind with who did what; the example is over by it."""
         if faults and not self.is_over:
             self.is_over = True
-            self.told.add_chain(_DETAILS.sub("#", faults[0]), [*faults, "after", *self.office.trail])
+            self.summary.add_chain(_DETAILS.sub("#", faults[0]), [*faults, "after", *self.office.trail])
 
     def teardown(self) -> None:
         """At the end of an example everything is checked by `coverdesk check`, which takes as long as ten acts."""
@@ -257,12 +257,12 @@ class Summary:
 
 
 def test_people_in_league_are_paid_nothing_that_is_not_owed(store: Store) -> None:
-    told = Summary()
+    summary = Summary()
 
     class Here(People):
         open = partial(open_office, store)
 
-    Here.told = told
+    Here.summary = summary
     settings = hypothesis.settings(
         max_examples=max(1, STEPS // AT_ONCE),
         stateful_step_count=AT_ONCE,
@@ -275,6 +275,6 @@ def test_people_in_league_are_paid_nothing_that_is_not_owed(store: Store) -> Non
         run_state_machine_as_test(hypothesis.seed(SEED)(Here), settings=settings)
     finally:
         if STEPS > 100:
-            print(told)
-            print(*(f"{count:6} {' | '.join(why)}" for why, count in told.why.most_common(150)), sep="\n")
-    assert not told.chains, "\n\n".join("\n".join(chain) for chain in told.chains.values())
+            print(summary)
+            print(*(f"{count:6} {' | '.join(why)}" for why, count in summary.why.most_common(150)), sep="\n")
+    assert not summary.chains, "\n\n".join("\n".join(chain) for chain in summary.chains.values())

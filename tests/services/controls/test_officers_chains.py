@@ -47,11 +47,11 @@ def reference(claim_id: UUID) -> str:
     return f"C-{claim_id.hex[-8:].upper()}"
 
 
-def damaged(office: Office, *, actor: str = "tests", **told: str) -> UUID:
+def damaged(office: Office, *, actor: str = "tests", **details: str) -> UUID:
     """A claim for a damaged device, which names no account: the claimant is paid by name."""
     claim_id = office.lodge(actor=actor, **KNOWN)
     own = {name: f"https://x.example/{claim_id.hex}/{name}" for name in PAPERS}
-    meta = {"cost_of_repair": "60000.00", "incident_type": "Cracked screen", **own, **told}
+    meta = {"cost_of_repair": "60000.00", "incident_type": "Cracked screen", **own, **details}
     office.put(claim_id, credit_life_claim_meta=None, gadget_claim_meta=meta, claim_type="Gadget")
     office.put(claim_id, claim_amount_minor=6_000_000)
     return claim_id
@@ -109,8 +109,8 @@ def rest(office: Office, name: str) -> None:
 
 
 def command(office: Office, claim_id: UUID, to: str, *options: str) -> Result:
-    told = ["claims", "move", str(claim_id), "--to", to, "--by", "sade@x.example"]
-    return CliRunner().invoke(cli.app, [*told, "--version", str(seen(office, claim_id)), *options])
+    arguments = ["claims", "move", str(claim_id), "--to", to, "--by", "sade@x.example"]
+    return CliRunner().invoke(cli.app, [*arguments, "--version", str(seen(office, claim_id)), *options])
 
 
 @pytest.mark.parametrize("is_linked", [True, False], ids=["linked", "declined as a duplicate"])
@@ -217,9 +217,9 @@ def test_a_supervisor_whose_password_was_reset_does_nothing_that_takes_one(offic
     ):
         with pytest.raises(NotAllowed, match=RESTS):
             act(office, claim_id, by="sade")
-    said = {"amount": "90000", "estimate_document": "repair_receipt", "note": "More"}
+    estimate = {"amount": "90000", "estimate_document": "repair_receipt", "note": "More"}
     with pytest.raises(NotAllowed, match="a password that nobody else has reset"):
-        office.move(estimated, "Repair estimate submitted", by="sade", **said)
+        office.move(estimated, "Repair estimate submitted", by="sade", **estimate)
     correct(office, raised, by="sade", amount="60000")
 
 
@@ -253,8 +253,8 @@ def test_who_set_a_claimant_who_is_paid_neither_approves_nor_pays(office: Office
     set_claimant(office, claim_id, by="bola")
     with pytest.raises(NotAllowed, match="an approver other than who set the claimant, who is paid"):
         office.move(claim_id, "Approved", by="bola", amount="60000")
-    for status, said in (("Approved", {"amount": "60000"}), ("Offer sent", {}), ("Offer accepted", {})):
-        office.move(claim_id, status, by="sade", **said)
+    for status, inputs in (("Approved", {"amount": "60000"}), ("Offer sent", {}), ("Offer accepted", {})):
+        office.move(claim_id, status, by="sade", **inputs)
     paid = {"payment_reference": "ONE", "payment": {"method": "Cheque"}}
     with pytest.raises(NotAllowed, match="a payer who has not set the claimant, who is paid"):
         office.move(claim_id, "Paid", by="bola", **paid)

@@ -44,11 +44,11 @@ def finance(store: Store, partner: Partner) -> Finance:
     return Finance(store)
 
 
-def move(finance: Finance, claim_id: UUID, to: str, by: str, **said: Any) -> None:
+def move(finance: Finance, claim_id: UUID, to: str, by: str, **inputs: Any) -> None:
     with finance.reading() as session:
         version = session.get_one(Claim, claim_id).version
     person = finance.people[by]
-    finance.do(claim_moves.move_claim, claim_id, to=to, person=person, version=version, **said)
+    finance.do(claim_moves.move_claim, claim_id, to=to, person=person, version=version, **inputs)
 
 
 def lodge(finance: Finance, partner: Partner) -> UUID:

@@ -72,15 +72,18 @@ def test_an_honest_office_has_no_fault(office: Office) -> None:
 def test_payment_for_a_loss_from_before_the_sale(office: Office) -> None:
     claim_id = paid(office)
     plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(incident_date="2026-08-01"))
-    said = f"{named(claim_id)}, ₦70,000.00 paid: the loss was before the sale, and nobody gave a reason"
-    assert said in faults(office, "No loss from before its sale was paid without a reason")
+    fault = f"{named(claim_id)}, ₦70,000.00 paid: the loss was before the sale, and nobody gave a reason"
+    assert fault in faults(office, "No loss from before its sale was paid without a reason")
 
 
 @pytest.mark.both_databases
 def test_payment_for_a_loss_from_after_the_loan_was_said_to_be_over(office: Office) -> None:
     claim_id = paid(office)
     policy_id = office.claim(claim_id).policy_id
-    over_on, said = {"ended_on": "2026-10-30"}, "outside the cover, whose loan was over on 30 Oct 2026, and nobody gave"
+    over_on, fault = (
+        {"ended_on": "2026-10-30"},
+        "outside the cover, whose loan was over on 30 Oct 2026, and nobody gave",
+    )
     with office.store.writing(Scope.system()) as session:
         subject = audit.subject_of("policy", policy_id)
         audit.write(session, actor="key", action="policy cancelled", subject=subject, after=over_on)
@@ -88,14 +91,14 @@ def test_payment_for_a_loss_from_after_the_loan_was_said_to_be_over(office: Offi
     plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(created_at=NOON - timedelta(hours=1)))
     assert not [each for each in faults(office, OUTSIDE) if named(claim_id) in each], "it was paid before"
     plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(created_at=NOON))
-    assert any(said in each for each in faults(office, OUTSIDE))
+    assert any(fault in each for each in faults(office, OUTSIDE))
 
 
 def test_payment_for_a_loss_outside_the_cover(office: Office) -> None:
     claim_id = paid(office)
     plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(incident_date="2028-11-10"))
-    said = "₦70,000.00 paid: its loss of 10 Nov 2028 is outside the cover, and nobody gave a reason"
-    assert f"{named(claim_id)}, {said}" in faults(office, OUTSIDE)
+    fault = "₦70,000.00 paid: its loss of 10 Nov 2028 is outside the cover, and nobody gave a reason"
+    assert f"{named(claim_id)}, {fault}" in faults(office, OUTSIDE)
 
 
 def test_payment_for_a_loss_before_the_desk_put_its_cover_in_force(office: Office) -> None:
@@ -106,8 +109,8 @@ def test_payment_for_a_loss_before_the_desk_put_its_cover_in_force(office: Offic
         given = {"expected_version": 1, "start_on": date(2026, 8, 22), "policy_number": "BY/HAND/1", "actor": actor}
         with office.store.writing(DESK) as session:
             policy_changes.activate(session, office.desk.sale.policy_id, insurer_accepted="By telephone", **given)
-    said = "its loss of 10 Nov 2026 is outside the cover, which the desk put in force on 20 Nov 2026, and nobody gave"
-    assert f"{named(claim_id)}, ₦70,000.00 paid: {said} a reason" in faults(office, OUTSIDE)
+    fault = "its loss of 10 Nov 2026 is outside the cover, which the desk put in force on 20 Nov 2026, and nobody gave"
+    assert f"{named(claim_id)}, ₦70,000.00 paid: {fault} a reason" in faults(office, OUTSIDE)
 
 
 def test_payment_on_an_approval_that_had_lapsed(office: Office) -> None:
@@ -117,8 +120,8 @@ def test_payment_on_an_approval_that_had_lapsed(office: Office) -> None:
     office.do(claim_corrections.set_payee, claim_id, by="root", version=office.claim(claim_id).version, **payee)
     with clock.freeze(NOON + timedelta(hours=1)):
         insert_payment(office, claim_id, 7_000_000, by="ada")
-    said = "₦70,000.00 was paid though its approval had lapsed: the payee and the account were changed"
-    assert f"{named(claim_id)}, {said}" in faults(office, "Nothing was paid on an approval that had lapsed")
+    fault = "₦70,000.00 was paid though its approval had lapsed: the payee and the account were changed"
+    assert f"{named(claim_id)}, {fault}" in faults(office, "Nothing was paid on an approval that had lapsed")
 
 
 @pytest.mark.both_databases

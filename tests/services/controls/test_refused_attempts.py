@@ -89,8 +89,8 @@ def on_own_claims(office: Office) -> Iterator[Attempt]:
     again = partial(office.move, claims[1], "Approved", by="bola", amount="75000")
     yield "K14", "staff bola@x.example", again, "No other claim for this"
     started = (NOON - timedelta(days=120)).date().isoformat()
-    asked = {"loan_start_date": started, "loan_tenure": 12, "email": "late@x.example", "phone_number": "08035550042"}
-    office.desk.sale = sell(office.store, office.partner, CREDIT_LIFE, **asked)
+    loan = {"loan_start_date": started, "loan_tenure": 12, "email": "late@x.example", "phone_number": "08035550042"}
+    office.desk.sale = sell(office.store, office.partner, CREDIT_LIFE, **loan)
     late = ids.parse(office.desk.lodge(incident_type="Loss of job", incident_date="2026-10-30")[0]["id"])
     backdated = partial(office.move, late, "Approved", by="bola", amount="75000")
     yield "K1", "staff bola@x.example", backdated, "Bought before the loss"

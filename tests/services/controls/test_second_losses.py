@@ -36,8 +36,8 @@ def damaged(office: Office, claim_id: UUID, kind: str, cost: str = "60000", **pa
 
 
 def accepted(office: Office, claim_id: UUID, *, by: str) -> UUID:
-    for status, said in (("Approved", {"amount": "60000"}), ("Offer sent", {}), ("Offer accepted", {})):
-        office.move(claim_id, status, by=by, **said)
+    for status, inputs in (("Approved", {"amount": "60000"}), ("Offer sent", {}), ("Offer accepted", {})):
+        office.move(claim_id, status, by=by, **inputs)
     return claim_id
 
 
@@ -162,9 +162,11 @@ def test_two_losses_that_one_person_approved_are_found_with_their_sum(office: Of
         office.put(second, approved_by=office.people["sade"].id, **given)
         office.certify(second)
     assert session_paid(office) == 6_000_000
-    said = f"claim {reference(second)}, ₦60,000.00 approved by sade, who approved {reference(first)} for a loss near it"
+    fault = (
+        f"claim {reference(second)}, ₦60,000.00 approved by sade, who approved {reference(first)} for a loss near it"
+    )
     with office.store.reading(Scope.system()) as session:
-        assert said in find_faults(session, "Nobody approves two losses of a policy near each other")
+        assert fault in find_faults(session, "Nobody approves two losses of a policy near each other")
 
 
 def session_paid(office: Office) -> int:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.frozen_at(NOW)
 # The rule of the check.
 BOTH_SIDES = "Every reconciliation's differences make both sides equal"
 
-ASKED = {
+FORM = {
     "kind": "insurer",
     "month": "2026-09-01",
     "file_name": "september.csv",
@@ -68,16 +68,16 @@ def test_a_tolerance_of_ten_million_is_refused_with_what_the_role_may(
 ) -> None:
     insurer, mine = shares
     content = file_of({number: minor + 999_999_999 for number, minor in mine.items()})
-    for by, tolerance, said in (
+    for by, tolerance, message in (
         ("funmi", "10000000", "must be at most ₦100.00 a row, or ₦1,000.00 for an admin"),
         ("funmi", "100.01", "written off by two people"),
         ("root", "1000.01", "must be at most ₦1,000.00 a row: a larger difference"),
     ):
         with pytest.raises(InvalidInput) as refused:
-            finance.do(reconciliations.run, {**ASKED, "tolerance": tolerance}, content, by=by, provider_id=insurer)
+            finance.do(reconciliations.run, {**FORM, "tolerance": tolerance}, content, by=by, provider_id=insurer)
         (fault,) = refused.value.faults
         assert fault.field == "tolerance"
-        assert said in fault.message
+        assert message in fault.message
     assert finance.read(reconciliations.list_reconciliations) == []
     with finance.store.reading(Scope.system()) as session:
         entries = audit.list_history(session, f"provider {insurer}")
@@ -98,7 +98,7 @@ def test_what_a_file_may_let_pass_has_a_sum_and_the_rest_are_differences(
     assert len(theirs) > 2
     made = finance.do(
         reconciliations.run,
-        {**ASKED, "tolerance": "100", "timing_days": 0},
+        {**FORM, "tolerance": "100", "timing_days": 0},
         file_of(theirs),
         by="funmi",
         provider_id=insurer,
@@ -120,7 +120,7 @@ def test_only_what_is_equal_to_the_kobo_has_no_differences(
     for off in (0, 1):
         theirs = {number: minor + off for number, minor in mine.items()}
         made = finance.do(
-            reconciliations.run, {**ASKED, "timing_days": 0}, file_of(theirs), by="funmi", provider_id=insurer
+            reconciliations.run, {**FORM, "timing_days": 0}, file_of(theirs), by="funmi", provider_id=insurer
         )
         row = finance.read(reconciliations.get_reconciliation, made)
         verdicts.append((row.verdict, row.passed_rows) if not row.differences else (None, row.passed_rows))
@@ -132,7 +132,7 @@ def test_the_check_names_a_reconciliation_beyond_every_limit_with_its_sum(
     finance: Finance, shares: tuple[UUID, dict[str, int]]
 ) -> None:
     insurer, mine = shares
-    made = finance.do(reconciliations.run, ASKED, file_of(mine), by="funmi", provider_id=insurer)
+    made = finance.do(reconciliations.run, FORM, file_of(mine), by="funmi", provider_id=insurer)
     on = "" if finance.store.is_sqlite else " ON reconciliation"
     with finance.store.writers.begin() as connection:
         connection.exec_driver_sql(f"DROP TRIGGER reconciliation_update{on}")

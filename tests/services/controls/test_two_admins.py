@@ -175,8 +175,8 @@ def test_with_one_admin_nothing_is_done_on_the_screens_unless_the_firm_says_that
     key = admins.add(email="other@x.example")
     assert admins.row(key).roles == ("claims",)
     with store.reading(SYSTEM) as session:
-        (said,) = role_grants.list_unconfirmed(session, since=clock.now() - DAY)
-    assert said.startswith("other@x.example: account confirmed by ada@x.example, one admin alone on")
+        (notice,) = role_grants.list_unconfirmed(session, since=clock.now() - DAY)
+    assert notice.startswith("other@x.example: account confirmed by ada@x.example, one admin alone on")
     assert admins.do(accounts.create_password_link, key, by="ada")
     assert admins.faults() == []
 
@@ -199,8 +199,8 @@ def test_the_servers_command_does_it_and_system_names_it(store: Store) -> None:
         given: dict[str, Any] = {"roles": ["finance"], "password": PASSWORD, "actor": "command line"}
         staff.add_or_update(session, email="funmi@x.example", name="Funmi", **given)
     with store.reading(SYSTEM) as session:
-        (said,) = role_grants.list_unconfirmed(session, since=clock.now() - DAY)
-    assert said.startswith("funmi@x.example: staff saved by the command line on")
+        (notice,) = role_grants.list_unconfirmed(session, since=clock.now() - DAY)
+    assert notice.startswith("funmi@x.example: staff saved by the command line on")
     for limit, counts in (("50000", 5_000_000), ("1000000", 5_000_000), ("20000", 2_000_000)):
         # Raised, used within a day and lowered again: a raised one counts in a day, whoever raised it.
         with store.writing(SYSTEM) as session:

@@ -125,9 +125,11 @@ class RandomMonths:
         }
         if "premium_frequency" in wished:
             wished["premium_frequency"] = "monthly"
-        asked = shipped.request(cover, **{name: wished[name] for name in cover.request.model_fields if name in wished})
+        request = shipped.request(
+            cover, **{name: wished[name] for name in cover.request.model_fields if name in wished}
+        )
         with self.finance.store.writing(partner.scope(is_live=True)) as session:
-            buying.sell(session, cover, asked, partner.seller(is_live=True))
+            buying.sell(session, cover, request, partner.seller(is_live=True))
 
     def _renew(self) -> None:
         policy = self._policy(Policy.activated, Policy.cancelled_at.is_(None))
@@ -202,9 +204,9 @@ class RandomMonths:
         with self.finance.reading() as session:
             query = sa.select(Claim.id, Claim.version).where(Claim.claim_status == "Pending").order_by(Claim.id)
             claim_id, version = self._choose(list(session.execute(query).all()))
-        said = {"reason": "exclusion", "note": "Excluded by the wording", "version": version}
+        inputs = {"reason": "exclusion", "note": "Excluded by the wording", "version": version}
         person = self.finance.people["chi"]
-        self.finance.do(claim_moves.move_claim, claim_id, to="Declined", person=person, **said)
+        self.finance.do(claim_moves.move_claim, claim_id, to="Declined", person=person, **inputs)
 
     def _policy(self, *conditions: Any) -> Policy:
         with self.finance.reading() as session:

@@ -75,13 +75,13 @@ def test_the_store_itself_keeps_what_the_bank_did_to_the_order_and_to_two_people
         paid = session.execute(sa.select(PartyPayment)).scalar_one().model_dump()
     back = {**paid, "id": ids.new(), "reverses": paid["id"], "amount_minor": -paid["amount_minor"], "reason": "Closed"}
     funmi = finance.people["funmi"].id
-    for odd, said in (
+    for odd, rule in (
         ({**back, "amount_minor": -1}, "not of the amount"),
         ({**back, "paid_by": funmi}, "who prepared it"),
         ({**back, "reason": None}, "reason"),
         ({**paid, "id": ids.new()}, "payment_id|ix_party_payment_once"),
     ):
-        with pytest.raises(sa.exc.DBAPIError, match=said), writing(finance) as session:
+        with pytest.raises(sa.exc.DBAPIError, match=rule), writing(finance) as session:
             session.execute(sa.insert(PartyPayment).values(**odd))
     for kept in (sa.update(PartyPayment).values(value_on=AUGUST), sa.delete(PartyPayment)):
         with pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"), writing(finance) as session:

@@ -281,7 +281,7 @@ def test_the_store_keeps_figures_and_people_and_the_check_finds_what_is_planted(
     with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
         session.execute(sa.delete(CreditNote))
     on = "" if finance.store.is_sqlite else " ON credit_note"
-    for planted, said in (
+    for planted, fault_text in (
         ("UPDATE credit_note SET number = number + 5 WHERE number = 2", "have a gap"),
         ("DELETE FROM credit_note WHERE payee_id IS NULL", "without a credit note"),
     ):
@@ -290,7 +290,7 @@ def test_the_store_keeps_figures_and_people_and_the_check_finds_what_is_planted(
                 connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS credit_note_{trigger}{on}")
             connection.exec_driver_sql(planted)
         assert any(
-            said in fault for fault in finance.faults("Every refund has its credit note, in numbers without gaps")
+            fault_text in fault for fault in finance.faults("Every refund has its credit note, in numbers without gaps")
         )
 
 

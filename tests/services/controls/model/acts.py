@@ -152,32 +152,35 @@ def put_in_force(office: Office, dice: Random) -> None:
 
 
 def _move(office: Office, dice: Random, claim: Any, to: str, by: UUID) -> None:
-    said: dict[str, Any] = {}
+    inputs: dict[str, Any] = {}
     if to == ClaimStatus.APPROVED:
         debt = office.debts.get(as_id(claim.id), 7_500_000)
         amount = dice.choice((debt, debt, debt // 2, debt - 100, 2_000_000, 4_999_900, 45_000_000))
-        said = {"amount": naira(amount)}
+        inputs = {"amount": naira(amount)}
         if dice.random() < 0.97:
-            said["reasons"] = dict.fromkeys(CHECK_KEYS, "Seen, and accepted")
+            inputs["reasons"] = dict.fromkeys(CHECK_KEYS, "Seen, and accepted")
     elif to == ClaimStatus.OFFER_SENT and dice.random() < 0.4:
-        said = {"amount": naira(dice.choice((claim.approved_amount_minor, 2_000_000, 9_000_000))), "note": "As agreed"}
+        inputs = {
+            "amount": naira(dice.choice((claim.approved_amount_minor, 2_000_000, 9_000_000))),
+            "note": "As agreed",
+        }
     elif to == ClaimStatus.ESTIMATE_SUBMITTED:
         paper = dice.choice(("loan_offer_letter", "loan_offer_letter", "police_report", "police_report", "other"))
-        said = {"amount": naira(dice.choice((3_000_000, 7_500_000, 275_000_000))), "estimate_document": paper}
-        said["note"] = "By the workshop"
+        inputs = {"amount": naira(dice.choice((3_000_000, 7_500_000, 275_000_000))), "estimate_document": paper}
+        inputs["note"] = "By the workshop"
     elif to == ClaimStatus.OFFER_ACCEPTED:
-        said = {"note": "Accepted on the phone"}
+        inputs = {"note": "Accepted on the phone"}
         if claim.claim_status == ClaimStatus.PAID:
-            said["payment_reference"] = reference(office, dice)
+            inputs["payment_reference"] = reference(office, dice)
     elif to == ClaimStatus.DECLINED:
-        said = {"reason": dice.choice(("exclusion", "misrepresentation")), "note": "By the wording"}
+        inputs = {"reason": dice.choice(("exclusion", "misrepresentation")), "note": "By the wording"}
     elif to == ClaimStatus.PAID:
-        said = {"payment_reference": reference(office, dice)}
+        inputs = {"payment_reference": reference(office, dice)}
         if dice.random() < 0.3:
-            said["payment"] = {"value_on": office.today(dice.choice((-40, -1, 0, 1)))}
+            inputs["payment"] = {"value_on": office.today(dice.choice((-40, -1, 0, 1)))}
     version = claim.version - (dice.random() < 0.03)
     with acting(office, by) as (session, person):
-        claim_moves.move_claim(session, as_id(claim.id), to=to, person=person, version=version, **said)
+        claim_moves.move_claim(session, as_id(claim.id), to=to, person=person, version=version, **inputs)
 
 
 def work_claim(office: Office, dice: Random) -> None:
@@ -219,16 +222,20 @@ def move_by_command(office: Office, dice: Random) -> None:
     claim = a_claim(office, dice)
     if claim is None:
         raise Idle
-    said: dict[str, Any] = {"to": dice.choice(NEXT[claim.claim_status]), "version": claim.version, "note": "As written"}
-    if said["to"] == ClaimStatus.APPROVED:
-        said |= {"amount": "75000", "reasons": dict.fromkeys(CHECK_KEYS, "Seen, and accepted")}
-    elif said["to"] == ClaimStatus.PAID:
-        said["payment_reference"] = reference(office, dice)
-    elif said["to"] == ClaimStatus.DECLINED:
-        said["reason"] = "exclusion"
+    inputs: dict[str, Any] = {
+        "to": dice.choice(NEXT[claim.claim_status]),
+        "version": claim.version,
+        "note": "As written",
+    }
+    if inputs["to"] == ClaimStatus.APPROVED:
+        inputs |= {"amount": "75000", "reasons": dict.fromkeys(CHECK_KEYS, "Seen, and accepted")}
+    elif inputs["to"] == ClaimStatus.PAID:
+        inputs["payment_reference"] = reference(office, dice)
+    elif inputs["to"] == ClaimStatus.DECLINED:
+        inputs["reason"] = "exclusion"
     with acting(office, anybody(office, dice, *DESK)) as (session, person):
         claim_moves.move_by_command(
-            session, as_id(claim.id), person=person, terminal="command line, eve at desk-1", **said
+            session, as_id(claim.id), person=person, terminal="command line, eve at desk-1", **inputs
         )
 
 

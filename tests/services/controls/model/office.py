@@ -163,8 +163,8 @@ class Office:
     def text(self, dice: Random) -> str:
         """The text of a paper; now and then that of another paper."""
         self.papers += 1
-        said = dice.randrange(1, self.papers + 1) if dice.random() < 0.1 else self.papers
-        return f"Paper number {said}, as it was received by us on the counter"
+        number = dice.randrange(1, self.papers + 1) if dice.random() < 0.1 else self.papers
+        return f"Paper number {number}, as it was received by us on the counter"
 
 
 def open_office(store: Store, *, collects: str) -> Office:
@@ -247,8 +247,8 @@ def _sell(
     plate = f"KJA-{number % 1000:03d}AA"
     if is_loan:
         started = clock.to_lagos_day(clock.now() - timedelta(days=back)).isoformat()
-        asked = {"loan_start_date": started, "loan_tenure": 12, **whose}
-        sale = sell(store, partner, CREDIT_LIFE, is_live=True, **asked)
+        loan = {"loan_start_date": started, "loan_tenure": 12, **whose}
+        sale = sell(store, partner, CREDIT_LIFE, is_live=True, **loan)
     else:
         car = {"registration_number": plate, "chassis_number": f"CHASSIS{number:010d}"}
         cover = insurer_a.COMPREHENSIVE if waits else insurer_a.THIRD_PARTY
