@@ -77,6 +77,25 @@ def test_a_disabled_account_is_out_at_the_next_click(page: Page, desk: Desk) -> 
     expect(page.get_by_test_id("stSidebarNav")).to_be_hidden()
 
 
+def test_a_sign_in_that_ends_below_an_open_dialog_says_so_beside_it(visit: Visit) -> None:
+    page = visit("compliance", "/complaints")
+    page.get_by_role("button", name="Register a complaint").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("Ada Obi")
+    other = page.context.new_page()
+    other.goto("/complaints")
+    other.get_by_role("button", name="Sign out").click()
+    other.get_by_label("E-mail", exact=True).wait_for()
+    dialog.get_by_role("button", name="Register it").click()
+    ended = page.locator(".st-key-sign-in-ended")
+    expect(ended).to_contain_text("Your sign-in has ended. Copy what you have typed")
+    expect(dialog.get_by_label("Name")).to_have_value("Ada Obi")
+    over, below = page.get_by_test_id("stDialog").bounding_box(), ended.bounding_box()
+    assert over
+    assert below
+    assert over["y"] + over["height"] <= below["y"]
+
+
 def test_an_address_that_the_role_lacks_refuses(visit: Visit) -> None:
     page = visit("finance", "/credit_life")
     expect(page.get_by_text("it is open to operations, and to admin")).to_be_visible()

@@ -95,10 +95,12 @@ def require(*roles: str) -> Person:
     person = current()
     if person is None:
         # What was typed goes with the session, as another person may be here by now.
-        st.warning(
-            "Your sign-in has ended. Copy what you have typed and want to keep, then reload the page to sign in again.",
-            icon=":material/lock_clock:",
-        )
+        with st.container(key="sign-in-ended"):
+            st.warning(
+                "Your sign-in has ended. Copy what you have typed and want to keep, then reload the page to sign in"
+                " again.",
+                icon=":material/lock_clock:",
+            )
         st.stop()
     if roles and not person.has_role(*roles):
         needed = " or ".join(roles)
