@@ -11,7 +11,7 @@ from core.services.compliance.complaints import CATEGORIES, ComplaintRow, Insure
 from core.store.access import ScopedSession
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
-from core.ui.kit.actions import Action, Choice, Text
+from core.ui.kit.actions import Action, Choice, Day, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.compliance._shared import LEFT, ROLE, action, days_left, draw_history, late_badge, read, record
@@ -40,6 +40,7 @@ INSURERS: Table[InsurerLine] = Table(
     name="complaints_of_insurers",
     noun=("insurer", "insurers"),
     narrow=("insurer", "complaints"),
+    key=lambda row: row.id or row.insurer,
     columns={
         "insurer": columns.text("Insurer", lambda row: row.insurer, 260),
         "complaints": columns.number("Complaints, 12 months", lambda row: row.complaints),
@@ -64,6 +65,7 @@ def registering_complaint() -> Action:
             Text("contact", "E-mail or phone", longest=254),
             Text("policy_number", "Policy number, if there is one", longest=60),
             Text("text", "In their words", longest=4_000, is_long=True),
+            Day("received_on", "Received on, if not today"),
         ],
         work=lambda session, typed, by: complaints.register(session, typed, by=by),
         done="The complaint is registered.",

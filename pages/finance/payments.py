@@ -74,7 +74,7 @@ PAYMENTS: Table[PaymentRow] = Table(
         "gross": columns.naira("Gross", lambda row: row.gross_minor, usual=False),
         "vat": columns.naira("VAT", lambda row: row.vat_minor, usual=False),
         "withheld": columns.naira("Withholding tax", lambda row: row.withheld_minor, usual=False),
-        "net": columns.naira("Paid", lambda row: row.net_minor, sorts=("smallest", "largest")),
+        "net": columns.naira("Amount", lambda row: row.net_minor, sorts=("smallest", "largest")),
         "reference": columns.text("Bank reference", lambda row: row.bank_reference, 130),
         "value": columns.day("Value date", lambda row: row.value_on),
         "prepared": columns.day("Prepared", lambda row: row.prepared_at, sorts=("oldest", "newest")),
@@ -92,6 +92,7 @@ PAYOUTS: Table[BatchRow] = tables.sortable(
             "payments": columns.number("Payments", lambda row: row.payments),
             "answered": columns.number("Answered by the bank", lambda row: row.answered),
             "net": columns.naira("Amount", lambda row: row.net_minor),
+            "paid": columns.naira("Paid by the bank", lambda row: row.paid_minor),
             "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
             "approver": columns.text("Approved by", lambda row: row.approver, 150),
             "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
@@ -166,14 +167,20 @@ def totals(found: list[Balance]) -> str:
 def payments(person: Person) -> None:
     state = url_state.choose_one("state", "State", {state.value: state.value for state in PaymentState})
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        total, minor = payment_reading.count_payments(session, state=state)
+        total, moved = payment_reading.count_payments(session, state=state)
+        if state is None:
+            _, moved = payment_reading.count_payments(session, state=PaymentState.CONFIRMED)
         order = PAYMENTS.order_among(payment_reading.ORDERS)
         rows = payment_reading.list_payments(session, PAYMENTS.paging(url_state.page()), state=state, order=order)
     with reading(frame.scope()) as session:
         found = payment_reading.list_payments(session, Paging(1, MOST), state=PaymentState.PREPARED)
     others = [row for row in found if "approve" in payment_reading.list_allowed(row, person)]
-    line = f"{PAYMENTS.count_text(total)} · paid out less received {words.naira(minor)}"
-    tables.head(line, PAYMENTS, beside=partial(confirm_button, others, person))
+    what = " paid out less received" if state in (None, PaymentState.CONFIRMED) else ""
+    tables.head(
+        f"{PAYMENTS.count_text(total)} ·{what} {words.naira(moved)}",
+        PAYMENTS,
+        beside=partial(confirm_button, others, person),
+    )
     number = tables.page_of(PAYMENTS, total) if total else None
     if number is not None:
         tables.draw(PAYMENTS, rows, number=number, total=total)
@@ -234,12 +241,13 @@ def payouts(person: Person) -> None:
 
 
 def describe_payouts(rows: Sequence[BatchRow]) -> str:
-    """Describe how many payouts there are, and what they come to by how far they are; without those given up."""
+    """Describe how many payouts there are, and what the bank did with them; without those given up."""
     sums = {
-        "answered by the bank": [row.net_minor for row in rows if row.progress == "Paid"],
-        "not paid yet": [row.net_minor for row in rows if row.progress in (BatchState.PREPARED, BatchState.APPROVED)],
+        "paid by the bank": sum(row.paid_minor for row in rows),
+        "returned": sum(row.returned_minor for row in rows),
+        "not answered yet": sum(row.open_minor for row in rows),
     }
-    parts = [f"{name} {words.naira(sum(minors))}" for name, minors in sums.items() if minors]
+    parts = [f"{name} {words.naira(minor)}" for name, minor in sums.items() if minor]
     return " · ".join([PAYOUTS.count_text(len(rows)), *parts])
 
 

@@ -196,6 +196,8 @@ def people(row: BatchRow, superseded: str | None, *, is_lapsed: bool) -> None:
             {
                 "Amount": words.naira(row.net_minor),
                 "Answered by the bank": f"{row.answered} of {row.payments}",
+                "Paid by the bank": words.naira(row.paid_minor),
+                **({"Returned": words.naira(row.returned_minor)} if row.returned_minor else {}),
                 "Prepared": f"{row.preparer}, {words.moment(row.prepared_at)}",
                 "Approved": f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–",
                 **({"Note": row.note} if row.note else {}),

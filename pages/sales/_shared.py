@@ -1,6 +1,6 @@
 """Shared by the screens of sales: a call about a renewal, and the buttons of a policy that is due."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -112,7 +112,7 @@ def calling(row: DueRow, person: Person) -> Action:
         fields=[
             lambda _: _show_call(row),
             replace(outcome, is_live=True),
-            Tick("renew", f"Renew now for {words.naira(row.next_minor)}", when=is_renewing),
+            Tick("renew", f"Renew now for {words.naira(row.next_minor)}", is_live=True, when=is_renewing),
             *others,
         ],
         confirm=lambda values: "Record and renew" if is_renewing(values) and values["renew"] else "Record the call",
@@ -182,5 +182,10 @@ def summarise_renewals(found: BulkRenewal) -> str:
     """Return the result in words: "2 policies are renewed for ₦1,068.75. Left out 1: it was renewed meanwhile."."""
     verb = "policy is" if found.done == 1 else "policies are"
     done = f"{words.count(found.done)} {verb} renewed for {words.naira(found.total_minor)}."
-    reasons = "; ".join(f"{number}: {words.format_dates(reason)}" for reason, number in found.left_out.items())
-    return f"{done} Left out {reasons}." if reasons else done
+    return f"{done}{list_left_out(found.left_out)}"
+
+
+def list_left_out(left_out: Mapping[str, int]) -> str:
+    """Return how many policies were left out for each reason, as a sentence; "" where none was."""
+    reasons = "; ".join(f"{number}: {words.format_dates(reason)}" for reason, number in left_out.items())
+    return f" Left out {reasons}." if reasons else ""

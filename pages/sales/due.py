@@ -30,6 +30,7 @@ from pages.sales._shared import (
     describe_end,
     follow_click,
     list_acts,
+    list_left_out,
     recording,
     show_term,
     summarise_renewals,
@@ -224,11 +225,9 @@ def text_message(row: DueRow) -> str:
 
 
 def summarise_reminders(found: Reminded) -> str:
-    """Return what became of a request in words: "12 reminders are queued; left out: 2 reminded already"."""
+    """Return what became of a request in words: "12 reminders are queued. Left out 2: reminded already."."""
     number = {0: "No reminder is", 1: "1 reminder is"}.get(found.queued, f"{found.queued} reminders are")
-    queued = f"{number} queued"
-    reasons = ", ".join(f"{number} {reason}" for reason, number in found.left_out.items())
-    return f"{queued}; left out: {reasons}." if reasons else f"{queued}."
+    return f"{number} queued.{list_left_out(found.left_out)}"
 
 
 def draw_automatic_note() -> None:

@@ -38,7 +38,7 @@ def test_table_cannot_be_changed() -> None:
         next(iter(TRANSITIONS)).to = "Paid"  # type: ignore[misc]
 
 
-@every_case("path", [path for path, _ in (*claim_paths.LOANS, *claim_paths.DEVICES)], ids=" ".join)
+@every_case("path", [path for path, _ in (*claim_paths.INSPECTED, *claim_paths.REPAIRED)], ids=" ".join)
 def test_demonstration_goes_allowed_ways_only(path: tuple[str, ...]) -> None:
     assert all(claim_states.TRANSITIONS.find(start, to) for start, to in pairwise(("Pending", *path)))
 

@@ -258,14 +258,31 @@ def test_complaints_are_counted_for_the_insurer_of_their_policy(
     desk.do(complaints.register, {**typed, "category": "service"})
     with clock.freeze(NOON.replace(year=2024)):
         desk.do(complaints.register, {**typed, "policy_number": ""})
+    assert all(line.id for line in desk.read(complaints.count_by_insurer)), "one of two years ago is not counted"
+    desk.do(complaints.register, {**typed, "policy_number": ""})
+    assert desk.read(complaints.count_by_insurer)[-1].insurer == "No policy named"
     with pytest.raises(InvalidInput, match="policy_number"):
         desk.do(complaints.register, {**typed, "policy_number": "NONE/1"})
     counted = {line.complaints: line for line in desk.read(complaints.count_by_insurer)}
     assert (counted[2].delays, counted[2].open) == (1, 2)
+    assert sum(line.complaints for line in desk.read(complaints.count_by_insurer)) == 3
     assert sum(line.notice_late + line.placing_late for line in counted.values()) == 0
     desk.do(complaints.answer, complaint, outcome="Called and apologised")
     with pytest.raises(StateForbids, match="already"):
         desk.do(complaints.answer, complaint, outcome="Called and apologised")
+
+
+def test_the_days_of_a_complaint_run_from_its_receipt(desk: Registers) -> None:
+    typed = {"category": "delay", "name": "Ada", "text": "Three weeks without a word"}
+    for day, fault in {"2026-11-21": "or today", "2025-11-19": "last year"}.items():
+        with pytest.raises(InvalidInput, match=fault):
+            desk.do(complaints.register, {**typed, "received_on": day})
+    desk.do(complaints.register, {**typed, "received_on": "2026-11-12"})
+    (row,) = desk.read(complaints.list_complaints)
+    assert (clock.to_lagos_day(row.received_at), row.due_on, row.days_left) == (
+        *(date(2026, 11, 12), date(2026, 11, 26)),
+        6,
+    )
 
 
 def test_a_figure_holds_from_its_day_and_what_held_before_stays(desk: Registers) -> None:

@@ -23,6 +23,7 @@ from core.demo.random_source import dice
 from core.desk import store_check
 from core.errors import StateForbids
 from core.services.claims.intake import submitted as requirements
+from core.services.claims.workflow.transitions import OF_WHAT_IS_SEEN
 from core.services.people import credentials, demonstration, personal
 from core.services.policies import certificates
 from core.services.renewals import renewals
@@ -33,6 +34,7 @@ from core.store.access import Scope, ScopedSession, Store
 from core.store.schema import migrating
 from core.store.schema.tables import (
     Claim,
+    ClaimEvent,
     ClaimQuestion,
     ClaimTask,
     Customer,
@@ -254,6 +256,15 @@ def test_claims_stand_in_every_status(store: Store) -> None:
     assert reasons <= {*requirements.DECLINE_REASONS, requirements.NOT_DECLINED}
     flags = {flag for row in read(store, sa.select(col(Claim.flags))) for flag in row[0]}
     assert flags <= set(requirements.FLAG_DESCRIPTIONS)
+
+
+def test_only_what_somebody_can_look_at_is_inspected_or_repaired(store: Store) -> None:
+    written(store)
+    with store.reading(Scope.system()) as session:
+        seen = sa.select(col(ClaimEvent.claim_id)).where(col(ClaimEvent.status).in_(OF_WHAT_IS_SEEN))
+        claims = list(session.execute(sa.select(Claim).where(col(Claim.id).in_(seen))).scalars())
+    assert claims
+    assert not {claim.claim_type for claim in claims if not requirements.is_inspected(claim)}
 
 
 def test_nobody_reports_their_own_death_and_what_is_asked_fits_the_loss(store: Store) -> None:

@@ -79,9 +79,13 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     assert finance.read(statement_reading.get_statement, made).paper.state == "Sent"
     at = open_page(screen, finance, LIST, by="femi", view="payments", state="Returned")
     assert list(lists(at)[0]["State"]) == ["Returned"]
+    assert f"**1** payment · {words.naira(owed)}" in texts(at)
+    assert f"**1** payment · paid out less received {words.naira(0)}" in texts(
+        open_page(screen, finance, LIST, by="femi", view="payments")
+    )
     at = open_page(screen, finance, LIST, by="femi", view="payouts")
-    assert list(lists(at)[0]["State"]) == ["Paid"]
-    assert f"**1** payout · answered by the bank {words.naira(owed)}" in texts(at)
+    assert list(lists(at)[0]["State"]) == ["Returned"]
+    assert f"**1** payout · returned {words.naira(owed)}" in texts(at)
     at = open_page(screen, finance, LIST, by="femi", view="taxes", month="2026-08")
     assert "/taxes/vat/2026-08.xlsx" in links(at)
     withheld = lists(at)[0]
@@ -132,6 +136,32 @@ def test_a_file_without_a_chosen_reference_is_a_matter_of_its_columns_and_known_
     chosen = {each.label: each.value for each in at.selectbox}
     assert (chosen["Bank reference"], chosen["Reason of a return"]) == ("Session ID", "Remark")
     assert list(at.table[0].value["Result"]) == [":green[can be noted]"]
+
+
+def test_a_payout_of_which_a_line_came_back_is_part_paid_and_counts_what_the_bank_paid(
+    finance: Finance, screen: Screen, partner: Partner
+) -> None:
+    dues = [party for party, _ in finance.read(statements.list_due, date(2026, 8, 1))]
+    both = [Party("distributor", partner.id), next(party for party in dues if party.account == "provider")]
+    for party in both:
+        sent(finance, party)
+    batch = finance.do(payouts.prepare, dict.fromkeys(both), by="funmi")
+    finance.do(payouts.approve, batch, by="femi")
+    paid, back = finance.read(payouts.list_of_batch, batch)
+    today = str(clock.today())
+    finance.do(
+        transitions.return_payment, back.id, {"returned_on": today, "reason": "The account is closed"}, by="femi"
+    )
+    assert finance.read(payouts.get_batch, batch).progress == "Approved"
+    finance.do(transitions.confirm, paid.id, {"bank_reference": "TRF/1", "value_on": today}, by="femi")
+    assert finance.read(payouts.get_batch, batch).progress == "Part paid"
+    ours, theirs = words.naira(paid.net_minor), words.naira(back.net_minor)
+    at = open_page(screen, finance, LIST, by="femi", view="payouts")
+    assert f"**1** payout · paid by the bank {ours} · returned {theirs}" in texts(at)
+    assert list(lists(at)[0]["Paid by the bank"]) == [ours]
+    at = open_page(screen, finance, BATCH, by="femi", id=str(batch))
+    assert "Part paid" in texts(at)
+    assert theirs in [each.value for each in at.text]
 
 
 def test_who_noted_a_return_sees_why_others_prepare_and_approve_its_payment(
@@ -188,7 +218,7 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
     total = words.naira(sum(row.net_minor for row in rows))
     assert "Approve 2" not in labels(open_page(screen, finance, LIST, by="funmi", view="payouts"))
     at = open_page(screen, finance, LIST, by="femi", view="payouts")
-    assert f"**2** payouts · not paid yet {total}" in texts(at)
+    assert f"**2** payouts · not answered yet {total}" in texts(at)
     assert list(lists(at)[0]["Amount"]) == [words.naira(row.net_minor) for row in rows]
     at = press(at, "Approve 2")
     assert f"Together **{total}**" in texts(at)

@@ -304,6 +304,7 @@ TRAVEL: Final = ClaimLine(
     incidents=_TRAVEL_INCIDENTS,
     always=("travel_ticket",),
     same_thing=_same_traveller,
+    is_inspected=False,
 )
 
 

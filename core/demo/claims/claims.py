@@ -11,7 +11,7 @@ from core import clock, money
 from core.covers.claims.line import ClaimLine
 from core.covers.claims.lines import GADGET, LINES, MOTOR, get_line_of, list_incidents
 from core.covers.refunds import count_months_left
-from core.demo.claims.paths import DEVICES, LOANS, Path, Reached, date_statuses, list_open, way
+from core.demo.claims.paths import INSPECTED, REPAIRED, UNSEEN, Path, Reached, date_statuses, list_open, way
 from core.demo.market.sellers import Officer
 from core.demo.random_source import new_id
 from core.demo.sales.sales import Sale
@@ -22,6 +22,7 @@ _RATES = {LOAN: 0.011, DEVICE: 0.05, "motor": 0.012, "travel": 0.03, "contents":
 _USUAL_RATE = 0.05
 _VERIFIERS = {LOAN: "the lender", DEVICE: "the repair shop", MOTOR.route: "the workshop"}
 _REPAIRED = {DEVICE, MOTOR.route}
+_INSPECTED = {line.route for line in LINES if line.is_inspected}
 # A small demonstration has more claims than its sales would bring, so that there is one of everything.
 _ENOUGH_SALES = 2_000
 _LOAN_OPEN, _LOAN_SPREAD, _OTHER_SPREAD = 3, 60, 2_000
@@ -51,7 +52,9 @@ _LONG_FORGOTTEN = 0.15
 
 def _ways(kind: str) -> Sequence[tuple[Path, int]]:
     """Return the ways of a kind of claim; where something is repaired, it is inspected first."""
-    return DEVICES if kind in _REPAIRED else LOANS
+    if kind in _REPAIRED:
+        return REPAIRED
+    return INSPECTED if kind in _INSPECTED else UNSEEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +203,6 @@ class Losses:
         if line is not None:
             insured = line.covers[sale.offer.endpoint]
             return self.dice.choice([incident for incident in line.incidents if incident in insured])
-        if ClaimStatus.INSPECTION_SUBMITTED in went:
-            return "Burglary"
         bought = sale.variant.body["benefit_coverage"]
         fitting = [
             (incident, weight)

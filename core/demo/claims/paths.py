@@ -14,24 +14,25 @@ Path = tuple[S, ...]
 _PAID = (S.OFFER_SENT, S.OFFER_ACCEPTED, S.PAID, S.SETTLED)
 _HAGGLED = (S.OFFER_SENT, S.OFFER_REJECTED, *_PAID)
 _REPAIR = (S.VIEWED, S.INSPECTION_SUBMITTED, S.ESTIMATE_SUBMITTED)
-# Every way a claim can go after Pending, and how many of a hundred go it.
-LOANS: Sequence[tuple[Path, int]] = (
+# Every way a claim can go after Pending, and how many of a hundred go it, where nobody can look at the loss.
+UNSEEN: Sequence[tuple[Path, int]] = (
     ((S.VIEWED, S.REVIEWING, S.APPROVED, *_PAID), 47),
     ((S.VIEWED, S.APPROVED, *_PAID), 14),
     ((S.VIEWED, S.REVIEWING, S.APPROVED, *_HAGGLED), 6),
     ((S.VIEWED, S.REVIEWING, S.DECLINED), 21),
     ((S.VIEWED, S.REVIEWING, S.DECLINED, S.REVIEWING, S.APPROVED, *_PAID), 3),
     ((S.VIEWED, S.REVIEWING, S.APPROVED, S.OFFER_SENT, S.OFFER_REJECTED, S.DECLINED), 2),
-    ((*_REPAIR, S.DECLINED), 4),
 )
-DEVICES: Sequence[tuple[Path, int]] = (
+# On what somebody looks at, such as contents, and on what is repaired.
+INSPECTED: Sequence[tuple[Path, int]] = (*UNSEEN, ((*_REPAIR, S.DECLINED), 4))
+REPAIRED: Sequence[tuple[Path, int]] = (
     ((*_REPAIR, S.APPROVED, *_PAID), 55),
     ((*_REPAIR, S.REVIEWING, S.APPROVED, *_PAID), 10),
     ((*_REPAIR, S.APPROVED, *_HAGGLED), 9),
     ((S.VIEWED, S.REVIEWING, S.DECLINED), 16),
     ((S.VIEWED, S.INSPECTION_SUBMITTED, S.DECLINED), 10),
 )
-_USUAL = {S.PENDING, *(status for path, _ in (*LOANS, *DEVICES) for status in path)}
+_USUAL = {S.PENDING, *(status for path, _ in (*INSPECTED, *REPAIRED) for status in path)}
 # Statuses in which some claim of the demonstration stands today; finished ones come about by themselves.
 _OPEN = (S.PENDING, *_REPAIR, S.REVIEWING, S.APPROVED, S.OFFER_SENT, S.OFFER_ACCEPTED, S.OFFER_REJECTED, S.PAID)
 OPEN = (*_OPEN, *(status for status in S if status not in DECIDED and status not in _OPEN))

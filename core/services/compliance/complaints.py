@@ -42,6 +42,7 @@ class ComplaintInput(Request):
     contact: Annotated[str, Field(max_length=254)] | None = None
     policy_number: Annotated[str, Field(max_length=60)] | None = None
     text: Annotated[str, Field(min_length=10, max_length=4_000)]
+    received_on: fields.Day | None = None
 
 
 class AnswerInput(Request):
@@ -76,9 +77,12 @@ class ComplaintRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InsurerLine:
-    """An insurer: complaints of twelve months, those about delay, and premiums whose clock has run out."""
+    """An insurer: complaints of twelve months, those about delay, and premiums whose clock has run out.
 
-    id: UUID
+    Complaints that name no policy have a line without an id.
+    """
+
+    id: UUID | None
     insurer: str
     complaints: int
     delays: int
@@ -92,15 +96,16 @@ def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) ->
     figures.require_role(by)
     given: ComplaintInput = request.validate(ComplaintInput, {key: value for key, value in typed.items() if value})
     policy = _find_policy(session, given.policy_number)
+    received, received_at = figures.check_receipt(given.received_on)
     row = Complaint(
         id=ids.new(),
         number=figures.new_number(session, "CO"),
-        **given.model_dump(exclude={"policy_number"}),
+        **given.model_dump(exclude={"policy_number", "received_on"}),
         provider_id=policy.provider_id if policy else None,
         policy_id=policy.id if policy else None,
         customer_id=policy.customer_id if policy else None,
-        received_at=clock.now(),
-        due_on=clock.today() + timedelta(days=figures.get_figure(session, "complaint_days")),
+        received_at=received_at,
+        due_on=received + timedelta(days=figures.get_figure(session, "complaint_days")),
         created_by=by.id,
     )
     session.insert(row)
@@ -145,7 +150,10 @@ def list_complaints(session: ScopedSession) -> Sequence[ComplaintRow]:
 
 
 def count_by_insurer(session: ScopedSession) -> list[InsurerLine]:
-    """Count complaints of the last twelve months and late premiums of each insurer, live ones only."""
+    """Count complaints of the last twelve months and late premiums of each insurer, live ones only.
+
+    Complaints that name no policy are counted last, where there are any.
+    """
     since = clock.lagos_midnight(clock.add_months(clock.today(), -_MONTHS))
     complaint = col(Complaint.provider_id)
     kinds = (sa.true(), col(Complaint.category) == "delay", col(Complaint.answered_at).is_(None))
@@ -153,18 +161,21 @@ def count_by_insurer(session: ScopedSession) -> list[InsurerLine]:
     found = {row[0]: tuple(row[1:]) for row in session.execute(counted.group_by(complaint))}
     late = _count_late(session)
     query = sa.select(col(Provider.id), col(Provider.company_name)).order_by(col(Provider.company_name))
+    insurers: list[tuple[UUID | None, str]] = [(row.id, row.company_name) for row in session.execute(query)]
+    if None in found:
+        insurers.append((None, "No policy named"))
     return [
         InsurerLine(
-            id=row.id,
-            insurer=row.company_name,
-            **dict(zip(("complaints", "delays", "open"), found.get(row.id, (0, 0, 0)), strict=True)),
-            **dict(zip(("notice_late", "placing_late"), late.get(row.id, (0, 0)), strict=True)),
+            id=key,
+            insurer=name,
+            **dict(zip(("complaints", "delays", "open"), found.get(key, (0, 0, 0)), strict=True)),
+            **dict(zip(("notice_late", "placing_late"), late.get(key, (0, 0)), strict=True)),
         )
-        for row in session.execute(query)
+        for key, name in insurers
     ]
 
 
-def _count_late(session: ScopedSession) -> dict[UUID, tuple[int, int]]:
+def _count_late(session: ScopedSession) -> dict[UUID | None, tuple[int, int]]:
     """Policies that are paid, of which a connected insurer has no notice, or which are not placed, for too long.
 
     Under delegated authority the sale itself places the cover, and the bordereau is the notice.

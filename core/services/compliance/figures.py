@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Final, TypeVar
 from uuid import UUID
 
@@ -90,6 +90,17 @@ def get_for_update(session: ScopedSession, entity: type[RowT], record_id: UUID, 
     """Lock and return a record of the desk; NotAllowed for whoever is not of compliance, NotFound for an unknown id."""
     require_role(by)
     return session.lock(entity, record_id, noun)
+
+
+def check_receipt(given: date | None) -> tuple[date, datetime]:
+    """Return the day on which something was received, today if none is given, and its instant.
+
+    InvalidInput for a day to come, or one of more than a year ago.
+    """
+    received = given or clock.today()
+    if not clock.today() - timedelta(days=365) <= received <= clock.today():
+        raise InvalidInput.for_field("received_on", "must be a day of the last year, or today")
+    return received, clock.now() if received == clock.today() else clock.lagos_midnight(received)
 
 
 def get_figure(session: ScopedSession, name: str, on: date | None = None) -> int:

@@ -93,9 +93,7 @@ def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) ->
     given: NewRequest = request.validate(NewRequest, {key: value for key, value in typed.items() if value})
     if not (given.email or given.phone):
         raise InvalidInput.for_field("email", "must be given, or a phone")
-    received = given.received_on or clock.today()
-    if not clock.today() - timedelta(days=365) <= received <= clock.today():
-        raise InvalidInput.for_field("received_on", "must be a day of the last year, or today")
+    received, received_at = figures.check_receipt(given.received_on)
     email = (given.email or "").lower()
     row = DataRequest(
         id=ids.new(),
@@ -107,7 +105,7 @@ def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) ->
         subject_key=subject_key(email or given.phone or ""),
         details=given.details,
         customers=_find_ids(session, email),
-        received_at=clock.now() if received == clock.today() else clock.lagos_midnight(received),
+        received_at=received_at,
         acknowledge_by=figures.add_working_days(received, figures.get_figure(session, "acknowledge_working_days")),
         due_on=received + timedelta(days=figures.get_figure(session, "answer_days")),
         created_by=by.id,

@@ -39,7 +39,7 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import Claim
 
 # Nobody inspects a death, or estimates what its repair costs.
-_OF_WHAT_IS_SEEN: Final = (ClaimStatus.INSPECTION_SUBMITTED, ClaimStatus.ESTIMATE_SUBMITTED)
+OF_WHAT_IS_SEEN: Final = (ClaimStatus.INSPECTION_SUBMITTED, ClaimStatus.ESTIMATE_SUBMITTED)
 
 
 def list_allowed(claim: Claim, person: Person, judgement: Judgement | None = None) -> tuple[ClaimTransition, ...]:
@@ -53,7 +53,7 @@ def list_allowed(claim: Claim, person: Person, judgement: Judgement | None = Non
     return tuple(
         replace(move, missing=tuple(list_unmet(move.needs, move, claim, person, judgement)))
         for move in claim_states.TRANSITIONS.list_from(claim.claim_status)
-        if move.to not in _OF_WHAT_IS_SEEN or submitted.is_inspected(claim)
+        if move.to not in OF_WHAT_IS_SEEN or submitted.is_inspected(claim)
     )
 
 

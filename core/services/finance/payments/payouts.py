@@ -27,8 +27,9 @@ from core.services.people import approvals, transfers
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import refuse_made_resting, refuse_same, require_second
 from core.services.people.staff import Person, join_names
-from core.states.finance import BatchState, PaymentState
+from core.states.finance import BatchState, PaymentState, StatementState
 from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import sum_of
 from core.store.rows import build_row
 from core.store.schema.tables import BankAccount, Payment, PaymentSettlement, PayoutBatch, Staff, Statement
 
@@ -422,7 +423,7 @@ class PayoutName:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BatchRow:
-    """One payout batch with its people and how many of its payments the bank has answered."""
+    """One payout batch with its people, how many of its payments the bank has answered, and what came of them."""
 
     id: UUID
     number: str
@@ -430,6 +431,8 @@ class BatchRow:
     payments: int
     answered: int
     net_minor: int
+    paid_minor: int
+    returned_minor: int
     sha256: str | None
     note: str | None
     prepared_by: UUID
@@ -440,10 +443,19 @@ class BatchRow:
 
     @property
     def progress(self) -> str:
-        """The state as a list shows it: an approved batch is paid once the bank has answered every line."""
-        if self.state != BatchState.APPROVED:
+        """The state as a list shows it: once the bank has answered every line, it is that of the money."""
+        if self.state != BatchState.APPROVED or self.answered < self.payments:
             return self.state
-        return "Paid" if self.answered == self.payments else "Approved"
+        if not self.paid_minor:
+            return PaymentState.RETURNED
+        return StatementState.PART_PAID if self.returned_minor else StatementState.PAID
+
+    @property
+    def open_minor(self) -> int:
+        """The amount on which the bank has still to answer, in kobo; nothing of a batch that was given up."""
+        if self.state == BatchState.WITHDRAWN:
+            return 0
+        return self.net_minor - self.paid_minor - self.returned_minor
 
 
 def list_payments(
@@ -506,17 +518,14 @@ def get_payment(session: ScopedSession, payment_id: UUID) -> tuple[PaymentRow, l
 
 def list_batches(session: ScopedSession, *, batch_id: UUID | None = None) -> list[BatchRow]:
     """List payout batches, the newest first, or only one of them."""
-    answered = (
-        sa.select(sa.func.count())
-        .where(
-            col(Payment.batch_id) == col(PayoutBatch.id),
-            col(Payment.state).in_((PaymentState.CONFIRMED, PaymentState.RETURNED)),
-        )
-        .correlate(PayoutBatch)
-        .scalar_subquery()
-    )
+    answered = (PaymentState.CONFIRMED, PaymentState.RETURNED)
     query = (
-        sa.select(PayoutBatch, answered.label("answered"))
+        sa.select(
+            PayoutBatch,
+            _of_payments(sa.func.count(), *answered).label("answered"),
+            _of_payments(sum_of(col(Payment.net_minor)), PaymentState.CONFIRMED).label("paid_minor"),
+            _of_payments(sum_of(col(Payment.net_minor)), PaymentState.RETURNED).label("returned_minor"),
+        )
         .where(*([col(PayoutBatch.id) == batch_id] if batch_id else []))
         .order_by(col(PayoutBatch.number).desc())
     )
@@ -524,6 +533,11 @@ def list_batches(session: ScopedSession, *, batch_id: UUID | None = None) -> lis
     return [
         build_row(BatchRow, row.PayoutBatch, row, number=number_of(row.PayoutBatch)) for row in session.execute(named)
     ]
+
+
+def _of_payments(figure: Any, *states: PaymentState) -> sa.ScalarSelect[int]:
+    mine = (col(Payment.batch_id) == col(PayoutBatch.id), col(Payment.state).in_(states))
+    return sa.select(figure).where(*mine).correlate(PayoutBatch).scalar_subquery()
 
 
 def get_batch(session: ScopedSession, batch_id: UUID) -> BatchRow:
