@@ -365,6 +365,7 @@ ALLOWED_FIELDS = frozenset(
         "reason",
         "watch",
         "insurer",
+        "host",
         "attempts",
         "rows",
         "statement",

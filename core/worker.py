@@ -154,7 +154,7 @@ class Worker:
         except InsurerFault as fault:
             outcome = fault
         except Exception as error:
-            log.error("policy not sent", insurer=job.segment, error=type(error).__name__, exc_info=True)
+            log.error("policy not sent", insurer=job.segment, host=job.host, error=type(error).__name__, exc_info=True)
             outcome = None
         try:
             await asyncio.to_thread(self._apply_outcome, job, outcome)
@@ -168,11 +168,13 @@ class Worker:
             return
         if isinstance(outcome, InsurerFault):
             fault = outcome
-            log.warning("insurer did not answer", insurer=job.segment, attempts=job.attempt, error=fault.kind)
+            log.warning(
+                "insurer did not answer", insurer=job.segment, host=job.host, attempts=job.attempt, error=fault.kind
+            )
             self._transact(lambda session: sending.record_failure(session, job, fault))
             return
         answer = outcome
-        log.info("insurer answered", insurer=job.segment, attempts=job.attempt)
+        log.info("insurer answered", insurer=job.segment, host=job.host, attempts=job.attempt)
         try:
             self._transact(lambda session: sending.apply_answer(session, job, answer))
         except (InvalidInput, StateForbids) as refusal:

@@ -46,6 +46,7 @@ GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "worker_beat_age_seconds": ("Time since any worker was heard of.", ()),
     "database_connections": ("Connections of this process to the store.", ("state",)),
     "database_bytes": ("Size of the store.", ()),
+    "clock_skew_seconds": ("How far the database's clock is ahead of this machine's.", ()),
     "disk_free_bytes": ("Room left on the disk of the uploaded files.", ()),
     "replica_used": ("1 while figures are read from the replica.", ()),
     "replica_lag_seconds": ("How old the figures of the replica are, once more than a second.", ()),
@@ -131,6 +132,8 @@ def _database(session: ScopedSession) -> Iterator[Gauge]:
         yield Gauge("database_connections", pool.checkedin(), ("idle",))
     yield Gauge("database_bytes", status.measure_store(session))
     yield Gauge("disk_free_bytes", status.free_bytes())
+    if not store().is_sqlite:
+        yield Gauge("clock_skew_seconds", status.measure_clock_skew(session))
 
 
 def _replica(_: ScopedSession) -> Iterator[Gauge]:

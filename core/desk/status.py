@@ -210,7 +210,7 @@ def get_status(session: ScopedSession) -> Status:
         workers=list_beats(session),
         queues=_list_queues(session),
         disk_free_bytes=free_bytes(),
-        clock_skew_seconds=_clock_skew(session),
+        clock_skew_seconds=measure_clock_skew(session),
         backup_at=newest_backup(session),
         replica=describe_replica(),
     )
@@ -250,7 +250,7 @@ def free_bytes() -> int:
     return disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free
 
 
-def _clock_skew(session: ScopedSession) -> float:
+def measure_clock_skew(session: ScopedSession) -> float:
     """Return the seconds by which a PostgreSQL server's clock is ahead of ours; 0 on SQLite."""
     if store().is_sqlite:
         return 0.0

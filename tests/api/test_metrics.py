@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from urllib.request import Request, urlopen
 
 import httpx
@@ -95,6 +96,13 @@ def test_the_state_of_the_store_is_read_at_each_scrape(counting: Client, store: 
     assert after["coverdesk_audit_entries"] == before["coverdesk_audit_entries"] + 1
     (version,) = [name for name in after if name.startswith("coverdesk_schema_current")]
     assert after[version] == 1
+
+
+@pytest.mark.parametrize("database", [pytest.param("postgres", marks=pytest.mark.postgres)])
+def test_a_clock_that_is_behind_that_of_the_database_is_told(store: Store) -> None:
+    with clock.freeze(datetime.now(UTC) - timedelta(hours=1)), store.reading(Scope.system()) as session:
+        (skew,) = [gauge.value for gauge in gauges.list_gauges(session) if gauge.name == "clock_skew_seconds"]
+    assert skew >= 3_600
 
 
 def test_a_worker_that_is_silent_is_no_longer_counted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,7 +135,7 @@ def test_json_says_the_same_to_programs(store: Store, monkeypatch: pytest.Monkey
     ("broken", "says"),
     [
         ({"free_bytes": lambda: 1 << 20}, "less than 2 GiB are free"),
-        ({"_clock_skew": lambda _: -3.5}, "the clocks of this machine and of the database differ"),
+        ({"measure_clock_skew": lambda _: -3.5}, "the clocks of this machine and of the database differ"),
     ],
 )
 def test_what_is_wrong_is_named(

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, telemetry, worker
+from core.covers.cover import Cover
 from core.covers.insurers import insurer_a, insurer_b, insurer_d
 from core.insurers.answers import InsurerAnswer
 from core.services.audit import log as audit
@@ -21,7 +22,7 @@ from core.services.policies import changes
 from core.services.selling.buying import Sale
 from core.store.access import Scope, ScopedSession
 from core.store.schema.tables import AuditEntry, Policy, Refund, Submission
-from tests.insurers.conftest import IMPATIENT, PATIENT, SILENT, Line
+from tests.insurers.conftest import IMPATIENT, PATIENT, PENDING, SILENT, Line
 
 
 def after(**time: float) -> Any:
@@ -73,6 +74,26 @@ def test_accepted_policy_comes_into_force_with_the_insurers_number(line: Line) -
     )
     assert (record.request_count, record.mode, record.authorization) == (1, "test", "Bearer sandbox-credential")
     assert history(line, sale)[-1].actor == "insurer insurer-b"
+
+
+@pytest.mark.parametrize(
+    ("magic", "cover", "action", "line_of_log"),
+    [
+        ("approves", PENDING, "policy activated", "insurer answered"),
+        ("approves", insurer_b.COVERS[0], "policy accepted", "insurer answered"),
+        ("declines", PENDING, "policy declined", "insurer answered"),
+        ("rejects", PENDING, "submission set aside", "insurer did not answer"),
+    ],
+)
+def test_the_log_names_the_host_that_answered_as_the_insurer(
+    line: Line, capsys: pytest.CaptureFixture[str], magic: str, cover: Cover[Any], action: str, line_of_log: str
+) -> None:
+    sale, host = line.sell(magic, cover), line.sandbox.url.removeprefix("http://")
+    line.drain()
+    entry = history(line, sale)[-1]
+    assert (entry.action, (entry.after or {})["host"]) == (action, host)
+    (logged,) = [each for each in capsys.readouterr().err.splitlines() if line_of_log in each]
+    assert f"host={host} " in logged
 
 
 @pytest.mark.both_databases

@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
+from core import clock
 from core.desk import store_check
 from core.errors import InvalidInput, StateForbids
 from core.settings import settings
@@ -66,6 +67,20 @@ def test_everything_is_as_it_was(business: Store, made: tuple[Path, Manifest]) -
     assert manifest.files >= 1
     assert kept is not None
     assert faults(business) == []
+
+
+def test_what_stood_there_before_is_kept_of_each_of_two_restores_in_one_second(
+    store: Store, partner: Partner, tmp_path: Path
+) -> None:
+    assert partner
+    backups.make(store, tmp_path / "backup.tar", progress=nothing)
+    with clock.freeze(UNTIL):
+        kept = [restore(store, tmp_path / "backup.tar") for _ in range(3)]
+    first = f"{'store.db' if store.is_sqlite else 'public'}_before_20261120_143000"
+    assert kept == [first, f"{first}_2", f"{first}_3"]
+    for name in kept:
+        there = tmp_path / str(name) if store.is_sqlite else None
+        assert there.is_file() if there else sa.inspect(store.engine).has_table("purchase", schema=name)
 
 
 def test_a_lost_machine_is_made_again_from_the_backup_alone(

@@ -50,6 +50,20 @@ def test_questions_that_are_answered_whole_open_no_transaction(store: Store) -> 
 
 
 @on_postgres
+def test_options_of_the_address_hold_beside_ours(store: Store) -> None:
+    wanted = "-c statement_timeout=7000 -c application_name=ours"
+    other = Store(store.url.update_query_dict({"options": wanted}).render_as_string(hide_password=False))
+    for open_ in (other.reading, other.writing):
+        with open_(SYSTEM) as session:
+            shown = [
+                fetch_value(session, f"SHOW {name}")
+                for name in ("statement_timeout", "application_name", "lock_timeout")
+            ]
+        assert shown == ["7s", "ours", "10s"]
+    other.close()
+
+
+@on_postgres
 def test_a_connection_that_died_while_it_rested_is_noticed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with store.reading(SYSTEM) as session:
         died = fetch_value(session, PID)

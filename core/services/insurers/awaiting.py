@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -465,8 +464,7 @@ def get_insurer(session: ScopedSession, provider_id: UUID) -> InsurerRow:
 
 def get_connection_host(segment: str, *, is_live: bool) -> str:
     """Return the host of an insurer's URL; the rest of the URL may contain credentials."""
-    address = settings().insurer_url(segment, is_live=is_live)
-    return urlsplit(address).netloc.rpartition("@")[2] if address else DELEGATED
+    return connections.find_host(segment, is_live=is_live) or DELEGATED
 
 
 def _sum_sales(session: ScopedSession, provider_by_product: dict[UUID, UUID]) -> tuple[Counter[UUID], Counter[UUID]]:

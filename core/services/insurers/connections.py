@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -11,6 +12,12 @@ from core.settings import settings
 from core.states.policies import SubmissionState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import InsurerConnection, Provider, Submission
+
+
+def find_host(segment: str, *, is_live: bool) -> str | None:
+    """Return the host of an insurer's address in a mode, without the path and without credentials; None without one."""
+    address = settings().insurer_url(segment, is_live=is_live)
+    return urlsplit(address).netloc.rpartition("@")[2] if address else None
 
 
 def is_connected() -> sa.ColumnElement[bool]:

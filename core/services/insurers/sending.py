@@ -17,6 +17,7 @@ from sqlmodel import col
 from core import clock, seal
 from core.insurers.answers import InsurerAnswer, InsurerFault
 from core.services.audit import log as audit
+from core.services.insurers import connections
 from core.services.people import personal
 from core.services.policies import changes, policies
 from core.settings import settings
@@ -153,6 +154,11 @@ class Job:
     def actor(self) -> str:
         """The insurer's name in the audit log."""
         return f"insurer {self.segment}"
+
+    @property
+    def host(self) -> str | None:
+        """The host of the address that this process has for the insurer: who answers there is the insurer here."""
+        return connections.find_host(self.segment, is_live=self.is_live)
 
 
 def has_due(session: ScopedSession, insurer: Insurer) -> bool:
@@ -350,6 +356,7 @@ def _accept_pending(session: ScopedSession, case: _Case) -> None:
         expected_version=policy.version,
         insurer_accepted=True,
         policy_number=answer.policy_number,
+        host=case.job.host,
     )
 
 
@@ -370,7 +377,8 @@ def _decline_pending(session: ScopedSession, case: _Case) -> None:
     """Decline the policy as the desk would: the whole premium is refunded."""
     policy = case.policy
     _store_answer(case.submission, case.answer)
-    changes.decline(session, policy.id, actor=case.job.actor, reason=case.reason, expected_version=policy.version)
+    by = {"actor": case.job.actor, "host": case.job.host}
+    changes.decline(session, policy.id, reason=case.reason, expected_version=policy.version, **by)
 
 
 def _decline_active(session: ScopedSession, case: _Case) -> None:
@@ -413,4 +421,5 @@ def _record(
     session: ScopedSession, job: Job, action: str, *, after: dict[str, Any], before: dict[str, Any] | None = None
 ) -> None:
     subject = audit.subject_of("policy", job.policy_id)
+    after = {**after, "host": job.host}
     audit.write(session, actor=job.actor, action=action, subject=subject, before=before, after=after)

@@ -126,7 +126,7 @@ class PolicyChange:
     refund: Refund | None = None
 
 
-def activate(
+def activate(  # noqa: PLR0913 - all that may be given by hand, and where the insurer answered
     session: ScopedSession,
     policy_id: UUID,
     *,
@@ -136,11 +136,13 @@ def activate(
     policy_number: str | None = None,
     start_on: date | None = None,
     expiration_on: date | None = None,
+    host: str | None = None,
 ) -> PolicyChange:
     """Put a pending policy in force, with the insurer's number and dates where it gave them (contract S20).
 
     What is missing is set as `activation_preview` says. `insurer_accepted` is true when the insurer's connection said
-    so, or how somebody at the desk knows it; otherwise the policy is issued by hand and still waits for its insurer.
+    so, at `host`, or how somebody at the desk knows it; otherwise the policy is issued by hand and still waits for its
+    insurer.
     InvalidInput for a number that is taken and for dates beyond the premium.
     """
     policy = _get_for_update(session, policy_id, expected_version, PolicyAction.ACTIVATE)
@@ -164,6 +166,7 @@ def activate(
         "expiration_date": clock.to_wire(expiration_at),
         "backdated_days": _days_back(start_at) or None,
         "insurer_accepted": word,
+        **({"host": host} if host else {}),
     }
     action = _ISSUED[0] if word else _ISSUED[1]
     change = _save_change(session, policy, cover, actor=actor, action=action, after=after)
@@ -229,8 +232,17 @@ def preview_activation(
     )
 
 
-def decline(session: ScopedSession, policy_id: UUID, *, actor: str, reason: str, expected_version: int) -> PolicyChange:
-    """End a pending policy that the insurer does not want; the whole premium and every commission go back.
+def decline(
+    session: ScopedSession,
+    policy_id: UUID,
+    *,
+    actor: str,
+    reason: str,
+    expected_version: int,
+    host: str | None = None,
+) -> PolicyChange:
+    """End a pending policy that the insurer does not want; the whole premium and every commission go back. `host` is
+    where the insurer said so by its connection.
 
     StateForbids, with the claims in its detail, while a claim on the policy is open or when one was paid. NotAllowed
     for somebody on the staff whose own the policy is.
@@ -244,7 +256,7 @@ def decline(session: ScopedSession, policy_id: UUID, *, actor: str, reason: str,
     )
     policy.declined_at = clock.now()
     settle_submission(session, policy.id, SubmissionState.DECLINED, note=reason_text)
-    after = {"reason": reason_text, "refund": f"{refund.price.total:.2f}"}
+    after = {"reason": reason_text, "refund": f"{refund.price.total:.2f}", **({"host": host} if host else {})}
     return _save_change(session, policy, cover, actor=actor, action="policy declined", after=after, refund=refund)
 
 

@@ -26,6 +26,7 @@ from core.store.access.statements import (
     NOTIFY_SECONDS,
     PAGE_COST,
     WRITTEN,
+    add_options,
     driver_connection,
     gave_way,
     install_transaction_events,
@@ -132,7 +133,7 @@ def open_engine(url: sa.URL) -> sa.Engine:
         max_overflow=8,
         # The one used last is used next, and needs no ping.
         pool_use_lifo=True,
-        connect_args={"options": _PG_OPTIONS, "connect_timeout": 5},
+        connect_args={"options": add_options(_PG_OPTIONS, url), "connect_timeout": 5},
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,
     )
@@ -167,7 +168,7 @@ def open_counter(url: sa.URL) -> sa.Engine:
         url,
         pool_size=4,
         max_overflow=4,
-        connect_args={"options": f"{_PG_OPTIONS} -c synchronous_commit=off", "connect_timeout": 5},
+        connect_args={"options": add_options(f"{_PG_OPTIONS} -c synchronous_commit=off", url), "connect_timeout": 5},
         isolation_level="AUTOCOMMIT",
         pool_reset_on_return=None,
         hide_parameters=True,

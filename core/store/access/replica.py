@@ -14,7 +14,13 @@ from sqlalchemy.exc import DBAPIError
 from core import clock, telemetry
 from core.errors import StoreUnavailable
 from core.store.access.scope import REPLICA_STATUS, Scope, ScopedSession
-from core.store.access.statements import PAGE_COST, RETRIED_SQLSTATES, install_transaction_events, translate_db_errors
+from core.store.access.statements import (
+    PAGE_COST,
+    RETRIED_SQLSTATES,
+    add_options,
+    install_transaction_events,
+    translate_db_errors,
+)
 
 AWAY, BEHIND, ANOTHER = "away", "behind", "no replica of this store"
 _LOOKS_EVERY_SECONDS: Final = 0.02
@@ -178,7 +184,7 @@ def _reading_engine(url: sa.URL) -> sa.Engine:
         pool_size=_CONNECTIONS,
         max_overflow=_CONNECTIONS // 2,
         pool_pre_ping=True,
-        connect_args={"options": _OPTIONS, **patience},
+        connect_args={"options": add_options(_OPTIONS, url), **patience},
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,
     )

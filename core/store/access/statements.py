@@ -34,6 +34,11 @@ _COLUMNS: Final = re.compile(r'(?<=SELECT )[\w.", ]{120,}?(?= FROM )')
 _BEGAN: Final = "slow_statement_began"
 
 
+def add_options(ours: str, url: sa.URL) -> str:
+    """Return our settings of a session, and behind them, so that they win, those in the `options` of the address."""
+    return " ".join([ours, *url.normalized_query.get("options", ())])
+
+
 def watch(engine: sa.Engine) -> None:
     """Time what SQLAlchemy executes on this engine."""
 

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import IO, Any
 
@@ -94,7 +95,7 @@ def _into_sqlite(store: Store, source: Path) -> str | None:
     kept = None
     if target.exists():
         _settle(_driver(store), target)
-        kept = _aside(target.name)
+        kept = _aside(target.name, lambda name: target.with_name(name).exists())
         os.link(target, target.with_name(kept))
     arriving.replace(target)
     local_files.sync(target.parent)
@@ -136,7 +137,8 @@ def _into_postgres(store: Store, folder: Path, version: str) -> str | None:
     with store.writers.begin() as connection:
         _take_time(connection)
         _refuse_others(connection)
-        kept = _aside("public") if sa.inspect(connection).get_table_names() else None
+        inspector = sa.inspect(connection)
+        kept = _aside("public", inspector.has_schema) if inspector.get_table_names() else None
         if kept:
             connection.exec_driver_sql(f'ALTER SCHEMA public RENAME TO "{kept}"')
             connection.exec_driver_sql("CREATE SCHEMA public")
@@ -208,8 +210,10 @@ def _take_time(connection: sa.Connection) -> None:
         connection.exec_driver_sql(f"SET LOCAL {setting} = 0")
 
 
-def _aside(name: str) -> str:
-    return f"{name}_before_{clock.now():%Y%m%d_%H%M%S}"
+def _aside(name: str, is_taken: Callable[[str], bool]) -> str:
+    """Return the name under which what stood there is kept; of several in one second the later ones are numbered."""
+    first = f"{name}_before_{clock.now():%Y%m%d_%H%M%S}"
+    return next(each for each in chain([first], (f"{first}_{n}" for n in count(2))) if not is_taken(each))
 
 
 def rewrite(store: Store) -> None:

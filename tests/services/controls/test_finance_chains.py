@@ -15,7 +15,7 @@ from core.desk import closing
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import changes as catalogue_changes
-from core.services.catalogue import product_list, rate_changes, share_changes
+from core.services.catalogue import key_admin, keys, product_list, rate_changes, share_changes
 from core.services.catalogue.product_list import ProductDetail
 from core.services.compliance import remembering
 from core.services.finance import adjustments, agreements, journal
@@ -277,16 +277,19 @@ def test_nobody_says_that_the_insurer_ends_a_policy_of_their_own(finance: Financ
     cancel(finance, policy, by="oye", by_insurer=False)
 
 
-@pytest.mark.parametrize("by_key", [False, True], ids=["at the desk", "by a key of theirs"])
+@pytest.mark.parametrize("issuer", [None, "root", "nobody"], ids=["at the desk", "by a key of theirs", "by anybody's"])
 def test_who_sold_a_policy_does_not_alone_approve_that_its_premium_goes_back(
-    finance: Finance, partner: Partner, *, by_key: bool
+    finance: Finance, partner: Partner, issuer: str | None
 ) -> None:
     """A premium that nobody paid, of a customer that nobody is; others cancel, and pay, in good faith."""
     seller = partner.seller(is_live=True)
     root = finance.people["root"].actor
-    if by_key:
+    if issuer:
+        terminal, by = "command line, eve at desk-1", "root@f.example" if issuer == "root" else None
+        fields = {"distributor": "Swift Lenders", "mode": "live", "name": "Counter"}
         with finance.store.writing(Scope.system()) as session:
-            audit.write(session, actor=root, action="key issued", subject=seller.actor)
+            key = key_admin.issue_by_command(session, fields, terminal=terminal, by=by).key
+            seller = replace(seller, actor=keys.authenticate(session, key).actor)
     else:
         seller = replace(seller, actor=root, source="desk")
     with clock.freeze(NOW - timedelta(days=30)), finance.store.writing(partner.scope(is_live=True)) as session:

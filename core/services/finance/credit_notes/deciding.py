@@ -140,11 +140,15 @@ def approve(
 
 
 def _has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
-    """True for who opened the account that ended the policy, sold or renewed it, or issued the key by which it was."""
+    """True for who opened the account that ended the policy, sold or renewed it, or issued the key by which it was.
+
+    A key of the command line that names no admin may be anybody's.
+    """
     log = audit.list_history(session, audit.subject_of("policy", _get_policy(session, row).id))
     sellers = {entry.actor for entry in log if entry.action in _SALES}
+    is_theirs = sa.or_(col(AuditEntry.actor) == by.actor, col(AuditEntry.actor).startswith("command line, "))
     issued = sa.select(col(AuditEntry.id)).where(
-        col(AuditEntry.subject).in_(sellers), col(AuditEntry.action) == "key issued", col(AuditEntry.actor) == by.actor
+        col(AuditEntry.subject).in_(sellers), col(AuditEntry.action) == "key issued", is_theirs
     )
     is_seller = by.actor in sellers or session.execute(issued.limit(1)).first() is not None
     return is_seller or role_grants.has_opened(session, row.made_by, by=by.actor)
