@@ -295,7 +295,11 @@ def saving_texts(product: ProductDetail, seen: int) -> Action:
 
 
 def _look_again(product_id: UUID) -> None:
-    st.session_state[f"{_TEXTS}.seen"] = products.read_now(product_id).version
+    """Take the present version over, with the texts in which nothing was typed."""
+    found, product = st.session_state[f"{_TEXTS}.found"], products.read_now(product_id)
+    typed = {key: st.session_state[key] for key in found if st.session_state[key] != found[key]}
+    _begin(product)
+    st.session_state.update(typed)
     actions.refuse(_TEXTS, f"{products.CHANGED}save it again to let it stand.")
 
 
@@ -324,8 +328,9 @@ def draw_texts(product: ProductDetail) -> None:
 
 
 def _begin(product: ProductDetail) -> None:
-    for name in _FIELDS:
-        st.session_state[f"{_TEXTS}.{name}"] = getattr(product, name) or ""
+    found = {f"{_TEXTS_PREFIX}{name}": getattr(product, name) or "" for name in _FIELDS}
+    st.session_state.update(found)
+    st.session_state[f"{_TEXTS}.found"] = found
     st.session_state[f"{_TEXTS}.of"], st.session_state[f"{_TEXTS}.seen"] = product.id, product.version
     actions.forget(_TEXTS)
 

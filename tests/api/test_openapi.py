@@ -38,12 +38,6 @@ def valid(instance: Any, schema: Any) -> None:
     Draft202012Validator(whole).validate(instance)
 
 
-@pytest.fixture
-def other_document(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A document of another day or address is kept beside the one of other tests, which takes a second to make."""
-    monkeypatch.setattr(openapi, "_document_of", functools.cache(openapi._document_of.__wrapped__))
-
-
 @pytest.mark.long
 def test_document_is_valid() -> None:
     validate(api.openapi())
@@ -103,15 +97,25 @@ def kinds(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return [kind for kind in schema.get("anyOf", [schema]) if kind.get("type") not in {"null", "array"}]
 
 
-@pytest.mark.usefixtures("other_document")
-def test_an_example_has_the_dates_of_the_day_on_which_the_document_is_read() -> None:
+def test_a_document_has_the_dates_of_the_day_on_which_it_is_read_and_the_address_of_the_desk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A server that has run for a day gives no start of cover that has passed."""
-    with clock.freeze(clock.now() + timedelta(days=400)):
-        bodies = {cover.path: cover.request for cover in COVERS}
-        paths = api.openapi()["paths"]
-        assert bodies.keys() <= paths.keys()
-        for path, body in bodies.items():
-            request.validate(body, paths[path]["post"]["requestBody"]["content"]["application/json"]["example"])
+    # Kept beside the document of the other tests, which takes a second to make.
+    monkeypatch.setattr(openapi, "_document_of", functools.cache(openapi._document_of.__wrapped__))
+    monkeypatch.setenv("COVERDESK_BASE_URL", "https://desk.example.com")
+    settings.cache_clear()
+    try:
+        with clock.freeze(clock.now() + timedelta(days=400)):
+            document = api.openapi()
+            assert [each["url"] for each in document["servers"]] == ["https://desk.example.com/v1", "/v1"]
+            bodies, paths = {cover.path: cover.request for cover in COVERS}, document["paths"]
+            assert bodies.keys() <= paths.keys()
+            for path, body in bodies.items():
+                request.validate(body, paths[path]["post"]["requestBody"]["content"]["application/json"]["example"])
+    finally:
+        monkeypatch.undo()
+        settings.cache_clear()
 
 
 def test_schemas_speak_json_schema_and_nothing_else() -> None:
@@ -279,17 +283,6 @@ def test_operations_are_named_for_a_generator() -> None:
     assert len(names) == len(OPERATIONS)
     assert all(re.fullmatch(rf"({VERBS})_[a-z_]+", name) for name in names)
     assert {"list_purchases", "search_policies", "get_claim", "buy_insurer_a_comprehensive", "upload_file"} <= names
-
-
-@pytest.mark.usefixtures("other_document")
-def test_servers_begin_with_the_address_of_the_desk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COVERDESK_BASE_URL", "https://desk.example.com")
-    settings.cache_clear()
-    try:
-        assert [each["url"] for each in api.openapi()["servers"]] == ["https://desk.example.com/v1", "/v1"]
-    finally:
-        monkeypatch.undo()
-        settings.cache_clear()
 
 
 def test_a_download_is_bytes_of_each_type_that_is_kept() -> None:

@@ -3,9 +3,11 @@
 import re
 
 from playwright.sync_api import Page, expect
+from sqlmodel import col
 
 from core.services.people import sign_in, staff
 from core.store.access import Scope
+from core.store.schema.tables import Staff
 from tests.e2e.conftest import PASSWORD, Desk, Visit, email, settled
 
 
@@ -75,6 +77,34 @@ def test_a_disabled_account_is_out_at_the_next_click(page: Page, desk: Desk) -> 
     settled(page)
     expect(page.get_by_role("link", name="Purchases")).to_be_hidden()
     expect(page.get_by_test_id("stSidebarNav")).to_be_hidden()
+
+
+def test_what_ends_below_an_open_dialog_is_said_beside_it(visit: Visit, desk: Desk) -> None:
+    page = visit("compliance", "/complaints")
+    page.get_by_role("button", name="Register a complaint").click()
+    dialog, refused = page.get_by_role("dialog"), page.locator(".st-key-access-refused")
+    dialog.get_by_label("Name").fill("Ada Obi")
+
+    def assert_refused(text: str) -> None:
+        dialog.get_by_role("button", name="Register it").click()
+        expect(refused).to_contain_text(text)
+        expect(dialog.get_by_label("Name")).to_have_value("Ada Obi")
+        over, below = page.get_by_test_id("stDialog").bounding_box(), refused.bounding_box()
+        assert over
+        assert below
+        assert over["y"] + over["height"] <= below["y"]
+
+    person = col(Staff.id) == desk.people["compliance"]
+    with desk.store.writing(Scope.system()) as session:
+        session.change(Staff, person, roles=["finance"])
+    assert_refused("Your account does not have this: it needs the role compliance.")
+    with desk.store.writing(Scope.system()) as session:
+        session.change(Staff, person, roles=["compliance"])
+    other = page.context.new_page()
+    other.goto("/complaints")
+    other.get_by_role("button", name="Sign out").click()
+    other.get_by_label("E-mail", exact=True).wait_for()
+    assert_refused("Your sign-in has ended. Copy what you have typed")
 
 
 def test_an_address_that_the_role_lacks_refuses(visit: Visit) -> None:

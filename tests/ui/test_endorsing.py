@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import clock
 from core.covers.claims.lines import MotorClaimRequest
 from core.covers.fields import build_example
 from core.covers.insurers import insurer_a
@@ -16,6 +17,8 @@ from core.services.claims.intake import lodging
 from core.services.files.links import Owner
 from core.services.people import staff
 from core.services.people.staff import Person
+from core.services.policies import policies
+from core.services.selling import endorsing
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
@@ -115,6 +118,28 @@ def test_a_version_holds_until_the_day_before_the_next_unless_that_began_earlier
 def active_plate(store: Store, sale: Sale) -> str:
     with store.reading(Scope.system()) as session:
         return str(session.get_one(Policy, sale.policy_id).submitted["registration_number"])
+
+
+def test_what_somebody_else_endorsed_meanwhile_is_shown_and_stays(
+    screen: Screen, store: Store, active: Sale, ope: Person
+) -> None:
+    at = press(opened(screen, ope, active.policy_id), "Endorse")
+    at.text_input(key="decision.field.changes.address").set_value("2 Second Street")
+    at.text_input(key="decision.field.reason").set_value("Moved house")
+    at.text_input(key="decision.field.requested_by").set_value("The owner")
+    with store.writing(Scope.system()) as session:
+        words_of = {"reason": "Married", "requested_by": "The owner"}
+        version = policies.get_state(session, active.policy_id).version
+        day, seen = clock.today(), {"expected_version": version, "by": ope}
+        endorsing.endorse(session, active.policy_id, {"last_name": "Obi"}, effective_on=day, **words_of, **seen)
+    confirm(at)
+    assert "Somebody else changed this policy" in texts(at)
+    assert "Last name is **Obi** now." in texts(at)
+    confirm(at)
+    assert "The policy has endorsement 2." in texts(at)
+    with store.reading(Scope.system()) as session:
+        _, last = policies.find_rows(session, active.policy_id)
+    assert [change["field"] for change in last.changes] == ["address"]
 
 
 def test_while_a_claim_is_open_the_form_says_so_and_asks_for_contacts_alone(

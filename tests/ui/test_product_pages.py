@@ -13,7 +13,7 @@ from core import clock
 from core.covers.insurers import insurer_a
 from core.covers.tariff import Figure
 from core.errors import InvalidInput
-from core.services.catalogue import product_list, rate_changes
+from core.services.catalogue import changes, product_list, rate_changes
 from core.services.catalogue.product_list import ProductDetail
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
@@ -326,3 +326,19 @@ def test_texts_are_shown_as_they_will_be_and_saved(screen: Screen, store: Store)
     at.text_area(key="texts.description").set_value("Long enough to say something.").run()
     press(at, "Save the texts")
     assert seen(store, CAR).key_benefits == "<p>Fast</p>"
+
+
+def test_texts_that_somebody_else_saved_meanwhile_stay_where_nothing_was_typed(screen: Screen, store: Store) -> None:
+    at = open_page(screen, ONE, id=str(CAR))
+    at.text_area(key="texts.how_to_claim").set_value("Call us within a day.").run()
+    was = seen(store, CAR)
+    names = ("description", "key_benefits", "how_it_works", "how_to_claim")
+    theirs = {name: getattr(was, name) or "" for name in names} | {"description": "What the other admin wrote."}
+    with store.writing(Scope.system()) as session:
+        changes.change_texts(session, CAR, theirs, seen_version=was.version, by=CHECKER)
+    press(at, "Save the texts")
+    assert "Nothing of yours was written" in texts(at)
+    assert at.text_area(key="texts.description").value == "What the other admin wrote."
+    press(at, "Save the texts")
+    now = seen(store, CAR)
+    assert (now.description, now.how_to_claim) == ("What the other admin wrote.", "Call us within a day.")

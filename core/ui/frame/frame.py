@@ -30,6 +30,7 @@ from core.ui.kit import words
 LOGO, MARK, ICON = (str(Path(ROOT, "docs", name)) for name in ("logo.svg", "icon.svg", "icon.png"))
 LOOK = Path(__file__).parents[1] / "browser" / "look.css"
 _SWITCH, _WAITING, _HOME = "mode_switch", "waiting_claims", "home_screen"
+_REFUSED = "access-refused"
 _LIVE, _TEST = "Live", "Test"
 
 
@@ -95,14 +96,17 @@ def require(*roles: str) -> Person:
     person = current()
     if person is None:
         # What was typed goes with the session, as another person may be here by now.
-        st.warning(
-            "Your sign-in has ended. Copy what you have typed and want to keep, then reload the page to sign in again.",
-            icon=":material/lock_clock:",
-        )
+        with st.container(key=_REFUSED):
+            st.warning(
+                "Your sign-in has ended. Copy what you have typed and want to keep, then reload the page to sign in"
+                " again.",
+                icon=":material/lock_clock:",
+            )
         st.stop()
     if roles and not person.has_role(*roles):
         needed = " or ".join(roles)
-        st.error(f"Your account does not have this: it needs the role {needed}.", icon=":material/block:")
+        with st.container(key=_REFUSED):
+            st.error(f"Your account does not have this: it needs the role {needed}.", icon=":material/block:")
         st.stop()
     return person
 

@@ -3,7 +3,7 @@
 Beside them the button that sends the certificate by e-mail, the calls about renewals, and the switch of reminders.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
@@ -490,8 +490,9 @@ class _Present(Field):
                 actions.blame(actions.DIALOG, question.name)
 
     def read(self, key: str) -> dict[str, str]:
-        """Return every value as it stands there, changed or not."""
-        return {name: str(st.session_state.get(f"{key}.{name}") or "") for name in self.present}
+        """Return the values that the person changed: what stands as it was found may be newer by now."""
+        typed = {name: str(st.session_state.get(f"{key}.{name}") or "") for name in self.present}
+        return {name: text for name, text in typed.items() if text != self.present[name]}
 
     @property
     def names(self) -> list[str]:
@@ -510,6 +511,7 @@ def _endorsing(seen: _Seen) -> Action:
         says="Change what is different now. Cover, days, sums and price stay as they were sold. It costs nothing: the"
         f" premium stays as it is. The certificate shows it at once; the insurer is still to be told.{limited}",
         fields=[
+            lambda _: _show_newer(seen, present, questions.of(model)),
             _Present("changes", "", form_questions=questions.of(model), present=present),
             Day(
                 "effective_on",
@@ -525,6 +527,17 @@ def _endorsing(seen: _Seen) -> Action:
         work=lambda session, typed, by: _endorse(session, seen, typed, by),
         done=lambda number: f"The policy has endorsement {number}. Its insurer is still to be told.",
     )
+
+
+def _show_newer(seen: _Seen, present: Mapping[str, str], form_questions: Sequence[Question]) -> None:
+    """Show what somebody else endorsed while the dialog was open; it stays unless the same field is changed here."""
+    if seen.now is None:
+        return
+    with reading(seen.scope) as session:
+        _, newer, _ = endorsing.list_values(session, seen.policy_id)
+    for each in form_questions:
+        if (text := newer.get(each.name, "")) != present[each.name]:
+            st.caption(f"{words.plain(each.label)} is **{words.plain(text)}** now.")
 
 
 def _endorse(session: ScopedSession, seen: _Seen, typed: Values, by: Person) -> int:
