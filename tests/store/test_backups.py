@@ -11,6 +11,7 @@ from sqlmodel import SQLModel
 from core import clock
 from core.desk import store_check
 from core.errors import InvalidInput, StateForbids
+from core.services.catalogue import shipped
 from core.settings import settings
 from core.store.access import Scope, Store, engine
 from core.store.operations import backups
@@ -82,6 +83,8 @@ def contents(store: Store) -> dict[str, list[str]]:
 def test_a_business_moves_from_sqlite_to_postgresql_by_its_backup(store: Store, tmp_path: Path) -> None:
     before = Store(f"sqlite:///{tmp_path / 'before.db'}")
     migrating.migrate(before)
+    with before.writing(SYSTEM) as session:
+        shipped.load_catalogue(session)
     demonstration_copy(before, purchases=60, seed=3, until=UNTIL)
     manifest = backups.make(before, tmp_path / "backup.tar", progress=nothing)
     assert backups.is_move(store, manifest)

@@ -30,7 +30,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.errors import InvalidInput, StateForbids
 from core.store.access import Scope, Store
-from core.store.access.sqlite import sqlite
+from core.store.access.sqlite import reading_engine
 from core.store.access.statements import driver_connection
 from core.store.operations import blob_storage, local_files, secret_mark
 from core.store.schema import migrating, versions
@@ -141,13 +141,15 @@ def _of_postgres(store: Store, folder: Path) -> Iterator[Path]:
 
 def _write_rows(source: Path, folder: Path) -> None:
     """Write the tables of a SQLite file as PostgreSQL copies them out; both have the same ones at one version."""
-    with closing(sqlite.connect(str(source))) as connection:
-        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-        for (table,) in tables.fetchall():
-            rows = connection.execute(f'SELECT * FROM "{table}"')  # noqa: S608 - a name of the schema
+    engine = reading_engine(sa.URL.create("sqlite", database=str(source)), connections=1)
+    with engine.connect() as connection:
+        driver: Any = driver_connection(connection)
+        for table in sa.inspect(connection).get_table_names():
+            rows = driver.execute(f'SELECT * FROM "{table}"')  # noqa: S608 - a name of the schema
             with (folder / f"{table}{_ROWS}").open("w", newline="") as file:
                 file.write(_as_line(column[0] for column in rows.description))
                 file.writelines(map(_as_line, rows))
+    engine.dispose()
 
 
 def _as_line(values: Iterable[Any]) -> str:
