@@ -72,6 +72,7 @@ def test_a_book_is_sold_as_single_sales_are(store: Store, partner: Partner) -> N
     book = lender.read(as_csv([borrower, *(loan(number) for number in range(2, 100))], (*HEADING, "nin")))
     assert book.state == "validated", book.refusal
     assert (book.preview["valid"], book.preview["premium"]) == (99, "56925.00")
+    assert len(book.preview["largest"]) == 10
     done = lender.carry_out(book)
     assert (done.state, done.done_rows, done.done_minor) == ("done", 99, 5_692_500)
     for entity in (Purchase, Policy, Certificate, Submission):

@@ -266,6 +266,7 @@ def test_every_page_of_a_credit_note_reads_as_its_figures(copy: str, steps: int)
     rows = [row for page in read for row in rows_of(page)]
     wanted = [f"Step {at} of it day {at} of {steps}, at the rate ₦{at:,}.25" for at in range(1, steps + 1)]
     assert [row for row in rows if row.startswith("Step ")] == wanted
+    assert rows.index(wanted[-1]) < rows.index("Payment")
     assert find_overflows(content, margin=MARGIN) == []
 
 

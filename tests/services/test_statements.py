@@ -343,7 +343,11 @@ def test_the_workbook_has_the_lines_and_the_pdf_the_balances(finance: Finance, p
         first = statement_files.render(paper, statement_reading.batches_of(session, made))
         second = statement_files.render(paper, statement_reading.batches_of(session, made))
     assert first == second
-    assert len(cells((tmp_path / "s.xlsx").read_bytes())) == paper.lines + 3
+    table = cells((tmp_path / "s.xlsx").read_bytes())
+    assert len(table) == paper.lines + 3
+    with finance.reading() as session:
+        heading = b"".join(statement_reading.csv_of(session, session.get_one(Statement, made))).split(b"\r\n")[0]
+    assert list(table[0].values()) == heading.decode().split(",")
     (tmp_path / "s.pdf").write_bytes(first)
     command = ["pdftotext", "-layout", tmp_path / "s.pdf", "-"]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -9,7 +9,7 @@ from alembic import command
 from sqlmodel import col
 
 from core import clock
-from core.errors import OtherRelease
+from core.errors import OtherRelease, StoreUnavailable
 from core.store.access import Scope, ScopedSession, Store, write_only_at
 from core.store.schema import migrating, versions
 from core.store.schema.tables import OneTimeTicket
@@ -71,6 +71,16 @@ def test_a_statement_that_the_newer_tables_refuse_is_no_defect_of_ours(serving: 
     )
     with pytest.raises(OtherRelease), serving.writing(SYSTEM) as session:
         write(session)
+
+
+def test_what_is_read_of_tables_that_are_others_by_now_is_not_available(serving: Store) -> None:
+    change(
+        serving,
+        "ALTER TABLE one_time_ticket RENAME COLUMN ticket_hash TO ticket",
+        "ALTER TABLE one_time_ticket ADD COLUMN newer INTEGER",
+    )
+    with pytest.raises(StoreUnavailable, match="try again shortly"), serving.reading(SYSTEM) as session:
+        count(session)
 
 
 def test_who_migrates_writes_into_a_store_of_any_version(store: Store) -> None:
