@@ -101,6 +101,21 @@ def test_a_migration_waits_for_a_write_that_has_begun(serving: Store) -> None:
 
 
 @on_postgres
+def test_a_migration_that_waits_in_vain_changes_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0093")
+    monkeypatch.setattr(migrating, "_WRITES_END_WITHIN", "1ms")
+    with store.engine.connect() as backing_up:
+        assert versions.version_of(backing_up) == "0093"
+        with pytest.raises(StoreUnavailable) as refused:
+            migrating.migrate(store)
+    assert refused.value.reason == "canceling statement due to lock timeout"
+    assert versions.version(store) == "0093"
+    migrating.migrate(store)
+    assert versions.version(store) == versions.newest()
+
+
+@on_postgres
 def test_a_write_waits_for_a_migration(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with store.writers.begin() as connection:
         command.downgrade(migrating._config(connection), "0093")
