@@ -1,6 +1,10 @@
 """The deployments set variables that exist, all that are required, and refuse to start with what is left empty."""
 
+import os
 import re
+import signal
+import subprocess
+from contextlib import suppress
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -171,6 +175,25 @@ def test_units_run_commands_that_exist() -> None:
     text = "".join(unit.read_text() for unit in UNITS)
     assert set(re.findall(r"bin/coverdesk (\w+)", text)) <= set(COMMANDS)
     assert (DEPLOY / "backup.sh").read_text().count("coverdesk backup") == 1
+
+
+def test_a_nightly_backup_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
+    waiting = tmp_path / "sleep"
+    waiting.write_text("#!/bin/sh\necho waiting\nexec /bin/sleep 3600\n")
+    waiting.chmod(0o700)
+    words = ["sh", DEPLOY / "backup.sh", tmp_path, "3", "nightly"]
+    path = {"PATH": f"{tmp_path}:{os.defpath}"}
+    with subprocess.Popen(words, env=path, stdout=subprocess.PIPE, text=True, start_new_session=True) as nightly:
+        assert nightly.stdout is not None
+        assert nightly.stdout.readline() == "waiting\n"
+        nightly.terminate()
+        try:
+            # It ends once nobody has the other end of the pipe any more.
+            assert nightly.communicate(timeout=30)[0] == ""
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(nightly.pid, signal.SIGKILL)
+    assert nightly.returncode == 0
 
 
 def test_every_variable_in_the_operators_page_exists() -> None:

@@ -325,6 +325,8 @@ ConstraintRefused = IntegrityError
 RETRIED_SQLSTATES = {"40001", "40P01"}
 # What a standby answers to who writes, and a server on which the role lacks a right.
 _CANNOT_WRITE = {"25006", "42501"}
+# A column or a table that is not there: no statement of ours asks for one in a store of our own version.
+_OTHER_TABLES = {"42703", "42P01"}
 
 
 def gave_way(error: Exception) -> bool:
@@ -334,7 +336,7 @@ def gave_way(error: Exception) -> bool:
 
 @contextmanager
 def translate_db_errors(*, is_writing: bool = False) -> Iterator[None]:
-    """Raise StoreUnavailable for driver errors that mean the database is unavailable, busy or full.
+    """Raise StoreUnavailable for driver errors that mean the database is unavailable, busy, full or of other tables.
 
     To who is writing, a database that cannot be written is unavailable too; to who reads, a write is a defect of ours.
     """
@@ -343,6 +345,8 @@ def translate_db_errors(*, is_writing: bool = False) -> Iterator[None]:
     except DBAPIError as error:
         state = getattr(error.orig, "sqlstate", None) or ""
         local_files.notice(error)
+        if _wanted.version is not None and state in _OTHER_TABLES:
+            raise OtherRelease(_get_reason(error.orig)) from error
         is_unavailable = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
         is_unavailable = is_unavailable or (is_writing and state in _CANNOT_WRITE)
         if is_unavailable or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED_SQLSTATES):
