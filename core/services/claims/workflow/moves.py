@@ -59,7 +59,7 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     claim.claim_status = transition.to
     if transition.column:
         setattr(claim, transition.column, move.amount_minor)
-    _apply_effects(claim, transition, person, move.inputs)
+    _apply_effects(session, claim, transition, person, move.inputs)
     at = claim_changes.next_instant(claim)
     if Effect.SETS_APPROVER in transition.effects:
         claim_changes.record_approval(session, claim, person=person, at=at)
@@ -101,11 +101,18 @@ def _renew_approval(
     return claim_changes.save_change(session, claim, before, person=person, action="claim approved anew")
 
 
-def _apply_effects(claim: Claim, transition: ClaimTransition, person: Person, inputs: TransitionInput) -> None:
+def _apply_effects(
+    session: ScopedSession, claim: Claim, transition: ClaimTransition, person: Person, inputs: TransitionInput
+) -> None:
     claim.decline_reason = inputs.reason or submitted.NOT_DECLINED
     if transition.start == ClaimStatus.DECLINED:
         claim.second_of = None
-    if claim.assigned_to is None and transition.to != ClaimStatus.VIEWED and person.has_role(*CLAIMS_ROLES):
+    if (
+        transition.to != ClaimStatus.VIEWED
+        and person.has_role(*CLAIMS_ROLES)
+        and claim.assigned_to != person.id
+        and claim.assigned_to not in staff.list_active(session, *CLAIMS_ROLES)
+    ):
         # Who decides on a claim that nobody has takes it; who looks at it does not.
         claim.assigned_to = person.id
     if Effect.CLEARS_APPROVAL in transition.effects:
