@@ -12,7 +12,7 @@ if [ "${3:-}" != nightly ]; then
     once
     exit
 fi
-trap 'exit 0' TERM INT
+trap 'kill "$!" 2>/dev/null; exit 0' TERM INT
 while true; do
     now=$(date -u +%s)
     sleep "$(((26 * 3600 - now % 86400) % 86400 + 1))" & wait $!

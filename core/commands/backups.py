@@ -102,6 +102,8 @@ def restore(
     # Whoever was erased after the backup was made, by the list beside it and by the store that stood there.
     _erase_again(remembered)
     out.print(f"[green]✓[/] The store is what it was at {manifest.made_at}, with {manifest.files:,} uploaded files.")
+    if backups.is_move(store(), manifest):
+        out.print("It was a SQLite store and is a PostgreSQL one now: run `coverdesk check` before it is served.")
     if previous_path:
         out.print(f"What stood there before is kept as {previous_path}; remove it when it is no longer wanted.")
 

@@ -21,12 +21,10 @@ def issue_key(
     distributor: Annotated[str, typer.Option(help="The distributor's name; in any case; made when it is new.")],
     mode: Annotated[str, typer.Option(help="test or live.")],
     name: Annotated[str, typer.Option(help="What the key is for.")] = "issued by command",
-    by: Annotated[str | None, typer.Option(metavar="EMAIL", help="The admin who issues it, for the controls.")] = None,
 ) -> None:
     """Print a new key, and only the key; it cannot be shown again.
 
-    A refund of what a live key sells takes two who approve, for the admin who issued it, and for everybody where no
-    admin is named.
+    A refund of what a live key from here sells takes two who approve, as it may be anybody's.
     """
     if mode not in {"test", "live"}:
         raise typer.BadParameter("must be test or live", param_hint="--mode")
@@ -35,11 +33,11 @@ def issue_key(
 
     fields = {"distributor": distributor, "mode": mode, "name": name}
     with writing(Scope.system()) as session:
-        issued = key_admin.issue_by_command(session, fields, terminal=describe_terminal(), by=by)
+        issued = key_admin.issue_unasked(session, fields, actor=describe_terminal())
     if issued.new_distributor:
         err.print(f"{issued.new_distributor} is a new distributor.")
-    if mode == "live" and by is None:
-        err.print("No admin is named as its issuer (--by EMAIL): each refund of what it sells takes two who approve.")
+    if mode == "live":
+        err.print("Each refund of what this key sells takes two who approve; not so of a key from the screen.")
     sys.stdout.write(issued.key + "\n")
 
 

@@ -248,6 +248,7 @@ _PREVIEW: Table[DueRow] = Table(
         "customer": columns.text("Customer", lambda row: row.customer, 150),
         "ends": columns.day("Ends", lambda row: row.expiration_at),
         "next": columns.naira("Next term", lambda row: row.next_minor),
+        "call": columns.text("Last call", lambda row: row.call and row.call.label, 120),
     },
 )
 

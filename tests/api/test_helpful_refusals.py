@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 
 from core.covers.cover import Cover
@@ -110,7 +111,7 @@ def test_names_of_products_are_sorted_without_case(store: Store, client: Client,
 
 
 def test_a_server_of_another_release_than_the_store_says_so_and_sells_nothing(
-    store: Store, client: Client, partner: Partner
+    store: Store, client: Client, partner: Partner, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sale = {"key": partner.test_key, "json": shipped.body(OFFICE), "headers": {"Idempotency-Key": "once"}}
     write_only_at("0057")
@@ -123,3 +124,6 @@ def test_a_server_of_another_release_than_the_store_says_so_and_sells_nothing(
     assert sold.status_code == 201
     with store.reading(Scope.system()) as session:
         assert session.count_rows(Purchase) == 1
+    first, second = [line for line in capsys.readouterr().err.splitlines() if "method=POST" in line]
+    assert f"reason='the store stands at version {versions.newest()}, this release is made for 0057'" in first
+    assert "reason=" not in second

@@ -1,12 +1,19 @@
 """The deployments set variables that exist, all that are required, and refuse to start with what is left empty."""
 
+import os
 import re
+import signal
+import subprocess
+from contextlib import suppress
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from core.cli import COMMANDS, LazyCommand
+from core.commands.serve import serve
 from core.errors import InvalidSetting
 from core.settings import ROOT, Insurer, Settings, list_insurer_variables, read_variables, settings
 from tests.every_case import every_case
@@ -72,6 +79,36 @@ def test_the_services_start_with_the_example_once_it_is_filled_in(
     settings.cache_clear()
 
 
+@every_case("service", sorted(OURS))
+def test_the_services_run_commands_with_the_options_that_these_have(service: str) -> None:
+    health = OURS[service].get("healthcheck", {}).get("test", ())
+    for words in (OURS[service]["command"], health[2:] if health[1:2] == ["coverdesk"] else ()):
+        if words:
+            LazyCommand(words[0], *COMMANDS[words[0]]).load().make_context(words[0], list(words[1:]))
+
+
+def test_the_proxy_and_the_health_checks_ask_the_ports_that_are_served() -> None:
+    image = (DEPLOY / "Dockerfile").read_text()
+    served = {
+        "app": (str(signature(serve).parameters["port"].default), image[image.index("HEALTHCHECK") :]),
+        "api": (SERVICES["api"]["command"][4], str(SERVICES["api"]["healthcheck"]["test"])),
+    }
+    proxy = (DEPLOY / "Caddyfile").read_text()
+    for name, (port, health) in served.items():
+        assert set(re.findall(rf"\b{name}:(\d+)", proxy)) == {port}, name
+        assert re.findall(r"127\.0\.0\.1:(\d+)/readyz", health)[:1] == [port], name
+
+
+@every_case("service", sorted(SERVICES))
+def test_what_a_service_writes_lies_in_a_volume_that_is_kept(service: str) -> None:
+    mounted = dict(each.split(":", 2)[:2] for each in SERVICES[service].get("volumes", ()))
+    assert {name for name in mounted if not name.startswith(".")} <= set(COMPOSE["volumes"])
+    written = [value for name, value in SERVICES[service].get("environment", {}).items() if str(value).startswith("/")]
+    written += [word for word in SERVICES[service].get("entrypoint", ()) if word.startswith("/data")]
+    for path in written:
+        assert any(Path(path).is_relative_to(target) for target in mounted.values()), path
+
+
 def test_insurers_are_known_to_who_sells_and_to_who_sends() -> None:
     files = [service["env_file"] for service in OURS.values()]
     assert files == [[{"path": ".env.settings", "required": False}]] * len(OURS)
@@ -135,11 +172,28 @@ def test_units_are_confined(unit: Path) -> None:
 
 
 def test_units_run_commands_that_exist() -> None:
-    from core.cli import COMMANDS
-
     text = "".join(unit.read_text() for unit in UNITS)
     assert set(re.findall(r"bin/coverdesk (\w+)", text)) <= set(COMMANDS)
     assert (DEPLOY / "backup.sh").read_text().count("coverdesk backup") == 1
+
+
+def test_a_nightly_backup_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
+    waiting = tmp_path / "sleep"
+    waiting.write_text("#!/bin/sh\necho waiting\nexec /bin/sleep 3600\n")
+    waiting.chmod(0o700)
+    words = ["sh", DEPLOY / "backup.sh", tmp_path, "3", "nightly"]
+    path = {"PATH": f"{tmp_path}:{os.defpath}"}
+    with subprocess.Popen(words, env=path, stdout=subprocess.PIPE, text=True, start_new_session=True) as nightly:
+        assert nightly.stdout is not None
+        assert nightly.stdout.readline() == "waiting\n"
+        nightly.terminate()
+        try:
+            # It ends once nobody has the other end of the pipe any more.
+            assert nightly.communicate(timeout=30)[0] == ""
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(nightly.pid, signal.SIGKILL)
+    assert nightly.returncode == 0
 
 
 def test_every_variable_in_the_operators_page_exists() -> None:

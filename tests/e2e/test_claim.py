@@ -130,6 +130,10 @@ def test_declined_claim_is_appealed_by_a_supervisor(visit: Visit, lender: Lender
     choose(page, "Take up an appeal")
     page.get_by_label("Note (optional)", exact=True).fill("A signed letter came")
     move(page, "Take up an appeal", to="Reviewing")
+    page.get_by_role("tab", name="History").click()
+    expect(
+        page.get_by_text("Reviewing · Claim amount ₦75,000.00 · to Supervisor · Note A signed letter came")
+    ).to_be_visible()
     claim = lender.claim(claim_id)
     assert [step["name"] for step in claim["status_time_line"]] == ["Pending", "Viewed", "Declined", "Reviewing"]
     assert (claim["decline_reason"], claim["comments"]) == ("None", [])

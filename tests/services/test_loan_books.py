@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -24,7 +25,7 @@ from core.services.people import demonstration as accounts
 from core.services.people.staff import Person
 from core.services.policies import certificates, changes, policies
 from core.services.selling import demonstration
-from core.services.selling.loan_books import books, carrying_out, reading, records
+from core.services.selling.loan_books import books, carrying_out, judging, reading, records
 from core.store.access import Scope, Store
 from core.store.schema.tables import (
     Agreement,
@@ -155,6 +156,8 @@ def test_one_code_decides_each_row_and_others_stand_beside_it(store: Store, part
     reasons = {case: row.reason for case, row in zip(cases, found, strict=False)}
     assert reasons["zero"] == "loan_amount must be above zero for this product"
     assert book.preview["outcomes"] == {"referred": 1, "rejected": 17, "valid": 25}
+    assert book.preview["codes"] == Counter(row.code for row in found if row.code)
+    assert book.preview["warnings"] == Counter(code for row in found for code in row.also if code in judging.WARNINGS)
 
 
 def test_somebody_else_confirms_within_their_limit_what_was_seen(store: Store, partner: Partner) -> None:

@@ -16,6 +16,7 @@ from core import clock, money
 from core.desk import examples
 from core.dispatch import webhooks
 from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.audit import log as audit
 from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter
 from core.services.finance import agreements, parties
@@ -120,6 +121,10 @@ def test_a_payout_settles_every_statement_until_the_newest_that_was_sent(finance
     finance.do(transitions.confirm, payment, PAID, by="femi")
     assert [paper(finance, each).state for each in (first, second)] == ["Paid", "Paid"]
     assert due(finance, party) == 0
+    entries = finance.read(audit.list_history, f"payment {payment}")
+    assert [entry.action for entry in entries] == ["payment prepared", "payment confirmed"]
+    assert entries[0].after is not None
+    assert entries[0].after["settles"] == ", ".join(part.number for part in parts)
     with pytest.raises(StateForbids, match="Nothing is due"):
         finance.do(payouts.prepare, {party: None}, by="funmi")
     assert finance.money_faults() == []

@@ -127,6 +127,10 @@ def test_every_line_of_a_statement_reads_as_its_figures(pages: int, title: str, 
     assert find_overflows(content, margin=MARGIN) == []
     for label, minor in paper(lines, title=title, account=account).trailer:
         assert f"{label} {money.format_naira(minor)}" in rows_of(read[0])
+    commissions = ("Commission earned", "Clawbacks")
+    if account == "provider":
+        commissions = ("Commission kept", "Commission given back")
+    assert [row[0] for row in paper(lines, account=account).trailer][2:4] == list(commissions)
     for number, page in enumerate(read, 1):
         assert rows_of(page)[-1].endswith(f"Anchorline Insurance Page {number} of {pages}")
     for number, page in enumerate(read[1:], 1):

@@ -11,11 +11,12 @@ from sqlmodel import SQLModel
 from core import clock
 from core.desk import store_check
 from core.errors import InvalidInput, StateForbids
+from core.services.catalogue import shipped
 from core.settings import settings
 from core.store.access import Scope, Store, engine
 from core.store.operations import backups
 from core.store.operations.backups import Manifest
-from core.store.schema import versions
+from core.store.schema import migrating, versions
 from tests.conftest import Partner, make_partner
 from tests.prefilled import demonstration_copy
 from tests.services.uploads import upload
@@ -67,6 +68,30 @@ def test_everything_is_as_it_was(business: Store, made: tuple[Path, Manifest]) -
     assert manifest.files >= 1
     assert kept is not None
     assert faults(business) == []
+
+
+def contents(store: Store) -> dict[str, list[str]]:
+    """Every row of every table, its values as our code has them."""
+    with store.engine.connect() as connection:
+        return {
+            table.name: sorted(repr(tuple(row)) for row in connection.execute(sa.select(table)))
+            for table in SQLModel.metadata.sorted_tables
+        }
+
+
+@pytest.mark.parametrize("database", [pytest.param("postgres", marks=pytest.mark.postgres)])
+def test_a_business_moves_from_sqlite_to_postgresql_by_its_backup(store: Store, tmp_path: Path) -> None:
+    before = Store(f"sqlite:///{tmp_path / 'before.db'}")
+    migrating.migrate(before)
+    with before.writing(SYSTEM) as session:
+        shipped.load_catalogue(session)
+    demonstration_copy(before, purchases=60, seed=3, until=UNTIL)
+    manifest = backups.make(before, tmp_path / "backup.tar", progress=nothing)
+    assert backups.is_move(store, manifest)
+    restore(store, tmp_path / "backup.tar")
+    assert contents(store) == contents(before)
+    assert faults(store) == []
+    before.close()
 
 
 def test_what_stood_there_before_is_kept_of_each_of_two_restores_in_one_second(

@@ -9,7 +9,7 @@ from alembic import command
 from sqlmodel import col
 
 from core import clock
-from core.errors import OtherRelease
+from core.errors import OtherRelease, StoreUnavailable
 from core.store.access import Scope, ScopedSession, Store, write_only_at
 from core.store.schema import migrating, versions
 from core.store.schema.tables import OneTimeTicket
@@ -73,6 +73,16 @@ def test_a_statement_that_the_newer_tables_refuse_is_no_defect_of_ours(serving: 
         write(session)
 
 
+def test_what_is_read_of_tables_that_are_others_by_now_is_not_available(serving: Store) -> None:
+    change(
+        serving,
+        "ALTER TABLE one_time_ticket RENAME COLUMN ticket_hash TO ticket",
+        "ALTER TABLE one_time_ticket ADD COLUMN newer INTEGER",
+    )
+    with pytest.raises(StoreUnavailable, match="try again shortly"), serving.reading(SYSTEM) as session:
+        count(session)
+
+
 def test_who_migrates_writes_into_a_store_of_any_version(store: Store) -> None:
     change(store, "UPDATE alembic_version SET version_num = '9999'")
     store.transact(SYSTEM, write)
@@ -88,6 +98,21 @@ def test_a_migration_waits_for_a_write_that_has_begun(serving: Store) -> None:
         with pytest.raises(sa.exc.OperationalError, match="could not obtain lock"):
             change(serving, statement)
     change(serving, statement)
+
+
+@on_postgres
+def test_a_migration_that_waits_in_vain_changes_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0093")
+    monkeypatch.setattr(migrating, "_WRITES_END_WITHIN", "1ms")
+    with store.engine.connect() as backing_up:
+        assert versions.version_of(backing_up) == "0093"
+        with pytest.raises(StoreUnavailable) as refused:
+            migrating.migrate(store)
+    assert refused.value.reason == "canceling statement due to lock timeout"
+    assert versions.version(store) == "0093"
+    migrating.migrate(store)
+    assert versions.version(store) == versions.newest()
 
 
 @on_postgres

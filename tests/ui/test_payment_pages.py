@@ -158,7 +158,7 @@ def test_a_payout_of_which_a_line_came_back_is_part_paid_and_counts_what_the_ban
     ours, theirs = words.naira(paid.net_minor), words.naira(back.net_minor)
     at = open_page(screen, finance, LIST, by="femi", view="payouts")
     assert f"**1** payout · paid by the bank {ours} · returned {theirs}" in texts(at)
-    assert list(lists(at)[0]["Paid by the bank"]) == [ours]
+    assert list(lists(at)[0]["Paid"]) == [ours]
     at = open_page(screen, finance, BATCH, by="femi", id=str(batch))
     assert "Part paid" in texts(at)
     assert theirs in [each.value for each in at.text]

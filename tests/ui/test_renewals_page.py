@@ -310,6 +310,9 @@ def test_what_is_due_and_what_was_renewed_is_found_by_any_part_of_a_name(due: UU
 
 
 def test_ticked_policies_are_renewed_together_after_a_preview(due: UUID, screen: Screen, store: Store) -> None:
+    caller = person_of("operations")
+    with store.writing(LIVE) as session:
+        calls.record_calls(session, [due], {"outcome": "refused"}, by=caller)
     at = open_page(screen, DUE)
     assert "Renew ticked" not in labels(at), "nothing is ticked"
     payload = next(payload for payload in sent(at) if payload.get("choosing"))
@@ -317,6 +320,7 @@ def test_ticked_policies_are_renewed_together_after_a_preview(due: UUID, screen:
     at.run()
     at.button(key="due.renew").click().run()
     assert "**1** policy, **₦15,000.00** together" in texts(at)
+    assert list(lists(at)[-1]["Last call"]) == ["Does not want it"]
     press(at, "Renew 1 for ₦15,000.00")
     assert "1 policy is renewed for ₦15,000.00." in at.success[0].value.replace("\\", "")
     assert tab(at, "0–7 days") == "0"

@@ -61,7 +61,12 @@ def response(kept: WireResponse) -> Response:
 
 
 def failure(error: CoverdeskError) -> Response:
-    """The response of a refusal: `data` is empty, `errorData` is null or detail."""
+    """The response of a refusal: `data` is empty, `errorData` is null or detail.
+
+    Why the store is not available is no caller's business; the log's line of the request has it.
+    """
+    if isinstance(error, StoreUnavailable) and error.reason:
+        structlog.contextvars.bind_contextvars(reason=error.reason)
     body = {"responseCode": 0, "responseText": str(error), "data": {}, "errorData": error.detail}
     headers = {}
     if isinstance(error, TooManyRequests | Overloaded | StoreUnavailable):

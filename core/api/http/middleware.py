@@ -110,6 +110,7 @@ class RequestLog:
             caller=str(caller.key_id) if caller else None,
             **({"trace_id": trace_id} if trace_id else {}),
         )
+        structlog.contextvars.unbind_contextvars("reason")
 
 
 # A disk that is full, failing or locked: it is not the request, and may be over in a moment.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -16,13 +16,11 @@ from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import distributors, keys
 from core.services.lists.paging import Page, Paging
-from core.services.people import staff
 from core.services.people.accounts import require_admin
 from core.services.people.staff import Person
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import ApiKey, Distributor
 
-ISSUED_BY_COMMAND: Final = "key issued by command"
 State = Literal["Working", "Revoked", "Distributor off"]
 Order = Literal["newest", "oldest", "distributor", "distributor-back", "used", "used-back"]
 _ISSUED, _USED, _SELLER = (
@@ -125,26 +123,11 @@ def issue_key(session: ScopedSession, inputs: dict[str, Any], *, seed: str, by: 
     wanted: NewKey = request.validate(NewKey, inputs)
     if distributors.find_by_name(session, wanted.distributor) is None:
         raise InvalidInput.for_field("distributor", "must be one of Distributors and insurers: add it there first")
-    return _issue(session, inputs, seed=seed, actor=by.actor).key
+    return issue_unasked(session, inputs, seed=seed, actor=by.actor).key
 
 
-def issue_by_command(session: ScopedSession, fields: dict[str, Any], *, terminal: str, by: str | None) -> Issued:
-    """As `issue_key`, for an operator on the server, who needs no role; a new name makes the distributor.
-
-    It is the key of the admin with the e-mail `by`, if one is named, and otherwise of the terminal, which may be
-    anybody's. NotFound for an unknown e-mail, NotAllowed for somebody who is no admin.
-    """
-    if by is None:
-        return _issue(session, fields, actor=terminal)
-    admin = staff.get_by_email(session, by)
-    require_admin(admin)
-    audit.write(
-        session, actor=terminal, action=ISSUED_BY_COMMAND, subject="key", after={"officer": admin.email, **fields}
-    )
-    return _issue(session, fields, actor=admin.actor)
-
-
-def _issue(session: ScopedSession, fields: dict[str, Any], *, actor: str, seed: str | None = None) -> Issued:
+def issue_unasked(session: ScopedSession, fields: dict[str, Any], *, actor: str, seed: str | None = None) -> Issued:
+    """As `issue_key`, for an operator on the server, who needs no role; a new name makes the distributor."""
     wanted: NewKey = request.validate(NewKey, fields)
     distributor_id, is_new = _get_or_create_distributor(session, wanted.distributor, actor)
     key = keys.issue_key(

@@ -377,8 +377,8 @@ def _decline_pending(session: ScopedSession, case: _Case) -> None:
     """Decline the policy as the desk would: the whole premium is refunded."""
     policy = case.policy
     _store_answer(case.submission, case.answer)
-    by = {"actor": case.job.actor, "host": case.job.host}
-    changes.decline(session, policy.id, reason=case.reason, expected_version=policy.version, **by)
+    actor, host = case.job.actor, case.job.host
+    changes.decline(session, policy.id, actor=actor, reason=case.reason, expected_version=policy.version, host=host)
 
 
 def _decline_active(session: ScopedSession, case: _Case) -> None:

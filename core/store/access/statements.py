@@ -171,7 +171,7 @@ def flush(connection: sa.Connection) -> None:
     unsent = connection.info.pop(_QUEUE_KEY, None)
     if not unsent:
         return
-    asked = connection.info.pop(_ASKED, None)
+    question = connection.info.pop(_QUESTION, None)
     driver: Any = connection.dialect.loaded_dbapi
     held: Any = connection.connection.driver_connection
     began = time.perf_counter()
@@ -188,12 +188,12 @@ def flush(connection: sa.Connection) -> None:
         raise _translate(connection, cursor, sql, error) from error
     finally:
         note_all([sql for _, sql, _ in unsent], began)
-        if asked is not None:
-            _refuse_other_version(asked)
+        if question is not None:
+            _refuse_other_version(question)
 
 
 _STANDS_AT: Final = "SELECT version_num FROM alembic_version"
-_ASKED: Final = "version asked"
+_QUESTION: Final = "version in question"
 # The version that a store has to stand at for this process to write into it; None is any.
 _wanted = SimpleNamespace(version=None)
 
@@ -213,22 +213,22 @@ def ask_version(connection: sa.Connection) -> None:
     """
     if _wanted.version is None or not connection.get_execution_options().get("write"):
         return
-    asked = execute(connection, _STANDS_AT)
-    if asked.is_answered:
-        _refuse_other_version(asked)
+    question = execute(connection, _STANDS_AT)
+    if question.is_answered:
+        _refuse_other_version(question)
     else:
-        connection.info[_ASKED] = asked
+        connection.info[_QUESTION] = question
 
 
 def _await_version(connection: sa.Connection) -> None:
     """Send what is queued if the question for the version is among it: a COMMIT behind it would not wait for us."""
-    if _ASKED in connection.info:
+    if _QUESTION in connection.info:
         flush(connection)
 
 
-def _refuse_other_version(asked: Pending) -> None:
+def _refuse_other_version(question: Pending) -> None:
     """Raise OtherRelease whatever else went wrong in the same trip: that was made for other tables."""
-    if asked.is_answered and (found := asked.rows) != [(_wanted.version,)]:
+    if question.is_answered and (found := question.rows) != [(_wanted.version,)]:
         versions = ", ".join(version for (version,) in found)
         raise OtherRelease(f"the store stands at version {versions}, this release is made for {_wanted.version}")
 
@@ -269,7 +269,7 @@ def install_transaction_events(engine: sa.Engine) -> None:
         if connection.invalidated:
             return
         connection.info.pop(_QUEUE_KEY, None)
-        connection.info.pop(_ASKED, None)
+        connection.info.pop(_QUESTION, None)
         # With a ROLLBACK the driver forgets what it has prepared, so that a transaction that only read ends otherwise.
         driver: Any = connection.connection.driver_connection
         if not connection.get_execution_options().get("write") and driver.info.transaction_status == _IN_TRANSACTION:
@@ -325,6 +325,8 @@ ConstraintRefused = IntegrityError
 RETRIED_SQLSTATES = {"40001", "40P01"}
 # What a standby answers to who writes, and a server on which the role lacks a right.
 _CANNOT_WRITE = {"25006", "42501"}
+# A column or a table that is not there: no statement of ours asks for one in a store of our own version.
+_OTHER_TABLES = {"42703", "42P01"}
 
 
 def gave_way(error: Exception) -> bool:
@@ -334,7 +336,7 @@ def gave_way(error: Exception) -> bool:
 
 @contextmanager
 def translate_db_errors(*, is_writing: bool = False) -> Iterator[None]:
-    """Raise StoreUnavailable for driver errors that mean the database is unavailable, busy or full.
+    """Raise StoreUnavailable for driver errors that mean the database is unavailable, busy, full or of other tables.
 
     To who is writing, a database that cannot be written is unavailable too; to who reads, a write is a defect of ours.
     """
@@ -343,6 +345,8 @@ def translate_db_errors(*, is_writing: bool = False) -> Iterator[None]:
     except DBAPIError as error:
         state = getattr(error.orig, "sqlstate", None) or ""
         local_files.notice(error)
+        if _wanted.version is not None and state in _OTHER_TABLES:
+            raise OtherRelease(_get_reason(error.orig)) from error
         is_unavailable = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
         is_unavailable = is_unavailable or (is_writing and state in _CANNOT_WRITE)
         if is_unavailable or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED_SQLSTATES):

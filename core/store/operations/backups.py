@@ -4,7 +4,7 @@ The manifest comes last and holds the hash of every part, so that a broken backu
 changed. The server secret is not included: whoever restores must have it.
 
 The snapshot is consistent, and sales do not wait: SQLite copies its file page by page; PostgreSQL writes one CSV per
-table within one snapshot.
+table within one snapshot. A snapshot of SQLite is restored into PostgreSQL too, which is how a business moves there.
 """
 
 import csv
@@ -17,7 +17,7 @@ import shutil
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from itertools import chain, count
@@ -30,6 +30,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.errors import InvalidInput, StateForbids
 from core.store.access import Scope, Store
+from core.store.access.sqlite import reading_engine
 from core.store.access.statements import driver_connection
 from core.store.operations import blob_storage, local_files, secret_mark
 from core.store.schema import migrating, versions
@@ -60,8 +61,13 @@ WHERE relnamespace = 'public'::regnamespace AND NOT indisunique ORDER BY indexre
 
 
 def database_kind(store: Store) -> str:
-    """The kind of store; a snapshot restores only to the same kind."""
+    """The kind of store; a snapshot is restored into the same kind, and one of SQLite into PostgreSQL."""
     return SQLITE if store.is_sqlite else POSTGRESQL
+
+
+def is_move(store: Store, manifest: "Manifest") -> bool:
+    """True where a backup of SQLite is restored into PostgreSQL."""
+    return (manifest.kind, database_kind(store)) == (SQLITE, POSTGRESQL)
 
 
 def take(store: Store, folder: Path) -> list[Path]:
@@ -133,9 +139,34 @@ def _of_postgres(store: Store, folder: Path) -> Iterator[Path]:
             yield path
 
 
+def _write_rows(source: Path, folder: Path) -> None:
+    """Write the tables of a SQLite file as PostgreSQL copies them out; both have the same ones at one version."""
+    engine = reading_engine(sa.URL.create("sqlite", database=str(source)), connections=1)
+    with engine.connect() as connection:
+        driver: Any = driver_connection(connection)
+        for table in sa.inspect(connection).get_table_names():
+            rows = driver.execute(f'SELECT * FROM "{table}"')  # noqa: S608 - a name of the schema
+            with (folder / f"{table}{_ROWS}").open("w", newline="") as file:
+                file.write(_as_line(column[0] for column in rows.description))
+                file.writelines(map(_as_line, rows))
+    engine.dispose()
+
+
+def _as_line(values: Iterable[Any]) -> str:
+    """Return a line of a CSV file in which nothing, unlike an empty text, stands without quotes."""
+    return ",".join("" if value is None else _quote(value) for value in values) + "\n"
+
+
+def _quote(value: Any) -> str:
+    text = f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)
+    return '"' + text.replace('"', '""') + '"'
+
+
 def _into_postgres(store: Store, folder: Path, version: str) -> str | None:
     with store.writers.begin() as connection:
         _take_time(connection)
+        # Instants of SQLite have no offset.
+        connection.exec_driver_sql("SET LOCAL timezone = 'UTC'")
         _refuse_others(connection)
         inspector = sa.inspect(connection)
         kept = _aside("public", inspector.has_schema) if inspector.get_table_names() else None
@@ -328,6 +359,8 @@ def put_back(store: Store, source: Path, manifest: Manifest, *, progress: Progre
             elif part.startswith(_FILES):
                 _put_file(part.removeprefix(_FILES), content.read(), progress)
         store.close()
+        if is_move(store, manifest):
+            _write_rows(folder / _FILE, folder)
         kept = (
             _into_sqlite(store, folder / _FILE) if store.is_sqlite else _into_postgres(store, folder, manifest.version)
         )
@@ -345,7 +378,7 @@ def _drafting(where: Path, prefix: str) -> Iterator[Path]:
 
 def _refuse_misfit(store: Store, manifest: Manifest) -> None:
     here = database_kind(store)
-    if manifest.kind != here:
+    if manifest.kind not in {here, SQLITE}:
         raise StateForbids(f"This backup is of a {manifest.kind} store, COVERDESK_DATABASE_URL names a {here} one")
     if manifest.secret != secret_mark.mark():
         raise StateForbids("This backup was made under another COVERDESK_SECRET_KEY: restore it under that one")

@@ -57,12 +57,16 @@ def _lock(connection: sa.Connection) -> None:
     connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
 
 
+_WRITES_END_WITHIN: Final = "30s"
+
+
 def _await_writes(connection: sa.Connection) -> None:
     """Wait for the writes of servers of the release before, and let theirs wait until this transaction has ended.
 
-    Each write of a server begins by reading this table, and is refused once another version stands in it.
+    Each write of a server begins by reading this table, and is refused once another version stands in it. A backup
+    holds it for as long as it takes: who waited for that would keep every sale waiting.
     """
-    connection.exec_driver_sql("SET LOCAL lock_timeout = '5min'")
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_WRITES_END_WITHIN}'")
     connection.exec_driver_sql("LOCK TABLE alembic_version IN ACCESS EXCLUSIVE MODE")
     connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
 

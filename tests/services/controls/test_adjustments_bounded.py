@@ -122,7 +122,19 @@ def test_above_the_limit_of_an_admin_nobody_confirms(
     finance.do(adjustments.confirm, within, by="root")
 
 
-def test_the_check_names_what_was_written_past_the_services_with_its_sum(finance: Finance, one: MovementRow) -> None:
+@pytest.mark.parametrize(
+    ("planted", "fault"),
+    [
+        ({"total_minor": -5_000_000_000}, "change its premium"),
+        ({"mca_profit_minor": -5_000_000_000}, "leave commissions beyond its premium"),
+        ({"distributor_profit_minor": -5_000_000_000}, "leave commissions beyond its premium"),
+        ({"distributor_profit_minor": 5_000_000_000}, "leave commissions beyond its premium"),
+    ],
+    ids=["premium", "platform below nothing", "distributor below nothing", "more than the premium"],
+)
+def test_the_check_names_what_was_written_past_the_services_with_its_sum(
+    finance: Finance, one: MovementRow, planted: dict[str, int], fault: str
+) -> None:
     proposal = finance.do(adjustments.propose, one.id, typed(-100), by="funmi")
     made = finance.do(adjustments.confirm, proposal, by="femi")
     assert finance.money_faults() == []
@@ -130,11 +142,11 @@ def test_the_check_names_what_was_written_past_the_services_with_its_sum(finance
         row = session.get_one(Adjustment, made).model_dump()
         proposed = session.get_one(AdjustmentProposal, proposal).model_dump() | {"id": ids.new()}
         session.insert(AdjustmentProposal(**proposed))
-        planted = {"id": ids.new(), "proposal_id": proposed["id"], "total_minor": -5_000_000_000}
-        session.insert(Adjustment(**{**row, **planted}))
-    (found,) = [fault for fault in finance.faults(WITHIN) if "change its premium" in fault]
+        session.insert(Adjustment(**{**row, "id": ids.new(), "proposal_id": proposed["id"], **planted}))
+    (found,) = [text for text in finance.faults(WITHIN) if fault in text]
     assert f"purchase {one.id}" in found
-    assert "₦50,000,001.00" in found
+    if "total_minor" in planted:
+        assert "₦50,000,001.00" in found
 
 
 def whole_term(finance: Finance, partner: Partner) -> MovementRow:

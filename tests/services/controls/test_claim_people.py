@@ -129,7 +129,9 @@ def test_an_appeal_goes_to_somebody_else_and_more_needs_a_new_paper(office: Offi
     office.move(claim_id, "Declined", by="sade", reason="misrepresentation", note="The letter is false")
     with pytest.raises(NotAllowed, match="somebody other than who declined it"):
         office.move(claim_id, "Reviewing", by="sade")
+    assert office.claim(claim_id).assigned_to == office.people["bola"].id
     office.move(claim_id, "Reviewing", by="root")
+    assert office.claim(claim_id).assigned_to == office.people["root"].id
     with pytest.raises(NotAllowed, match="an approver other than who declined it"):
         office.move(claim_id, "Approved", by="sade", amount="40000")
     with pytest.raises(InvalidInput, match=r"amount must not be above ₦40,000.00, as before the decline"):

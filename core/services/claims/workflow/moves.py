@@ -105,15 +105,13 @@ def _apply_effects(
     session: ScopedSession, claim: Claim, transition: ClaimTransition, person: Person, inputs: TransitionInput
 ) -> None:
     claim.decline_reason = inputs.reason or submitted.NOT_DECLINED
-    if transition.start == ClaimStatus.DECLINED:
+    is_appealed = transition.start == ClaimStatus.DECLINED
+    if is_appealed:
         claim.second_of = None
-    if (
-        transition.to != ClaimStatus.VIEWED
-        and person.has_role(*CLAIMS_ROLES)
-        and claim.assigned_to != person.id
-        and claim.assigned_to not in staff.list_active(session, *CLAIMS_ROLES)
-    ):
-        # Who decides on a claim that nobody has takes it; who looks at it does not.
+    is_free = is_appealed or claim.assigned_to not in {person.id, *staff.list_active(session, *CLAIMS_ROLES)}
+    if is_free and transition.to != ClaimStatus.VIEWED and person.has_role(*CLAIMS_ROLES):
+        # Who decides on a claim that nobody has takes it, and who takes up an appeal, on which who declined approves
+        # nothing; who looks at it does not.
         claim.assigned_to = person.id
     if Effect.CLEARS_APPROVAL in transition.effects:
         claim.approved_by, claim.approved_amount_minor = None, 0

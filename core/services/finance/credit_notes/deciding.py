@@ -142,7 +142,7 @@ def approve(
 def _has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
     """True for who opened the account that ended the policy, sold or renewed it, or issued the key by which it was.
 
-    A key of the command line that names no admin may be anybody's.
+    A key of the command line may be anybody's.
     """
     log = audit.list_history(session, audit.subject_of("policy", _get_policy(session, row).id))
     sellers = {entry.actor for entry in log if entry.action in _SALES}
