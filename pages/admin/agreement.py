@@ -9,7 +9,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock, money
-from core.services.catalogue import product_list, share_changes
+from core.services.catalogue import distributor_terms, product_list, share_changes
 from core.services.catalogue.share_changes import AgreedShare
 from core.services.finance import agreements, parties
 from core.services.finance.agreements import Account
@@ -21,7 +21,7 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Text, Values
 from core.ui.lists import tables
-from pages.admin._shared import ROLE, action
+from pages.admin._shared import ROLE, action, show_resting
 
 _TEXTS = {
     "number": "Agreement number",
@@ -90,7 +90,8 @@ def _begin_with(party: Party, names: list[str]) -> dict[str, str | date | None]:
     usual = {"is_resident": "true", "is_small": "false", "charges_vat": "false", "collects": agreements.COLLECTS[0]}
     usual |= {"remittance_days": "30", "bordereau_due_day": "10"}
     given = {name: _as_typed(_get(held, name)) if held else usual.get(name) for name in names}
-    return given | {"starts_on": clock.today()}
+    over = {"ends_on": None} if held and distributor_terms.has_ended(held, clock.today()) else {}
+    return given | over | {"starts_on": clock.today()}
 
 
 def _get(held: Any, name: str) -> object:  # noqa: ANN401 - a row of the store, whose table screens do not import
@@ -119,7 +120,7 @@ def changing_account(party: Party) -> Action:
 
 
 _ACCOUNT_WORK = {"Confirm": agreements.confirm, "Refuse": agreements.refuse, "Take back": agreements.take_back}
-_ACCOUNT_STATES = {"open": "Proposed", "confirmed": "Approved", "refused": "Declined", "withdrawn": "Off"}
+_ACCOUNT_STATES = {"open": "Proposed", "confirmed": "Confirmed", "refused": "Refused", "withdrawn": "Taken back"}
 
 
 def terms(row: Any) -> None:  # noqa: ANN401 - a row of the store, whose table screens do not import
@@ -153,6 +154,17 @@ def licence(expires_on: date | None, days_left: int) -> None:
         st.warning(f"The licence ends on {words.day(expires_on)}, in {left}.", icon=":material/gpp_maybe:")
 
 
+def show_days(terms: Any, *, is_over: bool) -> None:  # noqa: ANN401 - a row of the store, as above
+    """Say that an agreement is over and what goes on, and that its licence ends soon; `terms` are the last ones."""
+    if is_over:
+        goes_on = "What is sold still goes by these terms. Add new ones"
+        if terms.account == "distributor":
+            goes_on += ", or switch the distributor off: its keys are refused then. The desk confirms its loan books"
+        st.error(f"The agreement ended on {words.day(terms.ends_on)}. {goes_on}.", icon=":material/contract_delete:")
+    if terms.licence_expires_on:
+        licence(terms.licence_expires_on, (terms.licence_expires_on - clock.today()).days)
+
+
 def history(rows: Sequence[tuple[Any, str]]) -> None:
     """Draw all terms as a table, the newest first."""
     if rows:
@@ -161,6 +173,7 @@ def history(rows: Sequence[tuple[Any, str]]) -> None:
                 [
                     {
                         "Holds from": words.day(row.starts_on),
+                        "Ends on": words.day(row.ends_on),
                         "Agreement": words.plain(row.number),
                         "Holds the premium": _HOLDERS[row.collects] if row.account == "distributor" else "–",
                         "Made by": words.plain(name),
@@ -310,6 +323,8 @@ def show(
             )
             is_barred = verb == "Confirm" and not person.may_approve
             actions.button(verb, decide, key=f"{noun}.{verb}.{proposal.id}", disabled=is_barred)
+    if proposal.proposed_by != person.id:
+        show_resting(person)
 
 
 def _decide(work: Callable[..., Any], proposal_id: UUID, session: ScopedSession, _: Values, by: Person) -> None:
@@ -349,10 +364,11 @@ def draw() -> None:
         held = agreements.get_in_force(session, party, clock.today())
         all_terms = agreements.list_history(session, party)
         known = agreements.list_accounts(session, party)
-    if held and held.licence_expires_on:
-        licence(held.licence_expires_on, (held.licence_expires_on - clock.today()).days)
+    is_over = held is not None and distributor_terms.has_ended(held, clock.today())
+    if held:
+        show_days(held, is_over=is_over)
     with st.grid(2, min_column_width=320, gap="small"):
-        with facts.card("**Terms that hold today**"):
+        with facts.card("**Last terms**" if is_over else "**Terms that hold today**"):
             if held:
                 terms(held)
             else:

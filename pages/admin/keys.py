@@ -9,6 +9,7 @@ from core import ids
 from core.services.catalogue import distributors, key_admin
 from core.services.catalogue.key_admin import KeyFilter, KeyRow
 from core.services.events.webhooks import desk, endpoints
+from core.services.lists.dimensions import load_choices
 from core.store.access import Scope, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
@@ -106,6 +107,7 @@ def draw() -> None:
     frame.page_header("API keys", "Which distributors may call the API, in which mode, and when they last did.")
     with reading(Scope.system()) as session:
         sellers = distributors.list_active(session)
+        names = {str(key): name for key, name in load_choices(session).names["distributor"].items()}
     actions.run()
     made = st.session_state.pop(MADE, None)
     if made is None:
@@ -117,7 +119,6 @@ def draw() -> None:
         page_links.link_to("admin/partners.py", "Add the distributor that the first key is for", "add_business")
     if made:
         show(*made)
-    names = {str(seller.id): seller.name for seller in sellers}
     wanted = read_filter(names)
     filters(wanted, names)
     with reading(Scope.system()) as session:

@@ -209,7 +209,7 @@ def draw_distributor() -> None:
             facts.line("E-mail", row.email or "–")
             facts.line("Since", words.day(row.created_at))
             facts.line("Open keys of this mode", words.count(row.keys))
-            page_links.link("admin/keys.py", label="API keys", icon=":material/key:")
+            page_links.link_to("admin/keys.py", "Its API keys", "key", distributor=str(row.id))
         with st.container(border=True, height="stretch"):
             facts.line("Premium of 12 months", words.naira(row.premium_minor))
             facts.line("Policies", words.count(row.policies))

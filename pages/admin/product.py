@@ -16,7 +16,7 @@ from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
 from pages.admin import products
-from pages.admin._shared import action, log_link
+from pages.admin._shared import action, log_link, show_resting
 
 
 def switching(product: ProductDetail) -> Action:
@@ -168,11 +168,8 @@ def _decisions(of: ProductDetail, proposal: Proposal, headline: str, person: Per
                 "Confirm", key="proposal Confirm", type="primary", disabled=not person.may_approve
             )
             refusing(of, proposal, headline).button("Refuse", key="proposal Refuse")
-    if proposal.proposed_by != person.id and not person.may_approve:
-        st.caption(
-            ":material/lock: Somebody else has reset your password: you can approve again from"
-            f" {words.moment(person.approves_from)} on."
-        )
+    if proposal.proposed_by != person.id:
+        show_resting(person)
 
 
 def time_line(of: ProductDetail, person: Person) -> None:

@@ -13,6 +13,7 @@ from core.services.people.credentials import SessionFacts
 from core.services.people.role_grants import OpenGrant
 from core.services.people.staff import ROLES, Person, StaffFilter, StaffRow
 from core.settings import settings
+from core.states.claims import CLAIMS_ROLES
 from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
@@ -300,6 +301,10 @@ def _buttons(person: StaffRow, by: Person) -> None:
             f"**{words.plain(person.name)}** is signed out everywhere at once and cannot sign in again until"
             " somebody enables the account."
         )
+        if not set(CLAIMS_ROLES).isdisjoint(person.roles):
+            st.markdown(
+                "Open claims of this person are unassigned then, and their tasks are of whoever takes the claim."
+            )
         disable = action(
             title="Disable the account",
             work=lambda session, _, by: accounts.disable_person(session, person.id, by=by),

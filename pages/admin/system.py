@@ -291,10 +291,13 @@ def _consequence(state: AutomationState) -> str:
     )
 
 
-def expiring_licences() -> None:
-    """Say whose licence to sell ends within 60 days, in red once it is over or ends within a week."""
+def ended_agreements() -> None:
+    """Say whose agreement is over, and whose licence to sell ends within 60 days, in red within a week."""
     with reading(Scope.staff(is_live=True)) as session:
-        found = agreements.list_expiring(session)
+        ended, found = agreements.list_ended(session), agreements.list_expiring(session)
+    for name, last_on in ended:
+        text = f"The agreement with {words.plain(name)} ended on {words.day(last_on)}, and it can still sell."
+        st.error(text, icon=":material/contract_delete:")
     for _, name, last_on, left in found:
         when = "ended" if left < 0 else "ends"
         text = f"The licence of {words.plain(name)} {when} on {words.day(last_on)}."
@@ -326,7 +329,7 @@ def draw() -> None:
             glance(found, fault)
         st.button("Refresh", icon=":material/refresh:", type="tertiary", on_click=looked.clear)
     overdue_bordereaux()
-    expiring_licences()
+    ended_agreements()
     st.caption(f"As of {words.moment(at)}. Live and test records together.")
     with st.grid(2, min_column_width=340, gap="small"):
         database(found.store)

@@ -54,7 +54,9 @@ TEXTS: Final[Mapping[View, ViewTexts]] = {
         "Mine", "Yours: open, or paid and still to be settled.", "Nothing is waiting for you – take the next one."
     ),
     "unassigned": ViewTexts(
-        "Unassigned", "Open, and nobody has it yet.", "Every open claim has somebody who works on it."
+        "Unassigned",
+        "Open, and nobody has it yet, or whoever has it has left or works no claims any more.",
+        "Every open claim has somebody who works on it.",
     ),
     "referred": ViewTexts(
         "Referred",

@@ -63,6 +63,7 @@ def test_wrong_terms_are_refused_by_name(finance: Finance, party: Party, changed
     with pytest.raises(InvalidInput) as refused:
         finance.do(agreements.add, party, {**TERMS, **changed}, by="root")
     assert [fault.field for fault in refused.value.faults] == [field]
+    assert "_on" not in refused.value.faults[0].message, "an admin reads no names of code"
 
 
 @pytest.fixture

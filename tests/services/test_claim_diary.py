@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from sqlmodel import col
 
 from core import clock, ids
 from core.desk import store_check
@@ -19,7 +20,7 @@ from core.services.claims.workflow import questions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.store.access import Scope
-from core.store.schema.tables import ClaimQuestion
+from core.store.schema.tables import ClaimQuestion, Staff
 from tests import papers
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
@@ -46,6 +47,17 @@ def add(office: Office, claim_id: UUID, *, to: str = "ada", by: str = "bola", **
 def finish(office: Office, task_id: UUID, *, by: str = "ada") -> None:
     with office.store.writing(DESK) as session:
         tasks.finish_task(session, task_id, person=office.people[by])
+
+
+def test_a_task_of_somebody_who_has_left_is_of_who_has_the_claim(office: Office) -> None:
+    claim_id = office.lodge()
+    add(office, claim_id)
+    office.put(claim_id, assigned_to=office.people["bola"].id)
+    assert [text for text, _ in mine(office, "bola")].count("Call the lender") == 0
+    with office.store.writing(Scope.system()) as session:
+        session.change(Staff, col(Staff.id) == office.people["ada"].id, disabled_at=NOON)
+    assert [text for text, _ in mine(office, "bola")].count("Call the lender") == 1
+    assert [text for text, _ in mine(office, "sade")].count("Call the lender") == 0
 
 
 def test_a_task_stands_with_its_person_until_it_is_done(office: Office) -> None:

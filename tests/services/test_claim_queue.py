@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from sqlmodel import col
 
 from core import clock
 from core.desk import export_runs, store_check
@@ -22,12 +23,12 @@ from core.services.claims.workflow import questions
 from core.services.claims.workflow.assignment import BatchResult, ChosenClaim
 from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
-from core.store.schema.tables import Claim
+from core.store.schema.tables import Claim, Staff
 from tests.conftest import Partner, make_partner
 from tests.every_case import every_case
 from tests.prefilled import prefilled
 from tests.services.claim_desk import NOON
-from tests.services.claim_office import DESK, PAID, Office
+from tests.services.claim_office import DESK, INPUTS, PAID, Office
 
 pytestmark = pytest.mark.frozen_at(NOON)
 
@@ -260,6 +261,32 @@ def test_two_who_take_the_next_one_at_once_get_two_claims(new_office: Office) ->
     with ThreadPoolExecutor(3) as pool:
         taken = [claim_id for pair in pool.map(twice, people) for claim_id in pair]
     assert sorted(map(str, taken)) == sorted(map(str, waiting))
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("changed", [{"disabled_at": NOON}, {"roles": ["finance"]}])
+def test_claims_of_somebody_who_has_left_are_unassigned_until_they_are_taken(
+    office: Office, lives: dict[str, UUID], changed: dict[str, Any]
+) -> None:
+    assert named(lives, rows(office, by="bola", view="unassigned")) == ["over", "fresh"]
+    with office.store.writing(Scope.system()) as session:
+        session.change(Staff, col(Staff.id) == office.people["ada"].id, **changed)
+    assert named(lives, rows(office, by="bola", view="unassigned")) == ["over", "near", "fresh", "asked"]
+    with office.store.reading(DESK) as session:
+        assert claim_totals.count_views(session, office.people["bola"]).views["unassigned"] == 4
+    with office.store.writing(DESK) as session:
+        taken = [claim_assignment.assign_next(session, person=office.people["bola"]) for _ in range(5)]
+    assert taken == [*(lives[name] for name in ("over", "near", "fresh", "asked")), None]
+    assert office.claim(lives["paid"]).assigned_to == office.people["ada"].id, "what is decided stays as it was"
+
+
+def test_who_decides_on_a_claim_of_somebody_who_has_left_takes_it(office: Office, lives: dict[str, UUID]) -> None:
+    office.move(lives["near"], "Declined", **INPUTS["Declined"])
+    assert office.claim(lives["near"]).assigned_to == office.people["ada"].id
+    with office.store.writing(Scope.system()) as session:
+        session.change(Staff, col(Staff.id) == office.people["ada"].id, disabled_at=NOON)
+    office.move(lives["asked"], "Declined", **INPUTS["Declined"])
+    assert office.claim(lives["asked"]).assigned_to == office.people["bola"].id
 
 
 def give(office: Office, chosen: list[ChosenClaim], to: str | None, *, by: str = "ada") -> BatchResult:

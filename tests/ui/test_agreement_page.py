@@ -1,5 +1,7 @@
 """The agreement with a party on its screen: terms are added, and a bank account takes two admins."""
 
+from datetime import timedelta
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -29,6 +31,34 @@ def test_terms_are_added_and_shown_with_their_history(finance: Finance, screen: 
     at = open_page(screen, finance, partner)
     assert "in 20 days" in at.warning[0].value
     assert "AG/7" in [str(text.value) for text in at.text]
+
+
+def test_an_agreement_that_is_over_says_so_and_what_goes_on(finance: Finance, screen: Screen, partner: Partner) -> None:
+    party, last_on = Party("distributor", partner.id), clock.add_days(clock.today(), -1)
+    terms = {"number": "AG/7", "starts_on": "2026-01-01", "ends_on": str(last_on)}
+    finance.do(agreements.add, party, terms, by="root")
+    at = open_page(screen, finance, partner)
+    assert f"ended on {clock.format_day(last_on)}" in at.error[0].value
+    assert "switch the distributor off" in at.error[0].value
+    assert "Terms that hold today" not in texts(at)
+    press(at, "New terms")
+    assert at.date_input(key="decision.field.ends_on").value is None, "new terms are not over before they begin"
+    assert "The agreement with Swift Lenders ended on" in texts(screen("admin", path="admin/system.py"))
+    new = {"number": "AG/8", "starts_on": str(clock.today()), "ends_on": str(clock.today())}
+    finance.do(agreements.add, party, new, by="root")
+    assert not open_page(screen, finance, partner).error, "its last day is one of its days"
+    assert "The agreement with" not in texts(screen("admin", path="admin/system.py"))
+
+
+def test_a_disabled_confirmation_has_its_reason_beside_it(finance: Finance, screen: Screen, partner: Partner) -> None:
+    at = press(open_page(screen, finance, partner), "Another commission share")
+    at.text_input(key="decision.field.commission").set_value("7.25")
+    confirm(at)
+    assert "Somebody else has reset your password" not in texts(open_page(screen, finance, partner))
+    resting = finance.rest("second", clock.now() + timedelta(hours=1))
+    at = screen(path=PAGE, signed_in=resting, id=str(partner.id))
+    assert next(button for button in at.button if button.label == "Confirm").disabled
+    assert "Somebody else has reset your password: you can approve again from" in texts(at)
 
 
 def test_an_account_is_proposed_by_one_admin_and_confirmed_by_another(

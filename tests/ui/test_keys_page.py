@@ -1,6 +1,7 @@
 """API keys on the screen: listed, issued and shown once, revoked after a second thought."""
 
 import pytest
+from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 
 from core.covers import request
@@ -11,6 +12,7 @@ from core.services.events.webhooks import endpoints
 from core.services.events.webhooks.endpoints import EndpointRequest
 from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
+from core.store.schema.tables import Distributor
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, address, labels, lists, press, texts
 
@@ -65,6 +67,17 @@ def test_keys_are_narrowed_by_the_address(screen: Screen, partner: Partner) -> N
     assert list(lists(at)[0]["Mode"]) == ["Live"]
     at.selectbox(key="state").set_value("revoked").run()
     assert "No key matches" in texts(at)
+
+
+def test_keys_of_a_distributor_that_is_switched_off_are_found(screen: Screen, store: Store, partner: Partner) -> None:
+    with store.writing(Scope.system()) as session:
+        other = keys.get_or_create_distributor(session, "Other Motors")
+        keys.issue_key(session, distributor_id=other, is_live=True, name="Shop", actor="tests")
+        session.change(Distributor, col(Distributor.id) == partner.id, active=False)
+    at = screen("admin", path=LIST, distributor=str(partner.id))
+    assert address(at) == {"distributor": [str(partner.id)]}
+    assert set(lists(at)[0]["Distributor"]) == {"Swift Lenders"}
+    assert at.selectbox[0].options == ["Other Motors"], "nobody issues a key of one that is switched off"
 
 
 def test_a_key_is_revoked_on_its_page(screen: Screen, store: Store, partner: Partner) -> None:

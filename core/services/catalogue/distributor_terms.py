@@ -18,3 +18,8 @@ def select_agreement(distributor_id: UUID, on: date) -> AnySelect:
         .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
         .limit(1)
     )
+
+
+def has_ended(terms: Agreement, on: date) -> bool:
+    """Return True after the last day of an agreement, by which what is sold still goes until another begins."""
+    return terms.ends_on is not None and terms.ends_on < on

@@ -1,6 +1,6 @@
 """Agreements: the dated terms with a distributor or an insurer, and its bank accounts (contract F2)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Final, Literal
@@ -16,6 +16,7 @@ from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
+from core.services.catalogue.distributor_terms import has_ended
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.people import transfers
@@ -92,7 +93,7 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
     _require_other(session, party, by, "agreement")
     terms: Any = request.validate(model_of(party), typed)
     if terms.ends_on and terms.ends_on < terms.starts_on:
-        raise InvalidInput([FieldFault("ends_on", "must not be before starts_on")])
+        raise InvalidInput([FieldFault("ends_on", "must not be before its first day")])
     before = get_in_force(session, party, terms.starts_on)
     given = terms.model_dump()
     if before is not None and before.collects == COLLECTS[1] and given.get("collects") == COLLECTS[0]:
@@ -259,13 +260,25 @@ def list_history(session: ScopedSession, party: Party) -> list[tuple[Agreement, 
 def list_expiring(session: ScopedSession) -> list[tuple[UUID, str, date, int]]:
     """List the distributors whose licence ends within 60 days or is over: id, name, last day and days left."""
     today, found = clock.today(), []
-    held = load_in_force(session, today)
-    active = sa.select(col(Distributor.id), col(Distributor.business_name)).where(col(Distributor.active))
-    for distributor_id, name in session.execute(active):
-        terms = held.get(Party("distributor", distributor_id))
-        if terms and terms.licence_expires_on and (terms.licence_expires_on - today).days <= max(WARNED_DAYS):
+    for distributor_id, name, terms in _load_of_active(session, today):
+        if terms.licence_expires_on and (terms.licence_expires_on - today).days <= max(WARNED_DAYS):
             found.append((distributor_id, name, terms.licence_expires_on, (terms.licence_expires_on - today).days))
     return sorted(found, key=lambda each: (each[3], each[1]))
+
+
+def list_ended(session: ScopedSession) -> list[tuple[str, date]]:
+    """List the names of the distributors that sell although their agreement is over, with its last day."""
+    today = clock.today()
+    held = _load_of_active(session, today)
+    return sorted((name, terms.ends_on) for _, name, terms in held if terms.ends_on and has_ended(terms, today))
+
+
+def _load_of_active(session: ScopedSession, on: date) -> Iterator[tuple[UUID, str, Agreement]]:
+    held = load_in_force(session, on)
+    active = sa.select(col(Distributor.id), col(Distributor.business_name)).where(col(Distributor.active))
+    for distributor_id, name in session.execute(active):
+        if terms := held.get(Party("distributor", distributor_id)):
+            yield distributor_id, name, terms
 
 
 def warned_at(days_left: int) -> int | None:

@@ -124,10 +124,13 @@ def list_by_claim(session: ScopedSession, claim: Claim) -> list[Task]:
 
 
 def list_mine(session: ScopedSession, person: Person) -> list[Task]:
-    """List what a person has to do: their tasks, and what rules ask for on their claims, the most urgent first."""
-    mine = _build_query(
-        col(ClaimTask.assigned_to) == person.id, col(ClaimTask.done_at).is_(None), col(Claim.deleted_at).is_(None)
-    )
+    """List what a person has to do: their tasks, and what rules ask for on their claims, the most urgent first.
+
+    A task of somebody who has left is that of whoever has the claim.
+    """
+    of, has_left = col(ClaimTask.assigned_to), claim_filter.build_left_condition(col(ClaimTask.assigned_to))
+    is_mine = sa.or_(of == person.id, sa.and_(col(Claim.assigned_to) == person.id, has_left))
+    mine = _build_query(is_mine, col(ClaimTask.done_at).is_(None), col(Claim.deleted_at).is_(None))
     claims = sa.select(Claim).where(
         col(Claim.assigned_to) == person.id, claim_filter.IS_OPEN, col(Claim.deleted_at).is_(None)
     )

@@ -34,7 +34,7 @@ from core.services.lists.filters.fields import (
 from core.services.lists.windows import Span
 from core.services.people.transfers import reference_key
 from core.services.sales import filter as sales_filter
-from core.states.claims import CLOSED, DECIDED, AskedRole, ClaimStatus
+from core.states.claims import CLAIMS_ROLES, CLOSED, DECIDED, AskedRole, ClaimStatus
 from core.store.access import AnySelect
 from core.store.expressions import last_digits
 from core.store.schema.tables import (
@@ -206,10 +206,21 @@ _ME: Final = "me"
 _TYPES: Final = {title: title for title in (CREDIT_LIFE, *(line.title for line in LINES))}
 
 
+def build_left_condition(officer: Any) -> Condition:
+    """Return the condition of work whose `officer` can open it no more: the account is disabled, or lost the role."""
+    roles = sa.cast(col(Staff.roles), sa.String)
+    works = sa.or_(*(roles.like(f'%"{role}"%') for role in ("admin", *CLAIMS_ROLES)))
+    left = sa.select(col(Staff.id)).where(sa.or_(col(Staff.disabled_at).is_not(None), sa.not_(works)))
+    found: Condition = officer.in_(left)
+    return found
+
+
 def _is_in_view(_: Any, view: View) -> Condition:
-    stage = VIEWS[view]
+    stage, officer = VIEWS[view], col(Claim.assigned_to)
     in_stage = build_stage_condition(stage) if stage else sa.true()
-    return sa.and_(in_stage, col(Claim.assigned_to).is_(None)) if view == "unassigned" else in_stage
+    if view != "unassigned":
+        return in_stage
+    return sa.and_(in_stage, sa.or_(officer.is_(None), build_left_condition(officer)))
 
 
 def _is_assigned(_: Any, officer: UUID | str) -> Condition:

@@ -24,7 +24,7 @@ from core.store.schema.tables import Claim, ClaimPayment, ClaimReserve, ClaimTot
 _TOLD_APART: Final = frozenset({"view", "stage", "statuses", "assigned"})
 _LOOKED_UP: Final[frozenset[Stage]] = frozenset({"referred", "lapsed"})
 _DEADLINES: Final[tuple[Deadline, ...]] = ("near", "overdue")
-_line_status = col(ClaimTotal.claim_status)
+_line_status, _officer = col(ClaimTotal.claim_status), col(ClaimTotal.assigned_to)
 _is_open_line = _line_status.not_in(sorted(DECIDED))
 _STAGE_LINES: Final[Mapping[Stage, Condition]] = {
     "open": _is_open_line,
@@ -135,9 +135,10 @@ def _build_line_conditions(criteria: ClaimFilter) -> list[Condition]:
     conditions = [_STAGE_LINES[stage] for stage in _list_stages(criteria) if stage in _STAGE_LINES]
     if criteria.statuses:
         conditions.append(_line_status.in_(criteria.statuses))
-    if criteria.assigned or criteria.view == "unassigned":
-        officer = NOBODY if criteria.view == "unassigned" else criteria.assigned
-        conditions.append(col(ClaimTotal.assigned_to) == (rollups.NOBODY if officer == NOBODY else officer))
+    if criteria.view == "unassigned":
+        conditions.append(sa.or_(_officer == rollups.NOBODY, claim_filter.build_left_condition(_officer)))
+    elif criteria.assigned:
+        conditions.append(_officer == (rollups.NOBODY if criteria.assigned == NOBODY else criteria.assigned))
     day = _get_split_day(criteria)
     return conditions if day is None else [*conditions, col(ClaimTotal.clock_day) < day]
 

@@ -59,7 +59,7 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     claim.claim_status = transition.to
     if transition.column:
         setattr(claim, transition.column, move.amount_minor)
-    _apply_effects(claim, transition, person, move.inputs)
+    _apply_effects(session, claim, transition, person, move.inputs)
     at = claim_changes.next_instant(claim)
     if Effect.SETS_APPROVER in transition.effects:
         claim_changes.record_approval(session, claim, person=person, at=at)
@@ -101,12 +101,14 @@ def _renew_approval(
     return claim_changes.save_change(session, claim, before, person=person, action="claim approved anew")
 
 
-def _apply_effects(claim: Claim, transition: ClaimTransition, person: Person, inputs: TransitionInput) -> None:
+def _apply_effects(
+    session: ScopedSession, claim: Claim, transition: ClaimTransition, person: Person, inputs: TransitionInput
+) -> None:
     claim.decline_reason = inputs.reason or submitted.NOT_DECLINED
     is_appealed = transition.start == ClaimStatus.DECLINED
     if is_appealed:
         claim.second_of = None
-    is_free = is_appealed or claim.assigned_to is None
+    is_free = is_appealed or claim.assigned_to not in {person.id, *staff.list_active(session, *CLAIMS_ROLES)}
     if is_free and transition.to != ClaimStatus.VIEWED and person.has_role(*CLAIMS_ROLES):
         # Who decides on a claim that nobody has takes it, and who takes up an appeal, on which who declined approves
         # nothing; who looks at it does not.

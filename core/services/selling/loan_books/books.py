@@ -310,8 +310,7 @@ def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
     today = clock.today()
     query = distributor_terms.select_agreement(book.distributor_id, clock.today()).with_for_update()
     terms: Agreement | None = session.execute(query).scalar_one_or_none()
-    has_ended = terms is not None and terms.ends_on is not None and terms.ends_on < today
-    allowed = 0 if terms is None or has_ended else terms.book_premium_minor or 0
+    allowed = 0 if terms is None or distributor_terms.has_ended(terms, today) else terms.book_premium_minor or 0
     month = clock.lagos_midnight(today.replace(day=1))
     earlier = sa.select(col(LoanBook.preview)).where(
         col(LoanBook.distributor_id) == book.distributor_id,
