@@ -208,7 +208,6 @@ def confirm_change(session: ScopedSession, grant_id: UUID, *, by: Person) -> str
 
 def _issue_link(session: ScopedSession, row: Staff, *, by: Person) -> str:
     row.link_until, row.link_by = clock.now() + LIFETIME, by.id
-    session.flush()
     until = clock.to_wire(row.link_until)
     audit.note(session, "staff", row.id, role_grants.LINK_MADE, actor=by.actor, until=until)
     return _build_url("password", sign_in.issue_ticket("password", f"{row.id} {until}", lifetime=LIFETIME))
