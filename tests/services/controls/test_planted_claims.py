@@ -11,11 +11,12 @@ from sqlmodel import col
 from core import clock, ids
 from core.desk import store_check
 from core.services.audit import log as audit
+from core.services.claims.review import coverage_checks
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow.moves import BY_COMMAND
 from core.services.policies import changes as policy_changes
 from core.store.access import Scope
-from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, FileMark, Policy, UploadedFile
+from core.store.schema.tables import Claim, ClaimEvent, ClaimOverride, ClaimPayment, FileMark, Policy, UploadedFile
 from tests.planting import find_faults
 from tests.portfolio import build_payment
 from tests.services.claim_desk import NOON
@@ -63,6 +64,28 @@ def insert_payment(office: Office, claim_id: UUID, minor: int, *, by: str, refer
             session.insert(row)
 
 
+def explain(office: Office, claim_id: UUID, check_key: str) -> None:
+    """Give a reason for a check that the claim did not meet."""
+    claim = office.claim(claim_id)
+    with office.store.writing(DESK) as session:
+        events = session.execute(sa.select(col(ClaimEvent.id)).where(col(ClaimEvent.claim_id) == claim_id))
+        session.insert(
+            ClaimOverride(
+                id=ids.new(),
+                distributor_id=claim.distributor_id,
+                is_live=claim.is_live,
+                claim_id=claim_id,
+                event_id=events.scalars().all()[-1],
+                check_key=check_key,
+                is_failed=True,
+                detail="It is not met",
+                reason="The insurer agreed in writing",
+                staff_id=office.people["sade"].id,
+                created_at=clock.now(),
+            )
+        )
+
+
 @pytest.mark.both_databases
 def test_an_honest_office_has_no_fault(office: Office) -> None:
     paid(office)
@@ -72,8 +95,12 @@ def test_an_honest_office_has_no_fault(office: Office) -> None:
 def test_payment_for_a_loss_from_before_the_sale(office: Office) -> None:
     claim_id = paid(office)
     plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(incident_date="2026-08-01"))
+    rule = "No loss from before its sale was paid without a reason"
+    explain(office, claim_id, coverage_checks.IN_FORCE)
     fault = f"{named(claim_id)}, ₦70,000.00 paid: the loss was before the sale, and nobody gave a reason"
-    assert fault in faults(office, "No loss from before its sale was paid without a reason")
+    assert fault in faults(office, rule)
+    explain(office, claim_id, coverage_checks.BOUGHT)
+    assert fault not in faults(office, rule)
 
 
 @pytest.mark.both_databases
@@ -97,8 +124,11 @@ def test_payment_for_a_loss_from_after_the_loan_was_said_to_be_over(office: Offi
 def test_payment_for_a_loss_outside_the_cover(office: Office) -> None:
     claim_id = paid(office)
     plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(incident_date="2028-11-10"))
+    explain(office, claim_id, coverage_checks.BOUGHT)
     fault = "₦70,000.00 paid: its loss of 10 Nov 2028 is outside the cover, and nobody gave a reason"
     assert f"{named(claim_id)}, {fault}" in faults(office, OUTSIDE)
+    explain(office, claim_id, coverage_checks.IN_FORCE)
+    assert f"{named(claim_id)}, {fault}" not in faults(office, OUTSIDE)
 
 
 def test_payment_for_a_loss_before_the_desk_put_its_cover_in_force(office: Office) -> None:
@@ -205,8 +235,12 @@ def test_two_claims_paid_on_one_paper(office: Office) -> None:
         query = sa.select(col(UploadedFile.code)).where(col(UploadedFile.claim_id).in_((first, second)))
         for code in session.execute(query).scalars():
             session.insert(FileMark(mark="t0123456789abcdef", code=code))
+    rule = "No two claims were paid on one paper without a word"
+    explain(office, first, coverage_checks.IN_FORCE)
     expected = f"{named(first)}, ₦70,000.00 paid: another paid claim has the same paper, and nobody said why"
-    assert expected in faults(office, "No two claims were paid on one paper without a word")
+    assert expected in faults(office, rule)
+    explain(office, second, coverage_checks.DUPLICATE)
+    assert expected not in faults(office, rule)
 
 
 def test_payment_under_a_reference_that_cannot_be_typed(office: Office) -> None:
