@@ -15,10 +15,12 @@ from core.covers import credit_life
 from core.covers.cover import PENDING, Cover, Term
 from core.covers.insurers import insurer_a, insurer_b, insurer_c, insurer_d
 from core.errors import DuplicateRisk
+from core.services.selling import buying
 from core.store.access import Scope, Store
 from core.store.schema.tables import Customer, Policy
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.services.races import run_while_open
 from tests.services.selling import every_auto_cover, kept, plate_field, refusal, sell, sold
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
@@ -136,6 +138,21 @@ def test_an_expired_policy_frees_its_risk_on_the_day_that_it_ends(store: Store, 
         refusal(store, partner, insurer_a.THIRD_PARTY)
     with clock.freeze(shipped.STILL + timedelta(days=365)):
         sell(store, partner, insurer_a.THIRD_PARTY)
+
+
+@pytest.mark.both_databases
+def test_of_two_sales_at_once_of_what_was_insured_before_one_is_made(store: Store, partner: Partner) -> None:
+    cover = insurer_a.THIRD_PARTY
+    last = sell(store, partner, cover)
+    with store.writing(partner.scope()) as session:
+        session.execute(sa.update(Policy).where(col(Policy.id) == last.policy_id).values(cancelled_at=clock.now()))
+    refused = run_while_open(
+        store,
+        partner.scope(),
+        lambda session: buying.sell(session, cover, shipped.request(cover), partner.seller()),
+        lambda: sell(store, partner, cover),
+    )
+    assert isinstance(refused, DuplicateRisk)
 
 
 @pytest.mark.both_databases
