@@ -85,8 +85,8 @@ INSURERS: Table[InsurerRow] = Table(
         "premium": columns.naira("Year's premium", lambda row: row.premium_minor, says=_YEAR),
         "policies": columns.number("Policies", lambda row: row.policies),
         "products": columns.number("Products", lambda row: row.products),
-        "class": columns.text("Class", lambda row: row.business_type, 140),
-        "segment": columns.text("Segment", lambda row: row.segment, 90),
+        "class": columns.text("Class", lambda row: row.business_type, 140, usual=False),
+        "segment": columns.text("Segment", lambda row: row.segment, 90, usual=False),
     },
 )
 
