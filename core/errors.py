@@ -128,7 +128,7 @@ class DuplicateRisk(StateForbids):
 class KeyReused(StateForbids):
     """An idempotency key was used before for another request (contract S13)."""
 
-    text = "This Idempotency-Key was already used for another request"
+    text = "This Idempotency-Key was already used for another request: send each request with a key of its own"
 
 
 class NotRenewable(StateForbids):

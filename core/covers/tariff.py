@@ -123,8 +123,8 @@ def parse_tariff(product: "EditableTariff", submitted: SubmittedFigures) -> "Tar
     return replace(
         product.tariff,
         price=values.get((PRICE,), product.tariff.price),
-        mca_commission=values[(MCA,)],
-        distributor_commission=values[(DISTRIBUTOR,)],
+        mca_commission=values[(MCA,)].quantize(money.KOBO),
+        distributor_commission=values[(DISTRIBUTOR,)].quantize(money.KOBO),
         cover_months=values[(MONTHS,)],
         meta=_build_meta(product, values),
     )

@@ -41,12 +41,12 @@ KEYS: Table[KeyRow] = Table(
             "Distributor", lambda row: row.distributor, 180, sorts=("distributor", "distributor-back")
         ),
         "mode": columns.state("Mode", lambda row: row.mode),
-        "name": columns.text("Name", lambda row: row.name, 130),
-        "hint": columns.text("Key", lambda row: row.hint, 155),
+        "name": columns.text("Name", lambda row: row.name, 80),
+        "hint": columns.text("Key", lambda row: row.hint, 130),
         "state": columns.state("State", lambda row: row.state),
         "created": columns.moment("Issued", lambda row: row.created_at, sorts=("oldest", "newest")),
         "used": columns.moment("Last used", lambda row: row.last_used_at, sorts=("used", "used-back")),
-        "revoked": columns.moment("Revoked", lambda row: row.revoked_at),
+        "revoked": columns.day("Revoked", lambda row: row.revoked_at),
     },
 )
 

@@ -8,6 +8,7 @@ import streamlit as st
 from core import ids
 from core.services.catalogue import changes
 from core.services.events.webhooks import endpoints
+from core.services.finance import agreements
 from core.services.insurers import awaiting
 from core.services.insurers.awaiting import InsurerRow
 from core.services.people.staff import Person
@@ -19,7 +20,7 @@ from core.services.sales.distributors import (
     DistributorRow,
     list_distributors,
 )
-from core.store.access import reading
+from core.store.access import Scope, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
@@ -84,8 +85,8 @@ INSURERS: Table[InsurerRow] = Table(
         "premium": columns.naira("Year's premium", lambda row: row.premium_minor, says=_YEAR),
         "policies": columns.number("Policies", lambda row: row.policies),
         "products": columns.number("Products", lambda row: row.products),
-        "class": columns.text("Class", lambda row: row.business_type, 140),
-        "segment": columns.text("Segment", lambda row: row.segment, 90),
+        "class": columns.text("Class", lambda row: row.business_type, 140, usual=False),
+        "segment": columns.text("Segment", lambda row: row.segment, 90, usual=False),
     },
 )
 
@@ -125,10 +126,25 @@ def draw_insurers(_: Person) -> None:
     )
 
 
+def draw_waiting() -> None:
+    """Draw a line for each bank account and commission share that waits for a second admin, with a link to it."""
+    with reading(Scope.system()) as session:
+        waiting = agreements.list_waiting(session)
+    for party, name, what in waiting:
+        page_links.link_to(
+            "admin/agreement.py",
+            f"Another {what} waits for a second admin: {words.plain(name)}",
+            "how_to_reg",
+            party=party.account,
+            id=str(party.id),
+        )
+
+
 def draw() -> None:
     person = frame.require("admin")
     frame.page_header("Distributors and insurers", "Who sells, who insures, and how each of them does.")
     actions.run()
+    draw_waiting()
     {"distributors": draw_distributors, "insurers": draw_insurers}[url_state.choose_view(VIEWS)](person)
 
 

@@ -25,8 +25,8 @@ def switching(product: ProductDetail) -> Action:
     says = (
         "Every distributor that it is not switched off for can sell it again, at once."
         if on
-        else "Nobody can sell it any more, at once: a sale is refused and names `product_id`. Policies that are sold"
-        " stay as they are, and can be renewed and claimed on."
+        else "Nobody can sell it any more, at once: each sale is refused. Policies that are sold stay as they are,"
+        " and can be renewed and claimed on."
     )
     return action(
         title=f"Switch {'on' if on else 'off'}",

@@ -278,8 +278,8 @@ PRODUCTS: Table[ProductRow] = Table(
     },
     narrow=("name", "insurer", "on", "price"),
     columns={
-        "name": columns.text("Product", lambda row: row.name, 260, sorts=("name", "name-back")),
-        "insurer": columns.text("Insurer", lambda row: row.insurer, 190, sorts=("insurer", "insurer-back")),
+        "name": columns.text("Product", lambda row: row.name, 220, sorts=("name", "name-back")),
+        "insurer": columns.text("Insurer", lambda row: row.insurer, 170, sorts=("insurer", "insurer-back")),
         "on": columns.state("Sold", lambda row: "On sale" if row.active else "Off"),
         "price": columns.text("Price or rate", lambda row: price(row.tariff), 130),
         "commissions": columns.text("Commissions", lambda row: commissions(row.tariff), 130),

@@ -63,6 +63,8 @@ def test_waiting_periods_and_exclusions_are_figures_of_what_claims_are_checked_a
         "meta.exclusions": ["  pandemic ", "Pandemic", "civil  war"],
     }
     meta = parse_tariff(product, changed).meta
+    commissions = parse_tariff(product, {"mca_commission": "7", "distributor_commission": "2.5"})
+    assert f"{commissions.mca_commission} {commissions.distributor_commission}" == "7.00 2.50", "as it is stored"
     assert meta["waiting_days"] == {"Loss of job": 90, "Death": 14, "Critical illness": 0}
     assert meta["exclusions"] == ["Pandemic", "civil war"]
     assert parse_tariff(product, {"meta.exclusions": []}).meta["exclusions"] == []

@@ -594,6 +594,8 @@ def test_another_address_is_unverified_until_it_answers(hooks: Hooks) -> None:
         hooks.sell()
         hooks.drain()
         assert second.received == []
+        with hooks.store.writing(hooks.scope) as session, pytest.raises(StateForbids, match="a ping that it answers"):
+            endpoints.enable(session, made.endpoint.id, send_held=True, actor="tests")
 
 
 @pytest.mark.both_databases

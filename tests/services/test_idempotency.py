@@ -50,7 +50,7 @@ def test_fifty_equal_requests_at_once_sell_one_policy(store: Store, partner: Par
 
 def test_key_with_another_request_is_refused(store: Store, partner: Partner) -> None:
     sell_once(store, partner, "k")
-    with pytest.raises(KeyReused):
+    with pytest.raises(KeyReused, match="send each request with a key of its own"):
         sell_once(store, partner, "k", "another")
 
 

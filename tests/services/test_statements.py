@@ -11,16 +11,16 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 
-from core import clock, money
+from core import clock, ids, money
 from core.errors import NotAllowed, NotFound, StateForbids
-from core.services.finance import adjustments, agreements, parties
+from core.services.finance import adjustments, agreements, journal, parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.store.access import Scope, Store
 from core.store.schema import migrating
-from core.store.schema.tables import Statement, StatementLine
+from core.store.schema.tables import Statement, StatementLine, TaxRate
 from tests.conftest import Partner, make_partner
 from tests.every_case import every_case
 from tests.planting import assert_named, planted
@@ -173,6 +173,37 @@ def test_withholding_tax_follows_residence_tax_number_and_size(
     assert base > 0
     assert paper.withheld_minor == money.share(base, basis_points)
     assert "Withholding tax" in paper.facts["said"]
+
+
+def add_rate(finance: Finance, kind: str, day: date, basis_points: int) -> None:
+    given = {"effective_on": day, "resident_bp": basis_points, "non_resident_bp": basis_points}
+    with finance.store.writing(Scope.system()) as session:
+        session.add(TaxRate(id=ids.new(), kind=kind, source=f"Act of {day}", **given))
+
+
+def test_other_rates_of_the_taxes_hold_from_the_first_month_that_begins_with_them(
+    finance: Finance, party: Party
+) -> None:
+    finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
+    for day, more in ((date(2026, 9, 15), 0), (OCTOBER, 25)):
+        add_rate(finance, "vat", day, 1000 + more)
+        add_rate(finance, "withholding", day, 250 + more)
+    _, september, october = prepared(finance, party, AUGUST, SEPTEMBER, OCTOBER)
+    for made, rates in ((september, {"vat": 750, "withholding": 500}), (october, {"vat": 1025, "withholding": 275})):
+        paper = one(finance, made).paper
+        base, taxes = paper.earned_minor + paper.clawback_minor, {"vat": paper.vat_minor}
+        taxes["withholding"] = paper.withheld_minor
+        assert taxes == {kind: money.share(base, rate) for kind, rate in rates.items()}
+        for kind in tax.KINDS:
+            (line,) = [line for line in finance.read(tax.list_lines, kind, paper.month) if line.statement_id == made]
+            assert (line.rate_bp, line.tax_minor) == (rates[kind], taxes[kind])
+        entries = finance.read(journal.list_entries, paper.month)
+        posted = {
+            each.account: each.amount_minor for each in entries if each.account in {journal.VAT, journal.WITHHELD}
+        }
+        assert posted == {journal.VAT: taxes["vat"], journal.WITHHELD: -taxes["withholding"]}
+    assert "Act of 2026-10-01" in one(finance, october).paper.facts["said"]["VAT"]
+    assert finance.money_faults() == []
 
 
 def test_a_distributor_that_holds_the_premium_owes_it_without_its_commission(finance: Finance, party: Party) -> None:

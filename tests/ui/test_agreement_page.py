@@ -1,6 +1,7 @@
 """The agreement with a party on its screen: terms are added, and a bank account takes two admins."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -69,6 +70,9 @@ def test_an_account_is_proposed_by_one_admin_and_confirmed_by_another(
         at.text_input(key=f"decision.field.{name}").set_value(value)
     confirm(at)
     at = open_page(screen, finance, partner)
+    assert [link.label for link in _list_waiting(screen)] == [
+        "Another bank account waits for a second admin: Swift Lenders"
+    ]
     shown = labels(at)
     assert "Take back" in shown
     assert "Confirm" not in shown
@@ -77,6 +81,11 @@ def test_an_account_is_proposed_by_one_admin_and_confirmed_by_another(
     assert account.state == "confirmed"
     assert account.rests
     assert "0123456789" not in texts(open_page(screen, finance, partner))
+
+
+def _list_waiting(screen: Screen) -> list[Any]:
+    links = [link.proto for link in screen("admin", path="admin/partners.py").get("page_link")]
+    return [link for link in links if "waits for a second admin" in link.label]
 
 
 def test_a_share_is_proposed_by_one_admin_and_confirmed_by_another(
@@ -88,12 +97,16 @@ def test_a_share_is_proposed_by_one_admin_and_confirmed_by_another(
     assert "at most what both commissions are" in texts(at)
     at.text_input(key="decision.field.commission").set_value("7.25")
     confirm(at)
+    (waiting,) = _list_waiting(screen)
+    assert waiting.label == "Another commission share waits for a second admin: Swift Lenders"
+    assert str(partner.id) in waiting.query_string
     at = open_page(screen, finance, partner)
     assert "All products: 7.25 % instead of the product's share" in texts(at)
     assert "Confirm" not in labels(at)
     confirm(press(open_page(screen, finance, partner, by="second"), "Confirm"))
     (share,) = finance.read(share_changes.list_shares, partner.id)
     assert (share.state, share.commission_bp, share.product_id) == ("confirmed", 725, None)
+    assert not _list_waiting(screen)
 
 
 def test_no_other_role_reaches_it(finance: Finance, screen: Screen) -> None:

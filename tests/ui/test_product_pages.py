@@ -130,6 +130,7 @@ def test_a_product_shows_what_it_charges_and_what_is_planned(screen: Screen, sto
 def test_a_product_is_switched_off_after_one_confirmation(screen: Screen, store: Store, partner: Partner) -> None:
     at = open_page(screen, ONE, id=str(CAR))
     press(at, "Switch off")
+    assert "product_id" not in texts(at), "an admin reads no names of fields"
     assert seen(store, CAR).active
     at.button(key="decision.confirm").click().run()
     assert "is switched off" in texts(at)

@@ -21,7 +21,7 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.people import transfers
 from core.services.people.accounts import require_admin
-from core.services.people.four_eyes import Parties, Proposals, refuse_own
+from core.services.people.four_eyes import OPEN, Parties, Proposals, refuse_own
 from core.services.people.staff import Person
 from core.states.finance import StatementState
 from core.store.access import AnySelect, ScopedSession
@@ -393,6 +393,21 @@ def list_accounts(session: ScopedSession, party: Party) -> list[Account]:
         build_row(Account, row, proposer=made_by, decider=decided_by)
         for row, made_by, decided_by in session.execute(query)
     ]
+
+
+def list_waiting(session: ScopedSession) -> list[tuple[Party, str, str]]:
+    """List what waits for a second admin, the longest first: whose it is, its name, and what it is in words."""
+    accounts = sa.select(BankAccount).where(col(BankAccount.state) == OPEN)
+    shares = sa.select(CommissionShare).where(col(CommissionShare.state) == OPEN)
+    found: list[tuple[datetime, Party, str]] = [
+        *((row.proposed_at, parties.party_of(row), "bank account") for row in session.execute(accounts).scalars()),
+        *(
+            (row.proposed_at, Party("distributor", row.distributor_id), "commission share")
+            for row in session.execute(shares).scalars()
+        ),
+    ]
+    found.sort(key=lambda each: each[0])
+    return [(party, parties.get_name(session, party), what) for _, party, what in found]
 
 
 def get_usable(session: ScopedSession, party: Party) -> Account | None:

@@ -249,7 +249,8 @@ def enable(session: ScopedSession, endpoint_id: UUID, *, send_held: bool, actor:
     """
     row = get_for_update(session, endpoint_id)
     if row.state != "disabled":
-        raise StateForbids(f"This endpoint is {row.state}: only a disabled one is enabled")
+        also = ", and a ping that it answers makes this one active" if row.state == "unverified" else ""
+        raise StateForbids(f"This endpoint is {row.state}: only a disabled one is enabled{also}")
     _set_state(row, "active")
     session.flush()
     queued = {"state": "queued", "next_try_at": clock.now(), "failures": 0}
