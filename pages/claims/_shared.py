@@ -63,10 +63,10 @@ def actor(event: AuditEvent) -> str:
 
 def facts(event: AuditEvent, officers: Mapping[Any, str]) -> str:
     """Return the changed facts in one line; `officers` maps ids as text to names."""
-    told = {name: value for name, value in event.facts.items() if name not in _UNTOLD}
-    if told.get("decline_reason") == submitted.NOT_DECLINED:
-        del told["decline_reason"]
-    return " · ".join(_fact(name, value, officers) for name, value in told.items())
+    shown = {name: value for name, value in event.facts.items() if name not in _UNTOLD}
+    if shown.get("decline_reason") == submitted.NOT_DECLINED:
+        del shown["decline_reason"]
+    return " · ".join(_fact(name, value, officers) for name, value in shown.items())
 
 
 def names(officers: list[Officer]) -> Mapping[str, str]:

@@ -512,10 +512,14 @@ def test_a_refund_goes_back_by_a_credit_note_or_by_the_statement_of_who_holds_th
     # The terms are changed back, so that we pay it, and then changed again, so that the distributor has it as well.
     agree(finance, partner, 2, "2026-11-02", "platform")
     finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    agree(finance, partner, 3, "2026-11-03", "distributor")
+    with pytest.raises(StateForbids, match=its):
+        finance.do(deciding.pay, note, PAID, by="funmi")
+    agree(finance, partner, 4, "2026-11-04", "platform")
     finance.do(deciding.pay, note, PAID, by="funmi")
     with pytest.raises(InvalidInput, match="starts_on must be 2026-12-01 or later: we paid refunds to customers"):
-        agree(finance, partner, 3, "2026-11-03", "distributor")
-    agree(finance, partner, 3, "2026-12-01", "distributor")
+        agree(finance, partner, 5, "2026-11-05", "distributor")
+    agree(finance, partner, 5, "2026-12-01", "distributor")
     assert finance.money_faults() == []
 
 
