@@ -120,6 +120,29 @@ def test_the_second_admin_is_not_disabled_or_demoted_and_a_puppet_does_not_confi
     assert admins.faults() == []
 
 
+def test_a_colleague_of_old_who_was_made_an_admin_does_not_confirm_for_who_proposed_it(store: Store) -> None:
+    admins = Admins(store, "ada", "eze", "ope")
+    with store.writing(SYSTEM) as session:
+        more: dict[str, Any] = {"roles": ["operations"], "password": PASSWORD, "actor": "tests"}
+        staff.add_or_update(session, email="uche@x.example", name="Uche", **more)
+    uche, ope = admins.person("uche").id, admins.person("ope").id
+    admins.change(uche, roles=["admin", "operations"])
+    admins.confirm(uche)
+    # Another role makes nobody an admin who is one.
+    admins.change(ope, roles=["admin", "operations"])
+    admins.confirm(ope)
+    puppet = admins.add()
+    with clock.freeze(clock.now() + DAY):
+        with pytest.raises(NotAllowed, match="made an admin by who proposed this"):
+            admins.confirm(puppet, by="uche")
+        admins.confirm(puppet, by="ope")
+        admins.add(by="eze", email="other@x.example")
+    other = admins.person("other").id
+    with clock.freeze(clock.now() + DAY):
+        admins.confirm(other, by="uche")
+    assert admins.faults() == []
+
+
 def test_an_admin_of_less_than_a_day_or_without_a_password_confirms_nothing(admins: Admins) -> None:
     puppet = admins.add()
     with admins.store.writing(SYSTEM) as session:
