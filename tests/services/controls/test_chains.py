@@ -94,6 +94,7 @@ def test_a_refund_is_paid_to_the_customer_or_corrected_for_the_parties_and_never
         finance.do(adjustments.confirm, proposal, by="root")
     with pytest.raises(StateForbids, match=paid):
         finance.do(adjustments.propose, refund.id, whole(refund), by="wale")
+    finance.do(adjustments.propose, refund.id, typed(distributor=1), by="wale")  # the commissions alone
     assert refused_acts(finance, f"movement {refund.id}") == [
         "adjustment confirmation refused",
         "adjustment proposal refused",
