@@ -1,5 +1,6 @@
 """A server whose store `coverdesk init` of another release migrates under it writes nothing any more."""
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -105,13 +106,28 @@ def test_a_migration_that_waits_in_vain_changes_nothing(store: Store, monkeypatc
     with store.writers.begin() as connection:
         command.downgrade(migrating._config(connection), "0093")
     monkeypatch.setattr(migrating, "_WRITES_END_WITHIN", "1ms")
+    monkeypatch.setattr(migrating, "_MOST_LOOKS", 2)
+    read: list[str | None] = []
+    # Nobody waits for a migration that waits for a backup itself.
+    monkeypatch.setattr(time, "sleep", lambda _: read.append(versions.version(store)))
     with store.engine.connect() as backing_up:
         assert versions.version_of(backing_up) == "0093"
         with pytest.raises(StoreUnavailable) as refused:
             migrating.migrate(store)
     assert refused.value.reason == "canceling statement due to lock timeout"
+    assert read == ["0093"]
     assert versions.version(store) == "0093"
-    migrating.migrate(store)
+
+
+@on_postgres
+def test_a_migration_begins_once_a_backup_has_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0093")
+    monkeypatch.setattr(migrating, "_WRITES_END_WITHIN", "1ms")
+    with store.engine.connect() as backing_up:
+        assert versions.version_of(backing_up) == "0093"
+        monkeypatch.setattr(time, "sleep", lambda _: backing_up.rollback())
+        migrating.migrate(store)
     assert versions.version(store) == versions.newest()
 
 

@@ -1,6 +1,7 @@
 """Bring a store to the shape that this code wants, from empty or from release 0.2.0 and later."""
 
 import re
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,18 +58,28 @@ def _lock(connection: sa.Connection) -> None:
     connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
 
 
-_WRITES_END_WITHIN: Final = "30s"
+_WRITES_END_WITHIN, _LOOKS_AGAIN_AFTER_SECONDS, _MOST_LOOKS = "1s", 2, 30
+_LOCK_NOT_AVAILABLE: Final = "55P03"
 
 
 def _await_writes(connection: sa.Connection) -> None:
     """Wait for the writes of servers of the release before, and let theirs wait until this transaction has ended.
 
-    Each write of a server begins by reading this table, and is refused once another version stands in it. A backup
-    holds it for as long as it takes: who waited for that would keep every sale waiting.
+    Each write of a server begins by reading this table, and is refused once another version stands in it. Whoever
+    waits for the table keeps every sale waiting, and a backup holds it for as long as it takes: so it is waited for a
+    second at a time.
     """
-    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_WRITES_END_WITHIN}'")
-    connection.exec_driver_sql("LOCK TABLE alembic_version IN ACCESS EXCLUSIVE MODE")
-    connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
+    for look in range(1, _MOST_LOOKS + 1):
+        try:
+            with connection.begin_nested():
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_WRITES_END_WITHIN}'")
+                connection.exec_driver_sql("LOCK TABLE alembic_version IN ACCESS EXCLUSIVE MODE")
+                connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
+            return
+        except sa.exc.OperationalError as error:
+            if look == _MOST_LOOKS or getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+                raise
+            time.sleep(_LOOKS_AGAIN_AFTER_SECONDS)
 
 
 def upgrade(connection: sa.Connection, to: str) -> bool:
