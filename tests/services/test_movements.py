@@ -200,7 +200,7 @@ def test_unplaced_premium_is_aged_in_days_of_lagos(store: Store) -> None:
 
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_the_demonstration_has_movements_that_prove_themselves(store: Store) -> None:
-    demonstration_copy(store, purchases=60, seed=3, until=NOW)
+    demonstration_copy(store, purchases=200, seed=3, until=NOW)
     finance = Finance(store)
     assert finance.faults() == []
     assert {row.kind for row in finance.rows()} >= {"purchase", "renewal", "refund"}
