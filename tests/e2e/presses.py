@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from playwright.sync_api import Locator, Page
 
 # Every real press counts, also one that only puts the cursor somewhere; a key that is held with another does not.
-# At the document: what Playwright takes back at the window, and presses again, because the page moved under the pointer,
-# does not come to it.
+# At the document: what Playwright takes back at the window, and presses again, because the page moved under the
+# pointer, does not come to it.
 COUNT = """
 for (const [event, name] of [["pointerdown", "clicks"], ["keydown", "keys"]])
   document.addEventListener(event, (press) => {
