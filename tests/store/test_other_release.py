@@ -12,6 +12,8 @@ from sqlmodel import col
 from core import clock
 from core.errors import OtherRelease, StoreUnavailable
 from core.store.access import Scope, ScopedSession, Store, write_only_at
+from core.store.access.scope import connection_of
+from core.store.access.statements import execute
 from core.store.schema import migrating, versions
 from core.store.schema.tables import OneTimeTicket
 from tests.postgres_database import administering
@@ -150,3 +152,10 @@ def test_a_write_waits_for_a_migration(store: Store, monkeypatch: pytest.MonkeyP
     migrating.migrate(store)
     assert ["lock timeout" in words for words in met] == [True]
     assert versions.version(store) == versions.newest()
+
+
+@on_postgres
+def test_a_connection_that_breaks_behind_the_version_is_not_available(serving: Store) -> None:
+    with pytest.raises(StoreUnavailable), serving.writing(SYSTEM) as session:
+        execute(connection_of(session), "SELECT pg_terminate_backend(pg_backend_pid())")
+    serving.transact(SYSTEM, write)

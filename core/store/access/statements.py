@@ -103,7 +103,9 @@ class Pending:
     def rows(self) -> list[Row]:
         """The rows; empty for a statement without a result."""
         if self._rows is None:
-            flush(self._connection)
+            # One that is answered is read without the connection, which may have broken behind it.
+            if not self.is_answered:
+                flush(self._connection)
             self._rows = self._cursor.fetchall() if self._cursor.description else []
         return self._rows
 
@@ -261,7 +263,8 @@ def install_transaction_events(engine: sa.Engine) -> None:
         except (sa.exc.DBAPIError, OtherRelease):
             # SQLAlchemy takes the transaction for ended, whatever became of it.
             if not connection.invalidated:
-                connection.dialect.do_rollback(connection.connection)
+                with _dropping_broken(connection):
+                    connection.dialect.do_rollback(connection.connection)
             raise
 
     @event.listens_for(engine, "rollback")
@@ -273,7 +276,17 @@ def install_transaction_events(engine: sa.Engine) -> None:
         # With a ROLLBACK the driver forgets what it has prepared, so that a transaction that only read ends otherwise.
         driver: Any = connection.connection.driver_connection
         if not connection.get_execution_options().get("write") and driver.info.transaction_status == _IN_TRANSACTION:
-            driver.execute("COMMIT")
+            with _dropping_broken(connection):
+                driver.execute("COMMIT")
+
+
+@contextmanager
+def _dropping_broken(connection: sa.Connection) -> Iterator[None]:
+    """A connection on which a transaction cannot be ended is used no more: whatever was asked is answered or failed."""
+    try:
+        yield
+    except connection.dialect.loaded_dbapi.Error as error:
+        connection.invalidate(error)
 
 
 def _notify(connection: sa.Connection) -> None:
