@@ -6,7 +6,8 @@ PURCHASES ?= 10000
 PORT ?= 8501
 T ?= tests
 # A process more than there are processors: for a fifth of their time tests wait for browsers, disks and servers.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+WORKERS ?= $(shell expr $(CORES) + 1)
 PYTEST = $(V)/bin/python -m pytest -n $(WORKERS) --dist worksteal
 
 # Code that is compiled once starts in seconds; some machines forbid Python to keep it.
@@ -70,8 +71,8 @@ lint: setup ## form, rules and import contracts
 types: setup ## types of the core, the screens and the one process
 	@$(V)/bin/mypy
 
-quick: setup ## the tests of one folder or file, one after the other; of a folder without the long ones: make quick T=tests/api
-	@$(V)/bin/python -m pytest -n 0 -q $(if $(findstring .py,$(T)),,-m "not long") $(T)
+quick: setup ## the tests of one file one after the other, or of one folder without the long ones: make quick T=tests/api
+	@$(V)/bin/python -m pytest -q $(if $(findstring .py,$(T)),-n 0,-n $(CORES) --dist worksteal -m "not long") $(T)
 
 check: lint types test ## the one gate: form, rules, import contracts, types, every test
 

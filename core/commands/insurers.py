@@ -13,7 +13,7 @@ from core.commands import stores
 from core.insurers import sandbox
 from core.insurers.sandbox import SandboxInsurer
 from core.settings import settings
-from core.store.access import store, write_only_at
+from core.store.access import store
 from core.store.schema import versions
 from core.worker import Worker
 
@@ -29,7 +29,7 @@ def worker(
     """Send what waits, until stopped: policies to insurers, events to webhooks, e-mail; as many as wanted."""
     settings().check_safe_to_serve()
     stores.refuse_other_version()
-    write_only_at(versions.newest())
+    versions.write_at_own_version()
     telemetry.configure_logs()
     telemetry.start_spans()
     if settings().metrics:
@@ -49,7 +49,7 @@ def worker(
 @contextmanager
 def run_worker_alongside(*, enabled: bool) -> Iterator[None]:
     """Run a worker in this process while something else is served; on exit it finishes the calls in progress."""
-    write_only_at(versions.newest())
+    versions.write_at_own_version()
     running = Worker(store())
     if enabled:
         # The server raises the signal again after it has stopped; that must not end the process before the worker has.

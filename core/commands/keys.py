@@ -37,7 +37,8 @@ def issue_key(
     if issued.new_distributor:
         err.print(f"{issued.new_distributor} is a new distributor.")
     if mode == "live":
-        err.print("Each refund of what this key sells takes two who approve; not so of a key from the screen.")
+        two = "Each refund of what this key sells takes two who approve, as it may be anybody's"
+        err.print(f"{two}; a key from the screen has its issuer.")
     sys.stdout.write(issued.key + "\n")
 
 

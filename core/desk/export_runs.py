@@ -35,7 +35,7 @@ from core.store.access import AnyRow, AnySelect, Scope, ScopedSession, reading, 
 from core.store.schema.tables import ExportReceipt, Staff
 
 _TIMES = ("Columns in _at are UTC, columns in _on are days in Lagos.", "All times and days are those of Lagos.")
-COMMAND, COMMAND_LINE = "command", "command line"
+COMMAND = "command"
 Sorting = Literal["newest", "oldest", "most-rows", "fewest-rows", "largest", "smallest"]
 _MADE, _ID = col(ExportReceipt.created_at), col(ExportReceipt.id)
 _ROWS, _SUM = col(ExportReceipt.rows), col(ExportReceipt.sum_minor)
@@ -247,11 +247,11 @@ def list_makers(session: ScopedSession) -> Mapping[str, str]:
         col(Staff.id).in_(sa.select(col(ExportReceipt.staff_id)).distinct())
     )
     rows = session.execute(staff_query.order_by(col(Staff.email)))
-    return {**{str(key): email for key, email in rows}, COMMAND: COMMAND_LINE}
+    return {**{str(key): email for key, email in rows}, COMMAND: audit.COMMAND_LINE}
 
 
 def _receipt(row: AnyRow) -> Receipt:
-    return Receipt(**{**row._mapping, "who": row.who or COMMAND_LINE})
+    return Receipt(**{**row._mapping, "who": row.who or audit.COMMAND_LINE})
 
 
 def _receipts() -> AnySelect:

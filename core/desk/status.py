@@ -22,7 +22,7 @@ from core.errors import StoreUnavailable
 from core.services.audit import log as audit
 from core.services.insurers import connections
 from core.settings import VERSION, get_commit, settings
-from core.store.access import Scope, ScopedSession, store, write_only_at, writing
+from core.store.access import Scope, ScopedSession, store, writing
 from core.store.operations import local_files
 from core.store.rows import build_row
 from core.store.schema import versions
@@ -86,11 +86,7 @@ def list_beats(session: ScopedSession) -> list[Beat]:
     return [build_row(Beat, row) for row in session.execute(query).scalars()]
 
 
-def write_at_own_version() -> None:
-    """Have this process refuse, from now on, every write into a store that another release has migrated (O5)."""
-    write_only_at(versions.newest())
-
-
+write_at_own_version = versions.write_at_own_version
 # What is raised here when the store does not answer at all.
 UNANSWERED = (StoreUnavailable, sa.exc.SQLAlchemyError, OSError)
 MIN_FREE_BYTES = 64 * 1024 * 1024

@@ -67,7 +67,7 @@ def main() -> None:
     parent, stopping = int(sys.argv[1]), threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     telemetry.configure_logs()
-    access.write_only_at(versions.newest())
+    versions.write_at_own_version()
     opened = access.store()
     # What is loaded by now stays: looked through for garbage again and again it takes a sixth of the worker's time.
     gc.freeze()

@@ -4,12 +4,8 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
-import streamlit as st
-
-from core.services.people.staff import Person
 from core.store.access import Scope
 from core.ui.frame import page_links
-from core.ui.kit import words
 from core.ui.kit.actions import Action, Field, Text
 
 ROLE = "admin"
@@ -43,12 +39,3 @@ def agreement_link(account: str, party_id: UUID) -> None:
 def log_link(kind: str, record_id: UUID) -> None:
     """Draw the link to all audit log entries about a record."""
     page_links.link_to("admin/audit_log.py", "In the audit log", "history", kind=kind, id=str(record_id))
-
-
-def show_resting(person: Person) -> None:
-    """Say why somebody cannot confirm anything now."""
-    if not person.may_approve:
-        st.caption(
-            ":material/lock: Somebody else has reset your password: you can approve again from"
-            f" {words.moment(person.approves_from)} on."
-        )

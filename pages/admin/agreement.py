@@ -21,7 +21,7 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Text, Values
 from core.ui.lists import tables
-from pages.admin._shared import ROLE, action, show_resting
+from pages.admin._shared import ROLE, action
 
 _TEXTS = {
     "number": "Agreement number",
@@ -324,7 +324,7 @@ def show(
             is_barred = verb == "Confirm" and not person.may_approve
             actions.button(verb, decide, key=f"{noun}.{verb}.{proposal.id}", disabled=is_barred)
     if proposal.proposed_by != person.id:
-        show_resting(person)
+        facts.show_resting(person)
 
 
 def _decide(work: Callable[..., Any], proposal_id: UUID, session: ScopedSession, _: Values, by: Person) -> None:

@@ -16,7 +16,7 @@ from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
 from pages.admin import products
-from pages.admin._shared import action, log_link, show_resting
+from pages.admin._shared import action, log_link
 
 
 def switching(product: ProductDetail) -> Action:
@@ -169,7 +169,7 @@ def _decisions(of: ProductDetail, proposal: Proposal, headline: str, person: Per
             )
             refusing(of, proposal, headline).button("Refuse", key="proposal Refuse")
     if proposal.proposed_by != person.id:
-        show_resting(person)
+        facts.show_resting(person)
 
 
 def time_line(of: ProductDetail, person: Person) -> None:

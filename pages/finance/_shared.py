@@ -12,7 +12,6 @@ from core import clock
 from core.services.finance import tax
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.bordereaux.bordereaux import KIND_NAMES, Overdue
-from core.services.people.staff import Person
 from core.store.access import Scope, reading, store
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
@@ -24,13 +23,6 @@ NOT_IN_FILE = "– not in the file –"
 # What the amounts of an insurer's file are.
 AMOUNTS = {"net": "Net of both commissions", "gross": "Gross premium"}
 _NAMED = 3
-
-
-def show_resting(person: Person) -> None:
-    """Say why somebody cannot approve anything now."""
-    if not person.may_approve:
-        until = words.moment(person.approves_from)
-        st.caption(f"Somebody else reset your password: you can approve again from {until}.")
 
 
 def bank_answer() -> tuple[Text, Day]:

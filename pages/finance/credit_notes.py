@@ -22,7 +22,7 @@ from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Day, Field, Several, Text, Values
 from core.ui.lists import export_panel, filter_bar, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, bank_answer, bank_return, show_resting
+from pages.finance._shared import ROLE, action, bank_answer, bank_return
 
 CREDIT_NOTES: Table[CreditNoteRow] = tables.of(
     credit_note_reading.CREDIT_NOTES,
@@ -190,7 +190,7 @@ def buttons(waiting: Mapping[str, Sequence[CreditNoteRow]], person: Person) -> N
     if rows := waiting["approve"]:
         label = f"Approve {words.count(len(rows))}"
         approving(rows).button(label, key="approve many", type="primary", disabled=not person.may_approve)
-        show_resting(person)
+        facts.show_resting(person)
     if rows := waiting["pay"]:
         paying(rows).button(f"Note {words.counted(len(rows), 'payment', 'payments')}", key="pay many")
     if rows := waiting["return"]:

@@ -30,7 +30,6 @@ from pages.finance._shared import (
     bank_return,
     choose_month,
     downloads,
-    show_resting,
 )
 
 MOST = 200
@@ -194,7 +193,7 @@ def confirm_button(others: Sequence[PaymentRow], person: Person) -> None:
             type="primary",
             disabled=not person.may_approve,
         )
-        show_resting(person)
+        facts.show_resting(person)
 
 
 def confirming_all(rows: Sequence[PaymentRow]) -> Action:
@@ -256,7 +255,7 @@ def approve_button(others: Sequence[BatchRow], person: Person) -> None:
         approving_all(others).button(
             f"Approve {words.count(len(others))}", key="many.approve", type="primary", disabled=not person.may_approve
         )
-        show_resting(person)
+        facts.show_resting(person)
 
 
 def taxes() -> None:

@@ -19,7 +19,7 @@ from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, choose_columns, show_resting
+from pages.finance._shared import ROLE, action, choose_columns
 from pages.finance.payments import PAYMENTS
 
 PLACE = "bank answer"
@@ -97,7 +97,7 @@ def show_who_acts(row: BatchRow, person: Person, *, is_lapsed: bool, refusal: st
     if row.prepared_by == person.id:
         st.caption("You prepared this payout: somebody else of finance approves it.")
     elif not person.may_approve:
-        show_resting(person)
+        facts.show_resting(person)
     elif refusal:
         st.caption(f"{words.plain(refusal)}.")
 

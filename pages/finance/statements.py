@@ -37,7 +37,6 @@ from pages.finance._shared import (
     count_states,
     downloads,
     lacks_withholding,
-    show_resting,
     warn_of_withholding,
 )
 
@@ -138,7 +137,7 @@ def month_buttons(month: date, drafts: int, movable: Mapping[str, Sequence[State
                 disabled=to == StatementState.APPROVED and not person.may_approve,
             )
     if movable[StatementState.APPROVED]:
-        show_resting(person)
+        facts.show_resting(person)
 
 
 def draw() -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -29,6 +29,8 @@ AUDIT_KIND = "audit entry"
 BACKED_UP = "store backed up"
 RESTORED = "store restored"
 REVEALED = "personal value shown"
+# How the actor of what was done by a command begins.
+COMMAND_LINE: Final = "command line"
 _HASHED_FIELDS = ("created_at", "chain", "position", "actor", "action", "subject", "before", "after")
 
 

@@ -20,7 +20,6 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import AuditEntry, Customer, Erasure
 
 LIST_NAME: Final = "coverdesk-erasures.json"
-_ACTOR: Final = "command line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +146,9 @@ def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]])
     if not found:
         return 0, []
     last = UUID(remembered[-1]["id"])
-    done = erasures.erase_people(session, found, last, actor=_ACTOR)
+    done = erasures.erase_people(session, found, last, actor=audit.COMMAND_LINE)
     facts = {"people": len(found), "numbers": sorted({entry["number"] for entry in remembered})}
-    audit.note(session, "erasure", last, "erasures applied again", actor=_ACTOR, **facts)
+    audit.note(session, "erasure", last, "erasures applied again", actor=audit.COMMAND_LINE, **facts)
     return len(found), done.files
 
 

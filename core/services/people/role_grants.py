@@ -239,7 +239,7 @@ def list_unconfirmed(session: ScopedSession, *, since: datetime, until: datetime
     for entry in session.execute(query.order_by(col(AuditEntry.created_at))).scalars():
         after = entry.after or {}
         is_alone = bool(after.get(ALONE))
-        if is_alone or (entry.actor.startswith("command line") and moves_money(after.get("roles", ()))):
+        if is_alone or (entry.actor.startswith(audit.COMMAND_LINE) and moves_money(after.get("roles", ()))):
             how = f"by {entry.actor.removeprefix('staff ')}, one admin alone" if is_alone else f"by the {entry.actor}"
             who = after.get("email") or entry.subject
             found.append(f"{who}: {entry.action} {how} on {clock.format_day(clock.to_lagos_day(entry.created_at))}")

@@ -10,7 +10,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from core.errors import StateForbids
-from core.store.access import Store
+from core.store.access import Store, write_only_at
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 _FOLLOWS = re.compile(r"""^down_revision = ["'](\d+)["']$""", re.MULTILINE)
@@ -39,6 +39,11 @@ def newest() -> str:
     followed = set().union(*(_FOLLOWS.findall(path.read_text(encoding="utf-8")) for path in _files()))
     (last,) = known_versions() - followed
     return last
+
+
+def write_at_own_version() -> None:
+    """Have this process refuse, from now on, every write into a store that another release has migrated (O5)."""
+    write_only_at(newest())
 
 
 def describe_fault(found: str | None) -> str | None:

@@ -12,6 +12,7 @@ from core import clock
 from core.desk.sale import SaleDetail
 from core.services.audit.log import AuditEvent
 from core.services.people import approvals
+from core.services.people.staff import Person
 from core.ui.kit import words
 
 # An instant as the log stores it. Terms start and end at midnight UTC, so such an instant is shown as a date.
@@ -239,3 +240,10 @@ def embed_pdf(address: str, *, title: str, name: str, height: str = _HEIGHT) -> 
 def show_picture(address: str, *, title: str, height: str = _HEIGHT) -> None:
     """Show a picture; the browser fetches it with the session of the signed-in person."""
     st.html(_PICTURE.format(address=address, title=title, height=height))
+
+
+def show_resting(person: Person) -> None:
+    """Say why somebody cannot approve or confirm anything now."""
+    if not person.may_approve:
+        until = words.moment(person.approves_from)
+        st.caption(f":material/lock: Somebody else has reset your password: you can approve again from {until} on.")

@@ -146,7 +146,7 @@ def _has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
     """
     log = audit.list_history(session, audit.subject_of("policy", _get_policy(session, row).id))
     sellers = {entry.actor for entry in log if entry.action in _SALES}
-    is_theirs = sa.or_(col(AuditEntry.actor) == by.actor, col(AuditEntry.actor).startswith("command line, "))
+    is_theirs = sa.or_(col(AuditEntry.actor) == by.actor, col(AuditEntry.actor).startswith(f"{audit.COMMAND_LINE}, "))
     issued = sa.select(col(AuditEntry.id)).where(
         col(AuditEntry.subject).in_(sellers), col(AuditEntry.action) == "key issued", is_theirs
     )
