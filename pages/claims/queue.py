@@ -55,7 +55,8 @@ TEXTS: Final[Mapping[View, ViewTexts]] = {
     ),
     "unassigned": ViewTexts(
         "Unassigned",
-        "Open, or paid and still to be settled, and nobody has it yet, or whoever has it has left or works no claims any more.",
+        "Open, or paid and still to be settled, and nobody has it yet, or whoever has it has left or works no claims"
+        " any more.",
         "Every claim that is open or still to be settled has somebody who works on it.",
     ),
     "referred": ViewTexts(
