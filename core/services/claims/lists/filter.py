@@ -190,7 +190,7 @@ _STAGES: Final[Mapping[str, Callable[[], Condition]]] = {
 View = Literal["mine", "unassigned", "referred", "lapsed", "to_pay", "near", "waiting", "open", "all"]
 VIEWS: Final[Mapping[View, Stage | None]] = {
     "mine": "unsettled",
-    "unassigned": "open",
+    "unassigned": "unsettled",
     "referred": "referred",
     "lapsed": "lapsed",
     "to_pay": "to_pay",
