@@ -27,6 +27,7 @@ MONEY_ROLES: Final = frozenset({"claims", "finance", "supervisor", "compliance",
 PROPOSALS: Final = Proposals(RoleGrant, "change of an account")
 ALONE: Final = "by_one_admin_alone"
 LINK_MADE: Final = "password link made"
+KEY_ISSUED: Final = "key issued"
 _ADMIN: Final = "admin"
 # The entries of the log by which an account comes to be as it is.
 _BY_HAND: Final = (
@@ -84,6 +85,12 @@ def has_opened(session: ScopedSession, actor: str, *, by: str) -> bool:
     made = (col(AuditEntry.action) == LINK_MADE, col(AuditEntry.actor) == by)
     of_account = col(AuditEntry.subject) == audit.subject_of("staff", found) if found else sa.false()
     return session.count_rows(AuditEntry, of_account, *made) > 0
+
+
+def list_issuers(session: ScopedSession, actors: Collection[str]) -> set[str]:
+    """Return the actors who issued the keys among these, and may act by them since."""
+    issued = (col(AuditEntry.subject).in_(actors), col(AuditEntry.action) == KEY_ISSUED)
+    return set(session.execute(sa.select(col(AuditEntry.actor)).where(*issued)).scalars())
 
 
 def keep_refusal(staff_id: UUID, action: str, *, by: Person) -> AbstractContextManager[None]:

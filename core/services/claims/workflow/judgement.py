@@ -23,6 +23,7 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import RelatedApprovals
+from core.services.people import role_grants
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person
 from core.services.policies import changes as policy_changes
@@ -172,7 +173,7 @@ def _list_issuers(session: ScopedSession, lodged: AuditEntry) -> Iterator[Link]:
     query = (
         sa.select(col(AuditEntry.actor), col(Staff.name))
         .join(Staff, sa.literal("staff ") + col(Staff.email) == col(AuditEntry.actor))
-        .where(col(AuditEntry.subject) == lodged.actor, col(AuditEntry.action) == "key issued")
+        .where(col(AuditEntry.subject) == lodged.actor, col(AuditEntry.action) == role_grants.KEY_ISSUED)
     )
     for row in session.execute(query) if lodged.actor.startswith("key ") else ():
         yield Link(act=KEY_ISSUED, actor=row.actor, by=row.name, at=lodged.created_at)

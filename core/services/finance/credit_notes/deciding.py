@@ -34,7 +34,6 @@ from core.store.expressions import sum_of
 from core.store.schema.tables import (
     Adjustment,
     Approval,
-    AuditEntry,
     Claim,
     CreditNote,
     CreditNotePayment,
@@ -101,7 +100,7 @@ def approve(
     It awaits a second person above a limit, with what one person alone approved for the customer before, for another
     payee than the customer, for an account that was named for another customer, where the holder has another name than
     at the sale, where this person made the password link of who ended the policy, and where this person sold or renewed
-    it, or issued the key that did.
+    it, or issued the key that did, or that ended it.
 
     An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
     without an account. NotAllowed for who ended the policy or uploaded the book that did, who approved it first, who
@@ -140,18 +139,16 @@ def approve(
 
 
 def _has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
-    """True for who opened the account that ended the policy, sold or renewed it, or issued the key by which it was.
+    """True for who sold or renewed the policy, opened the account that ended it, or issued the key by which it was.
 
     A key of the command line may be anybody's.
     """
     log = audit.list_history(session, audit.subject_of("policy", _get_policy(session, row).id))
     sellers = {entry.actor for entry in log if entry.action in _SALES}
-    is_theirs = sa.or_(col(AuditEntry.actor) == by.actor, col(AuditEntry.actor).startswith(f"{audit.COMMAND_LINE}, "))
-    issued = sa.select(col(AuditEntry.id)).where(
-        col(AuditEntry.subject).in_(sellers), col(AuditEntry.action) == "key issued", is_theirs
-    )
-    is_seller = by.actor in sellers or session.execute(issued.limit(1)).first() is not None
-    return is_seller or role_grants.has_opened(session, row.made_by, by=by.actor)
+    uploaders = {book.uploaded_by for book in _list_books(session, row)}
+    issuers = role_grants.list_issuers(session, {*sellers, *uploaders, row.made_by})
+    is_issuer = by.actor in issuers or any(each.startswith(f"{audit.COMMAND_LINE}, ") for each in issuers)
+    return by.actor in sellers or is_issuer or role_grants.has_opened(session, row.made_by, by=by.actor)
 
 
 def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> bool:
@@ -276,18 +273,19 @@ def _refuse_who_ended(session: ScopedSession, row: CreditNote, by: Person, does:
         raise NotAllowed(f"You gave the holder of this policy another name: somebody else of finance {does}")
     if row.made_by == by.actor:
         raise NotAllowed(f"You ended this policy: somebody else of finance {does}")
-    uploaded = (
-        sa.select(col(LoanBook.id))
+    if by.id in {book.uploader_id for book in _list_books(session, row)}:
+        raise NotAllowed(f"You uploaded the loan book that ended this policy: somebody else of finance {does}")
+
+
+def _list_books(session: ScopedSession, row: CreditNote) -> Sequence[LoanBook]:
+    """Return the loan books that ended the policy of a refund: none, or one."""
+    query = (
+        sa.select(LoanBook)
         .join(LoanBookRow, col(LoanBookRow.book_id) == col(LoanBook.id))
         .join(Refund, col(Refund.policy_id) == col(LoanBookRow.policy_id))
-        .where(
-            col(Refund.id) == row.refund_id,
-            col(LoanBookRow.outcome) == RowOutcome.ENDED,
-            col(LoanBook.uploader_id) == by.id,
-        )
+        .where(col(Refund.id) == row.refund_id, col(LoanBookRow.outcome) == RowOutcome.ENDED)
     )
-    if session.execute(uploaded.limit(1)).first() is not None:
-        raise NotAllowed(f"You uploaded the loan book that ended this policy: somebody else of finance {does}")
+    return session.execute(query).scalars().all()
 
 
 _FIRST: Final = "You approved it first: somebody else of finance approves it as well"
