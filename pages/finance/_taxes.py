@@ -10,6 +10,7 @@ from core.services.finance import tax, tax_rates
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.tax import TaxLine
 from core.services.finance.tax_rates import DatedRate
+from core.services.people.four_eyes import OPEN
 from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.frame import frame, page_links
@@ -34,21 +35,26 @@ TAXES: Table[TaxLine] = Table(
     },
 )
 _WORK = {"Confirm": tax_rates.confirm, "Refuse": tax_rates.refuse, "Take back": tax_rates.take_back}
+_TWICE = 2
 _WITHOUT_TIN = {"1": "The same", "2": "Twice as much"}
 
 
 def draw(person: Person) -> None:
-    """Draw both schedules of the chosen month, and below them the rates."""
+    """Draw what waits for a second person, both schedules of the chosen month, and below them the rates."""
     with reading(frame.scope()) as session:
-        month = choose_month(statement_reading.list_months(session))
+        rates, months = tax_rates.list_rates(session), statement_reading.list_months(session)
+    for rate in rates:
+        if rate.state == OPEN:
+            _draw_proposal(rate, _find_before(rates, rate), person)
+    month = choose_month(months)
+    with reading(frame.scope()) as session:
         found = {kind: tax.list_lines(session, kind, month) for kind in tax.KINDS}
-        rates = tax_rates.list_rates(session)
     for kind, lines in found.items():
         _draw_schedule(kind, lines, f"{month:%B %Y}", f"{month:%Y-%m}")
     st.caption(
         "From the statements that are not void. Premium is exempt; a schedule may be filed once all are approved."
     )
-    _draw_rates(rates, person)
+    _draw_rates(rates)
 
 
 def draw_waiting() -> None:
@@ -70,21 +76,24 @@ def _draw_schedule(kind: str, lines: Sequence[TaxLine], month: str, path: str) -
     downloads(f"/taxes/{kind}/{path}", "xlsx", "csv", title=tax.KINDS[kind])
 
 
-def _draw_rates(rates: Sequence[DatedRate], person: Person) -> None:
+def _draw_rates(rates: Sequence[DatedRate]) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.subheader("Rates", anchor=False, width="content")
         with st.container(horizontal=True, gap="xsmall", width="content"):
             for kind in tax.KINDS:
                 held = next((rate for rate in rates if rate.kind == kind and rate.is_held), None)
                 proposing(kind, held).button(f"Another rate of {tax.IN_TEXT[kind]}", icon="percent")
-    for rate in rates:
-        if rate.state == "open":
-            _draw_proposal(rate, person)
-    st.table([_build_row(rate) for rate in rates if rate.state != "open"], border="horizontal")
+    st.table([_build_row(rate) for rate in rates if rate.state != OPEN], border="horizontal")
 
 
-def _draw_proposal(rate: DatedRate, person: Person) -> None:
-    source, proposer, headline = (words.plain(text) for text in (rate.source, rate.proposer, _describe(rate)))
+def _find_before(rates: Sequence[DatedRate], proposed: DatedRate) -> DatedRate | None:
+    """Return the rate of which a proposed one would take the place."""
+    of_kind = (rate for rate in rates if (rate.kind, rate.state) == (proposed.kind, "confirmed"))
+    return next((rate for rate in of_kind if rate.effective_on <= proposed.effective_on), None)
+
+
+def _draw_proposal(rate: DatedRate, before: DatedRate | None, person: Person) -> None:
+    source, proposer, headline = (words.plain(text) for text in (rate.source, rate.proposer, _describe(rate, before)))
     with st.container(border=True, gap="xsmall"):
         st.markdown(f"{words.badge('Proposed')} **{headline}**")
         st.caption(
@@ -101,9 +110,8 @@ def _build_row(rate: DatedRate) -> dict[str, str]:
         "Tax": tax.KINDS[rate.kind],
         "Rate": words.plain(_describe_rate(rate)),
         "State": words.badge(_name_state(rate)),
-        "Proposed by": words.plain(rate.proposer or "Came with the software"),
-        "Decided by": words.plain(rate.decider or "–"),
-        "Source": words.plain(rate.source),
+        "Law": words.plain(rate.source),
+        "By": words.plain(f"{rate.proposer}, {rate.decider}" if rate.proposer else "Came with the release"),
     }
 
 
@@ -115,8 +123,9 @@ def _name_state(rate: DatedRate) -> str:
     return "Planned" if rate.effective_on > clock.today() else "Past"
 
 
-def _describe(rate: DatedRate) -> str:
-    return f"{tax.KINDS[rate.kind]} from {words.day(rate.effective_on)}: {_describe_rate(rate)}"
+def _describe(rate: DatedRate, before: DatedRate | None) -> str:
+    instead = f" instead of {_describe_rate(before)}" if before else ""
+    return f"{tax.KINDS[rate.kind]} from {words.day(rate.effective_on)}: {_describe_rate(rate)}{instead}"
 
 
 def _describe_rate(rate: DatedRate) -> str:
@@ -124,7 +133,8 @@ def _describe_rate(rate: DatedRate) -> str:
     parts = [_percent(rate.resident_bp)]
     if rate.kind == "withholding":
         parts += [f"non-residents {_percent(rate.non_resident_bp)}"]
-        parts += [f"{rate.without_tin_factor} times without a tax number"] if rate.without_tin_factor > 1 else []
+        times = "twice" if rate.without_tin_factor == _TWICE else f"{rate.without_tin_factor} times"
+        parts += [f"{times} that without a tax number"] if rate.without_tin_factor > 1 else []
         limit = rate.small_limit_minor
         parts += [f"a small company free up to {words.naira(limit)} a month"] if limit is not None else []
     return ", ".join(parts)

@@ -22,9 +22,8 @@ from core.store.schema.tables import Statement, TaxRate
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
-from tests.services.controls.test_approvals_of_finance import change
 from tests.services.finance import independent
-from tests.services.finance_office import LIVE, OUTSIDERS, Finance, state
+from tests.services.finance_office import LIVE, OUTSIDERS, Finance, change, state
 from tests.services.races import run_while_open
 
 pytestmark = pytest.mark.frozen_at(NOW)

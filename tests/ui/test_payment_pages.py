@@ -246,8 +246,8 @@ def test_a_rate_of_tax_is_proposed_by_one_and_confirmed_by_another(finance: Fina
     at.date_input(key="decision.field.effective_on").set_value(date(2026, 12, 1))
     confirm(at)
     asked = (
-        "Withholding tax from 1 Dec 2026: 4.00 %, non-residents 10.00 %, 2 times without a tax number, a small company"
-        " free up to ₦2,000,000.00 a month"
+        "Withholding tax from 1 Dec 2026: 4.00 %, non-residents 10.00 %, twice that without a tax number, a small"
+        " company free up to ₦2,000,000.00 a month instead of 5.00 %, non-residents 10.00 %, twice that"
     )
     at = open_page(screen, finance, LIST, by="wale", view="taxes")
     assert asked in texts(at)
@@ -262,7 +262,7 @@ def test_a_rate_of_tax_is_proposed_by_one_and_confirmed_by_another(finance: Fina
     (table,) = at.table
     assert table.value["From"].tolist() == ["1 Dec 2026", "1 Jan 2025", "1 Feb 2020"]
     assert [state.split("[")[-1].rstrip("]") for state in table.value["State"]] == ["Planned", "Active", "Active"]
-    assert table.value["Proposed by"].tolist() == ["Wale", "Came with the software", "Came with the software"]
+    assert table.value["By"].tolist() == ["Wale, Femi", "Came with the release", "Came with the release"]
     assert "waits for somebody else" not in texts(open_page(screen, finance, LIST, by="femi"))
 
 
