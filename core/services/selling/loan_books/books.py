@@ -502,7 +502,7 @@ def pause(session: ScopedSession, book_id: UUID, *, actor: str, reason: str) -> 
     """Stop a book that is being sold after the chunk that is under way."""
     book = get(session, book_id, for_update=True)
     move(session, book, LoanBookState.PAUSED, leased_until=None, refusal=reason[:1000])
-    note(session, book, "loan book paused", actor=actor, reason=reason, rows=book.done_rows)
+    note(session, book, "loan book paused", actor=actor, refusal=book.refusal, rows=book.done_rows)
 
 
 def resume(session: ScopedSession, book_id: UUID, *, actor: str) -> None:
