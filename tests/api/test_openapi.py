@@ -233,6 +233,21 @@ def test_no_parameter_of_an_address_can_be_null() -> None:
     assert [where for where, schema in parameters if schema.get("type") == "null"] == []
 
 
+def test_every_parameter_of_a_query_says_what_it_is() -> None:
+    said = {
+        (each.id, parameter["name"]): parameter.get("description") or parameter["schema"].get("description")
+        for each in OPERATIONS
+        for parameter in each.values[1].get("parameters", [])
+        if parameter["in"] == "query"
+    }
+    assert [which for which, words in said.items() if not words] == []
+    repeated = [which for which, words in said.items() if "repeat it" in str(words).lower()]
+    assert repeated == [], "of several it takes one"
+    assert said["GET /renewals", "status"] == "true: took effect; false: failed or reversed."
+    assert said["GET /claims", "claim_amount"] == "In naira, exactly."
+    assert said["GET /purchase", "provider_id"] == "The id of the provider."
+
+
 def test_no_operation_has_two_parameters_of_one_name() -> None:
     for each in OPERATIONS:
         names = [parameter["name"] for parameter in each.values[1].get("parameters", [])]

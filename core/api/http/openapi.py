@@ -95,9 +95,9 @@ _FAILURES = {
     410: "The answer that an idempotency key repeats held data of a person who was erased.",
     413: "The body is too large.",
     415: "The body is not of the expected media type.",
-    429: "Too many requests; `Retry-After` says when to come back.",
+    429: "Too many requests; `Retry-After` and `errorData.retry_after` say in how many seconds to try again.",
     500: "A defect of ours; nothing was written.",
-    503: "The store is not available; `Retry-After` says when to come back.",
+    503: "The store is not available; `Retry-After` and `errorData.retry_after` say in how many seconds to try again.",
 }
 _ALWAYS = (400, 401, 405, 429, 500, 503)
 _POSTED = (409, 410, 413, 415)
@@ -114,9 +114,9 @@ _FAILURE_EXAMPLES: dict[int, tuple[str, Any]] = {
     410: ("This answer held data of a person who was erased", None),
     413: ("The body may have at most 1 MiB", None),
     415: ("Send this body as application/json", None),
-    429: ("Too many requests", None),
+    429: ("Too many requests", {"retry_after": 2}),
     500: ("Something went wrong", None),
-    503: ("The store is not available, try again shortly", None),
+    503: ("The store is not available, try again shortly", {"retry_after": 2}),
 }
 # Headers of answers: what they say, and the schema of their value.
 _HEADERS: Final = {

@@ -18,7 +18,7 @@ from core.services.finance.statements import statements
 from core.services.people import staff, transfers
 from core.services.people.transfers import TypedReference
 from core.store.access import Scope, ScopedSession, Store
-from core.store.schema.tables import PartyPayment, Payment, Transfer
+from core.store.schema.tables import AuditEntry, PartyPayment, Payment, Transfer
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import BANK, Finance, pay_out
@@ -65,6 +65,16 @@ def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: F
     refused = [(entry.actor, entry.action) for entry in log if entry.action.endswith("refused")]
     funmi = "staff funmi@f.example"
     assert refused == [(funmi, f"payment {act} refused") for act in ("confirmation", "return", "return")]
+
+
+def test_nobody_answers_for_the_bank_in_the_name_of_a_resting_colleague(finance: Finance, batch: UUID) -> None:
+    """As a colleague, its preparer or that of the next one would say what the bank did with it."""
+    (row,) = finance.read(payouts.list_of_batch, batch)
+    resting = finance.rest("wale", NOW + timedelta(hours=20))
+    for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, BACK)):
+        with pytest.raises(NotAllowed, match="you can approve again from"):
+            finance.do(verb, row.id, given, by=resting)
+    finance.do(transitions.confirm, row.id, PAID, by="femi")
 
 
 def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Finance, batch: UUID) -> None:
@@ -148,6 +158,13 @@ def _register(session: ScopedSession, typed: TypedReference) -> UUID:
     return transfers.register(session, typed, is_live=True, amount_minor=5, by=None, at=NOW)
 
 
+def list_refusals(finance: Finance) -> list[str]:
+    """Reasons of refused acts on payments, by the audit log, oldest first."""
+    query = sa.select(col(AuditEntry.after)).where(col(AuditEntry.action).like("payment % refused"))
+    with finance.reading() as session:
+        return [after["refused"] for after in session.execute(query.order_by(col(AuditEntry.id))).scalars()]
+
+
 def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, partner: Partner) -> None:
     """A payment by account and amount comes back, is paid again, and the rows of the first answer are read anew."""
     (row,) = finance.read(payouts.list_of_batch, batch)
@@ -172,6 +189,7 @@ def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, 
         for text in (paid, back):
             with pytest.raises(StateForbids, match="its reference was used for another payment already"):
                 finance.do(bank_answers.note, answers(second, text), file_name="answer.csv", by="funmi")
+            assert list_refusals(finance)[-1].startswith("bank_reference was used for another payment already")
         (row,) = finance.read(payouts.list_of_batch, second)
         with pytest.raises(InvalidInput, match="returned_on must not be before the day of the approval"):
             finance.do(transitions.return_payment, row.id, BACK, by="funmi")
