@@ -17,7 +17,7 @@ from core.services.people.staff import Person
 from core.services.selling import buying
 from core.services.selling.loan_books import books
 from core.store.access import Scope, Store
-from core.store.schema.tables import Distributor
+from core.store.schema.tables import Distributor, Staff
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.finance_office import ACCOUNT, Finance
@@ -80,6 +80,18 @@ def test_nothing_is_sold_of_a_book_or_at_the_desk_for_a_lender_that_was_switched
         books.resume(session, book.id, actor=by.actor)
     worker.work(store)
     assert (lender.get(book.id).state, lender.get(book.id).done_rows) == ("done", 1)
+
+
+def test_nobody_confirms_what_was_uploaded_in_the_name_of_a_resting_colleague(store: Store, partner: Partner) -> None:
+    lender, head = Lender(store, partner), person(store, "supervisor", "head")
+    ada = person(store, "operations", "ada")
+    with store.writing(Scope.system()) as session:
+        session.get_one(Staff, ada.id).approves_from = clock.now() + timedelta(hours=24)
+    book = lender.read(as_csv([loan(1)]), by=ada)
+    with pytest.raises(StateForbids, match="It was made by Ada, whose password somebody else had just reset"):
+        lender.confirm(book, head)
+    with clock.freeze(clock.now() + timedelta(hours=25)):
+        lender.confirm(book, head)
 
 
 @pytest.mark.both_databases

@@ -67,6 +67,16 @@ def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: F
     assert refused == [(funmi, f"payment {act} refused") for act in ("confirmation", "return", "return")]
 
 
+def test_nobody_answers_for_the_bank_in_the_name_of_a_resting_colleague(finance: Finance, batch: UUID) -> None:
+    """As a colleague, its preparer or that of the next one would say what the bank did with it."""
+    (row,) = finance.read(payouts.list_of_batch, batch)
+    resting = finance.rest("wale", NOW + timedelta(hours=20))
+    for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, BACK)):
+        with pytest.raises(NotAllowed, match="you can approve again from"):
+            finance.do(verb, row.id, given, by=resting)
+    finance.do(transitions.confirm, row.id, PAID, by="femi")
+
+
 def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Finance, batch: UUID) -> None:
     (row,) = finance.read(payouts.list_of_batch, batch)
     finance.do(payouts.open_bank_file, batch, by="wale")

@@ -23,7 +23,7 @@ from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.payments.transitions import BankAnswer, ReturnInput
 from core.services.people import approvals, four_eyes, role_grants, staff, transfers
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import Parties, refuse_own, refuse_same
+from core.services.people.four_eyes import Parties, refuse_own, refuse_same, require_second
 from core.services.people.staff import Person
 from core.services.people.transfers import TypedReference
 from core.services.policies import policies, refunds
@@ -33,7 +33,6 @@ from core.store.access import ScopedSession
 from core.store.expressions import sum_of
 from core.store.schema.tables import (
     Adjustment,
-    Approval,
     Claim,
     CreditNote,
     CreditNotePayment,
@@ -55,6 +54,7 @@ _COUNTS_FOR: Final = timedelta(days=30)
 _SALES: Final = frozenset({"policy sold", "policy renewed"})
 _STATE: Final = CreditNoteState
 KIND: Final = "credit note"
+_APPROVED, _APPROVED_FIRST = "credit note approved", "credit note approved first"
 
 
 class PayeeName(Request):
@@ -99,8 +99,8 @@ def approve(
 
     It awaits a second person above a limit, with what one person alone approved for the customer before, for another
     payee than the customer, for an account that was named for another customer, where the holder has another name than
-    at the sale, where this person made the password link of who ended the policy, and where this person sold or renewed
-    it, or issued the key that did, or that ended it.
+    at the sale, and where this person sold or renewed the policy, or issued the key or made the password link of who
+    did, or of who ended it.
 
     An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
     without an account. NotAllowed for who ended the policy or uploaded the book that did, who approved it first, who
@@ -129,26 +129,25 @@ def approve(
     takes_two = _is_to_another(session, row, payee) or _has_part(session, row, by)
     if row.state == _STATE.COMPUTED and (takes_two or alone > limit_of(by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
-        _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", facts=facts, **first)
+        _change(session, row, _STATE.SECOND_PERSON, by, _APPROVED_FIRST, facts=facts, **first)
         return _STATE.SECOND_PERSON
     approved = {"payee_id": payee_id, "approved_by": by.id, "approved_at": now}
     facts["approvers"] = "2" if row.state == _STATE.SECOND_PERSON else "1"
-    _change(session, row, _STATE.APPROVED, by, "credit note approved", facts=facts, **approved)
+    _change(session, row, _STATE.APPROVED, by, _APPROVED, facts=facts, **approved)
     approvals.approve(session, _subject(row, payee), staff_id=by.id, role=role, limit_minor=limit_of(by), at=now)
     return _STATE.APPROVED
 
 
 def _has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
-    """True for who sold or renewed the policy, opened the account that ended it, or issued the key by which it was.
+    """True for who sold or renewed the policy, or may act as who did, or as who ended it, by a key or an account.
 
     A key of the command line may be anybody's.
     """
     log = audit.list_history(session, audit.subject_of("policy", _get_policy(session, row).id))
     sellers = {entry.actor for entry in log if entry.action in _SALES}
     uploaders = {book.uploaded_by for book in _list_books(session, row)}
-    issuers = role_grants.list_issuers(session, {*sellers, *uploaders, row.made_by})
-    is_issuer = by.actor in issuers or any(each.startswith(f"{audit.COMMAND_LINE}, ") for each in issuers)
-    return by.actor in sellers or is_issuer or role_grants.has_opened(session, row.made_by, by=by.actor)
+    holders = role_grants.list_holders(session, {*sellers, *uploaders, row.made_by})
+    return by.actor in {*sellers, *holders} or any(each.startswith(f"{audit.COMMAND_LINE}, ") for each in holders)
 
 
 def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> bool:
@@ -379,11 +378,10 @@ def pay(
 
 def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
     refuse_own(load_people(session, row), by)
-    given = sa.select(col(Approval.staff_id)).where(
-        col(Approval.subject_id) == row.id, col(Approval.subject_kind) == KIND
-    )
+    log = audit.list_history(session, audit.subject_of("credit_note", row.id))
+    approvers = {entry.actor for entry in log if entry.action in (_APPROVED, _APPROVED_FIRST)}
     _refuse_who_ended(session, row, by, "notes the payment of its refund")
-    if by.id in {row.first_by, row.approved_by, *session.execute(given).scalars()}:
+    if by.actor in approvers or by.id in {row.first_by, row.approved_by}:
         raise NotAllowed("You approved it: somebody else of finance notes its payment")
     if by.id in {payment.paid_by for payment in payments_of(session, row.id) if payment.reverses}:
         raise NotAllowed("You noted that its payment came back: somebody else of finance notes that it is paid again")
@@ -399,6 +397,7 @@ def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, An
     with _keep_refusal(by, "return", note_id):
         row = _get_for_update(session, note_id, by, _STATE.RETURNED)
         refuse_own(load_people(session, row), by)
+        staff.refuse_resting(by)
         given: ReturnInput = request.validate(ReturnInput, typed)
         paid = transfers.find_standing(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id)
         typed_reference = TypedReference(given.bank_reference, "bank_reference")
@@ -436,7 +435,7 @@ def _find_refusal(session: ScopedSession, row: CreditNote, verb: str, by: Person
         elif verb == "return":
             refuse_own(load_people(session, row), by)
             paid = transfers.find_standing(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id)
-            refuse_same(paid.paid_by, by, transfers.OWN_PAYMENT)
+            require_second(paid.paid_by, by, transfers.OWN_PAYMENT)
         else:
             refuse_same(row.first_by if verb == "approve" else None, by, _FIRST)
             _refuse_approver(session, row, None, by)

@@ -25,7 +25,7 @@ from core.services.catalogue.products import ProductForSale
 from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.people import role_grants
-from core.services.people.four_eyes import require_second
+from core.services.people.four_eyes import refuse_made_resting, require_second
 from core.services.people.staff import Person
 from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
@@ -255,12 +255,14 @@ def _refusals(book_id: UUID, actor: str) -> AbstractContextManager[None]:
 def require_authority(session: ScopedSession, book: LoanBook, by: Person) -> None:
     """NotAllowed for who may not confirm a book on the desk: its uploader, or operations above their limit.
 
-    Whoever issued the key that uploaded it may have been its uploader.
+    Whoever issued the key that uploaded it may have been its uploader. StateForbids for what was uploaded in the name
+    of somebody whose password was just reset.
     """
     if not by.has_role("operations", "supervisor"):
         raise NotAllowed("Operations or a supervisor confirms a loan book")
     require_second(book.uploader_id, by, "You uploaded this loan book: somebody else confirms it")
-    if by.actor in role_grants.list_issuers(session, {book.uploaded_by}):
+    refuse_made_resting(session, book.uploader_id, book.created_at)
+    if book.uploader_id is None and by.actor in role_grants.list_holders(session, {book.uploaded_by}):
         raise NotAllowed("You issued the key that uploaded this loan book: somebody else confirms it")
     if not by.has_role("supervisor"):
         _require_limit(book, by.claim_limit_minor, before=_sum_confirmed(session, book))
