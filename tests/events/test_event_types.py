@@ -260,7 +260,8 @@ _REASONS = {
         difference written off, month closing begun, month closing given up, month closed, month reopening asked,
         month reopened, credit note approved first, credit note approved, credit note paid, credit note returned,
         payout prepared, payout approved, payout approved anew, payout given up, bank file opened, rates proposed,
-        rates refused, rates taken back, rates withdrawn, product described
+        rates refused, rates taken back, rates withdrawn, product described, tax rate proposed, tax rate confirmed,
+        tax rate refused, tax rate taken back
     """,
     "An act of whoever would be told of it, or of the installation": """
         loan book uploaded, loan book read again, loan book resumed, loan book report taken, loan book rows forgotten,
