@@ -145,7 +145,7 @@ def _refuse_premium_of_before(session: ScopedSession, party: Party, starts_on: d
 
 def _refuse_paid_refunds(session: ScopedSession, party: Party, starts_on: date) -> None:
     """InvalidInput where a distributor would have refunds back on its statement that we paid to customers (K2)."""
-    parties.lock_distributor(session, party.id)
+    parties.lock(session, party)
     paid = (
         sa.select(col(CreditNotePayment.credit_note_id))
         .group_by(col(CreditNotePayment.credit_note_id))

@@ -11,6 +11,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
+from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.finance.payments import bank_answers, payouts, transitions
 from core.services.finance.payments.bank_answers import AnswerLine
@@ -21,7 +22,8 @@ from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import AuditEntry, PartyPayment, Payment, Transfer
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
-from tests.services.finance_office import BANK, Finance, pay_out
+from tests.services.finance_office import BANK, LIVE, Finance, pay_out, state
+from tests.services.races import run_while_open
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -156,6 +158,36 @@ def test_a_reference_names_one_transfer_whatever_it_paid_and_a_return_has_its_ow
 
 def _register(session: ScopedSession, typed: TypedReference) -> UUID:
     return transfers.register(session, typed, is_live=True, amount_minor=5, by=None, at=NOW)
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("to", ["void", "disputed"])
+@pytest.mark.parametrize("is_paid_first", [True, False], ids=["paid first", "moved first"])
+def test_a_statement_is_not_paid_and_taken_off_at_one_instant(
+    finance: Finance, partner: Partner, to: str, *, is_paid_first: bool
+) -> None:
+    """A payout of a statement that is void by then would not count for the one that is stated anew."""
+    party = Party("distributor", partner.id)
+    finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
+    with clock.freeze(NOW - timedelta(days=90)):
+        finance.do(agreements.confirm, finance.do(agreements.propose, party, BANK, by="root"), by="second")
+    stated = state(finance, party, date(2026, 8, 1), "Approved", "Sent")
+    moved, step, more = stated, "Disputed", {"note": "Another figure"}
+    if to == "void":
+        moved, step, more = finance.do(statements.reverse, stated, reason="Wrong terms", by="wale"), "Approved", {}
+    people = finance.people
+
+    def pay(session: ScopedSession) -> object:
+        return payouts.prepare(session, {party: None}, by=people["funmi"])
+
+    def take_off(session: ScopedSession) -> object:
+        return statements.move(session, moved, step, by=people["femi"], **more)
+
+    first, second = (pay, take_off) if is_paid_first else (take_off, pay)
+    refusal = run_while_open(finance.store, LIVE, first, lambda: finance.do(second))
+    assert isinstance(refusal, StateForbids), refusal
+    assert len(finance.read(payouts.list_batches)) == int(is_paid_first)
+    assert finance.money_faults() == []
 
 
 def list_refusals(finance: Finance) -> list[str]:

@@ -20,6 +20,7 @@ from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.credit_notes import givers
 from core.services.finance.credit_notes.givers import number_of
+from core.services.finance.parties import Party
 from core.services.finance.payments.transitions import BankAnswer, ReturnInput
 from core.services.people import approvals, four_eyes, role_grants, staff, transfers
 from core.services.people.approvals import Subject
@@ -499,7 +500,7 @@ def describe_giver(session: ScopedSession, note_id: UUID) -> str | None:
 
 def _refuse_given_back(session: ScopedSession, row: CreditNote) -> None:
     """StateForbids where the distributor gives it back: the customer would be paid twice."""
-    parties.lock_distributor(session, row.distributor_id)
+    parties.lock(session, Party("distributor", row.distributor_id))
     if why := describe_giver(session, row.id):
         raise StateForbids(why)
 

@@ -279,6 +279,7 @@ def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, b
     """Return a payment that may become `to`, held until the transaction ends."""
     require_finance(by)
     row = session.lock(Payment, payment_id, "payment")
+    parties.lock(session, parties.party_of(row))
     refuse_own_payment(session, row, by)
     PAYMENT_TRANSITIONS.get(row.state, to)
     return row
