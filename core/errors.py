@@ -22,7 +22,9 @@ CoverdeskError
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
+
+Other = TypeVar("Other", bound="CoverdeskError")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class CoverdeskError(Exception):
         self.detail = detail
         # What is written in a transaction of its own once the refused one is rolled back.
         self.kept: Callable[[Any], None] | None = None
+
+    def reword(self, other: Other) -> Other:
+        """Return another error to raise in place of this one, with what is to be kept of the refusal."""
+        other.kept = self.kept
+        return other
 
 
 class InvalidInput(CoverdeskError):

@@ -26,6 +26,8 @@ TITLES: Final[Mapping[str, str]] = {
     "claim offer": "Claim: offer with discharge form",
     "claim decline": "Claim: decline",
     "claim payment": "Claim: payment advice",
+    "complaint acknowledgement": "Complaint: acknowledgement",
+    "complaint answer": "Complaint: answer",
 }
 _LONGEST: Final[Mapping[str, int]] = {"subject": 150, "body": 4_000}
 

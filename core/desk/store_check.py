@@ -19,7 +19,7 @@ from core.services.claims.review import officers
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions
 from core.services.customers import merging
-from core.services.finance import parties, proofs
+from core.services.finance import parties, proofs, tax_rates
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.people import approvals, role_grants
 from core.services.selling.loan_books import books
@@ -511,6 +511,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every statement and payout is what was approved": payment_proofs.find_unapproved,
     "Every rate is what two admins confirmed": rate_changes.find_unconfirmed,
     "Every share of a distributor is what two admins confirmed": share_changes.find_unconfirmed,
+    "Every rate of tax is what two of finance confirmed": tax_rates.find_unconfirmed,
     "Every transfer is the payments that it made": payment_proofs.find_transfer_faults,
     "The bank's answer to a payment is not its preparer's": payment_proofs.find_own_answers,
     "Who proposed an account has no part in its payouts": payment_proofs.find_own_accounts,

@@ -1,9 +1,9 @@
 """The agreement with one distributor or insurer: its terms, their history, and where it is paid."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any
 from uuid import UUID
 
 import streamlit as st
@@ -16,9 +16,9 @@ from core.services.finance.agreements import Account
 from core.services.finance.parties import Account as AccountKind
 from core.services.finance.parties import Party
 from core.services.people.staff import Person
-from core.store.access import Scope, ScopedSession, reading
+from core.store.access import Scope, reading
 from core.ui.frame import frame, page_links
-from core.ui.kit import actions, facts, words
+from core.ui.kit import actions, facts, proposals, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Text, Values
 from core.ui.lists import tables
 from pages.admin._shared import ROLE, action
@@ -48,6 +48,7 @@ _FLAGS = {
     "charges_vat": "Charges VAT on its commission",
 }
 _BANK = {"bank_name": "Bank", "account_name": "Name of the account", "account_number": "Account number, 10 digits"}
+_decisions = partial(proposals.draw_decisions, action=action)
 _YES_NO = {"true": "Yes", "false": "No"}
 _HOLDERS = dict(zip(agreements.COLLECTS, ("The platform's wallet", "The distributor"), strict=True))
 
@@ -204,7 +205,7 @@ def accounts(found: Sequence[Account], person: Person) -> None:
                     f"**{words.plain(account.bank_name)}**, {words.plain(account.account_name)}, ending in"
                     f" {account.hint}; proposed by {words.plain(account.proposer)}."
                 )
-                show(account, person, noun="account", icon="account_balance", says=says, work=_ACCOUNT_WORK)
+                _decisions(account, person, noun="account", icon="account_balance", says=says, work=_ACCOUNT_WORK)
 
 
 _ALL = "all"
@@ -264,7 +265,7 @@ def _proposal(share: AgreedShare, person: Person) -> None:
             " another admin has confirmed it, and what is sold before keeps its share."
         )
         says = f"**{words.plain(_headline(share))}**, proposed by {words.plain(share.proposer)}."
-        show(share, person, noun="share", icon="percent", says=says, work=_SHARE_WORK)
+        _decisions(share, person, noun="share", icon="percent", says=says, work=_SHARE_WORK)
 
 
 def proposing_share(distributor_id: UUID) -> Action:
@@ -289,46 +290,6 @@ def proposing_share(distributor_id: UUID) -> Action:
         ),
         done="The share is proposed: it holds once another admin has confirmed it.",
     )
-
-
-_DONE: Final = {"Confirm": "confirmed", "Refuse": "refused", "Take back": "taken back"}
-
-
-class Proposed(Protocol):
-    """A proposal as read from the store."""
-
-    @property
-    def id(self) -> UUID:
-        """Its id."""
-
-    @property
-    def proposed_by(self) -> UUID:
-        """The id of the person who made it."""
-
-
-def show(
-    proposal: Proposed, person: Person, *, noun: str, icon: str, says: str, work: Mapping[str, Callable[..., Any]]
-) -> None:
-    """Show the buttons; `work` has the service of each verb, `says` stands in their dialogs."""
-    verbs = ("Take back",) if proposal.proposed_by == person.id else ("Confirm", "Refuse")
-    with st.container(horizontal=True, gap="xsmall"):
-        for verb in verbs:
-            decide = action(
-                title=f"{verb} the {noun}",
-                icon=icon,
-                says=says,
-                confirm=verb,
-                work=partial(_decide, work[verb], proposal.id),
-                done=f"The {noun} is {_DONE[verb]}.",
-            )
-            is_barred = verb == "Confirm" and not person.may_approve
-            actions.button(verb, decide, key=f"{noun}.{verb}.{proposal.id}", disabled=is_barred)
-    if proposal.proposed_by != person.id:
-        facts.show_resting(person)
-
-
-def _decide(work: Callable[..., Any], proposal_id: UUID, session: ScopedSession, _: Values, by: Person) -> None:
-    work(session, proposal_id, by=by)
 
 
 def buttons(party: Party) -> None:

@@ -303,7 +303,8 @@ def _buttons(person: StaffRow, by: Person) -> None:
         )
         if not set(CLAIMS_ROLES).isdisjoint(person.roles):
             st.markdown(
-                "Open claims of this person are unassigned then, and their tasks are of whoever takes the claim."
+                "Claims of this person that are not settled or declined are unassigned then, and their tasks are of"
+                " whoever takes the claim."
             )
         disable = action(
             title="Disable the account",

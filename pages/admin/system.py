@@ -235,7 +235,7 @@ def size(count: int) -> str:
 
 _SAYS = {
     automations.RENEWAL_REMINDERS: "An e-mail to every customer whose cover ends in 60, 30, 7 and 1 days, each once,"
-    " between 8 and 20 o'clock. Whoever wants no reminders gets none.",
+    " between 8 and 20 o'clock. Whoever wants no reminders, or told a caller not to want another term, gets none.",
 }
 
 

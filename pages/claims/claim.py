@@ -482,7 +482,7 @@ def draw_next(review: ClaimReview) -> None:
         title="Next claim",
         roles=tuple(CLAIMS_ROLES),
         work=lambda session, _, by: claim_assignment.find_next(session, person=by, after=review.id) or "",
-        done=lambda found: "" if found else "Nothing is left to do: every open claim waits or has its officer.",
+        done=lambda found: "" if found else "Nothing is left to do: every claim waits or has its officer.",
         then=lambda found: st.session_state.__setitem__(_NEXT, found or None),
     )
     st.button(

@@ -48,15 +48,16 @@ class ViewTexts(NamedTuple):
     nothing: str
 
 
-IDLE: Final = "Nothing is waiting for you, and every open claim has somebody who works on it."
+IDLE: Final = "Nothing is waiting for you, and every claim has somebody who works on it."
 TEXTS: Final[Mapping[View, ViewTexts]] = {
     "mine": ViewTexts(
         "Mine", "Yours: open, or paid and still to be settled.", "Nothing is waiting for you – take the next one."
     ),
     "unassigned": ViewTexts(
         "Unassigned",
-        "Open, and nobody has it yet, or whoever has it has left or works no claims any more.",
-        "Every open claim has somebody who works on it.",
+        "Open, or paid and still to be settled, and nobody has it yet, or whoever has it has left or works no claims"
+        " any more.",
+        "Every claim that is open or still to be settled has somebody who works on it.",
     ),
     "referred": ViewTexts(
         "Referred",
@@ -358,7 +359,7 @@ def _take(person: Person, token: UUID) -> None:
     if found is not None:
         st.session_state[_TAKEN] = found
     elif _NOTICE not in st.session_state:
-        st.session_state[_NOTICE] = BatchNotice(done="Nothing is left to take: every open claim has its officer.")
+        st.session_state[_NOTICE] = BatchNotice(done="Nothing is left to take: every claim has its officer.")
 
 
 def get_selected() -> list[ChosenClaim]:

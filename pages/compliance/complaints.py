@@ -1,17 +1,21 @@
 """Complaints: the register, premiums notified too late, and one complaint with its answer."""
 
 from dataclasses import replace
+from functools import partial
 from uuid import UUID
 
 import streamlit as st
 
 from core.errors import NotFound
-from core.services.compliance import complaints
+from core.outbound import mail as smtp
+from core.services.compliance import complaint_letters, complaints
+from core.services.compliance.complaint_letters import ComplaintLetter
 from core.services.compliance.complaints import CATEGORIES, ComplaintRow, InsurerLine
+from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
-from core.ui.kit.actions import Action, Choice, Day, Text
+from core.ui.kit.actions import Action, Choice, Day, Text, Values
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.compliance._shared import LEFT, ROLE, action, days_left, draw_history, late_badge, read, record
@@ -68,7 +72,7 @@ def registering_complaint() -> Action:
             Day("received_on", "Received on, if not today"),
         ],
         work=lambda session, typed, by: complaints.register(session, typed, by=by),
-        done="The complaint is registered.",
+        done="The complaint is registered: open it, and send that it was received.",
     )
 
 
@@ -98,7 +102,7 @@ def answering_complaint(row: ComplaintRow) -> Action:
         confirm="Close it",
         fields=[Text("outcome", "Answer", longest=4_000, is_long=True)],
         work=lambda session, typed, by: complaints.answer(session, row.id, outcome=typed["outcome"], by=by),
-        done=f"{row.number} is answered.",
+        done=f"{row.number} is answered: send the answer.",
     )
 
 
@@ -138,4 +142,67 @@ def draw_complaint() -> None:
         if row.outcome:
             st.markdown(f"**Answer** of {words.moment(row.answered_at)}")
             st.caption(words.plain(row.outcome))
+    draw_letters(row)
     draw_history(f"complaint {row.id}")
+
+
+_PLACE = "complaint.letters"
+
+
+def draw_letters(row: ComplaintRow) -> None:
+    """Draw the letters that the complaint can have by now: the paper, and how it was sent or the ways to send it."""
+    by = frame.require(ROLE)
+    st.subheader("Letters", anchor=False)
+    actions.complain(_PLACE)
+    for letter in read(lambda session: complaint_letters.list_letters(session, row.id, by=by)):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            badge = words.badge(f"{letter.way}, {words.day(letter.at)}" if letter.way else "To be sent")
+            st.markdown(f"**{letter.title}** {badge}", width="content")
+            st.download_button(
+                "PDF",
+                key=f"{_PLACE}.{letter.kind}",
+                data=partial(complaint_letters.render, letter),
+                file_name=letter.file_name,
+                mime="application/pdf",
+                icon=":material/download:",
+                type="tertiary",
+                on_click="ignore",
+            )
+            if letter.way is None:
+                _offer_ways(row, letter)
+        with st.expander("Read it"):
+            st.markdown(words.plain(letter.subject))
+            st.caption(words.plain(letter.body).replace("\n", "  \n"))
+    st.caption("An admin changes the texts of the letters, with the regulator's address, under *E-mail texts*.")
+
+
+def _offer_ways(row: ComplaintRow, letter: ComplaintLetter) -> None:
+    """Draw the ways to send a letter."""
+    if letter.email and smtp.can_send():
+        _send_button(row, letter, "Send by e-mail", None)
+    with st.popover("Mark as sent", icon=":material/outgoing_mail:", type="tertiary"):
+        for way in complaint_letters.WAYS:
+            _send_button(row, letter, way, way)
+
+
+def _send_button(row: ComplaintRow, letter: ComplaintLetter, label: str, way: str | None) -> None:
+    st.button(
+        label,
+        key=f"{_PLACE}.{letter.kind}.{way or 'mail'}",
+        type="tertiary",
+        on_click=_sending(row, letter, way).do,
+        args=(_PLACE,),
+    )
+
+
+def _sending(row: ComplaintRow, letter: ComplaintLetter, way: str | None) -> Action:
+    """Return the action that notes a letter as sent, or sends its text by e-mail where no way is given."""
+
+    def send(session: ScopedSession, _: Values, by: Person) -> None:
+        if way is None:
+            complaint_letters.send_by_mail(session, row.id, letter.kind, by=by)
+        else:
+            complaint_letters.mark_sent(session, row.id, letter.kind, way=way, by=by)
+
+    by_mail = "The text of the letter goes out by e-mail."
+    return action(title=f"Send: {letter.title}", work=send, done="The letter is marked as sent." if way else by_mail)

@@ -173,9 +173,9 @@ def _each(rows: Sequence[CreditNoteRow], typed: Values, work: Callable[[CreditNo
         try:
             results.append(work(row))
         except InvalidInput as error:
-            raise InvalidInput([_place(fault, row, typed) for fault in error.faults]) from None
+            raise error.reword(InvalidInput([_place(fault, row, typed) for fault in error.faults])) from None
         except (NotAllowed, StateForbids) as error:
-            raise StateForbids(f"{_title(row)}: {error}") from None
+            raise error.reword(StateForbids(f"{_title(row)}: {error}")) from None
     return results
 
 

@@ -1,19 +1,16 @@
 """Payments: what is due with each party, the payments and the payouts; and one payment with what it settles."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from core.services.finance import parties, tax
+from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, transitions
 from core.services.finance.payments import payouts as payment_reading
 from core.services.finance.payments.balances import Balance, Due
 from core.services.finance.payments.payouts import BatchRow, PaymentRow
-from core.services.finance.statements import reading as statement_reading
-from core.services.finance.tax import TaxLine
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.finance import BatchState, PaymentState
@@ -23,13 +20,12 @@ from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
+from pages.finance import _taxes
 from pages.finance._shared import (
     ROLE,
     action,
     bank_answer,
     bank_return,
-    choose_month,
-    downloads,
 )
 
 MOST = 200
@@ -122,20 +118,6 @@ DUE: Table[tuple[Balance, str | None]] = tables.sortable(
         },
     ),
     usual="By account and party",
-)
-TAXES: Table[TaxLine] = Table(
-    name="taxes",
-    noun=("payee", "payees with base, rate and tax"),
-    key=lambda row: f"{row.statement} {row.payee}",
-    narrow=("payee", "rate", "tax"),
-    columns={
-        "payee": columns.text("Payee", lambda row: row.payee, 230),
-        "tin": columns.text("Tax number", lambda row: row.tax_number, 150),
-        "statement": columns.text("Statement", lambda row: row.statement, 110),
-        "base": columns.naira("Base", lambda row: row.base_minor),
-        "rate": columns.text("Rate", lambda row: f"{row.rate_bp / 100:.2f} %", 90, right=True),
-        "tax": columns.naira("Tax", lambda row: row.tax_minor),
-    },
 )
 
 
@@ -258,23 +240,6 @@ def approve_button(others: Sequence[BatchRow], person: Person) -> None:
         facts.show_resting(person)
 
 
-def taxes() -> None:
-    with reading(frame.scope()) as session:
-        month = choose_month(statement_reading.list_months(session))
-        found = {kind: tax.list_lines(session, kind, month) for kind in tax.KINDS}
-    for kind, lines in found.items():
-        st.subheader(tax.KINDS[kind], anchor=False)
-        if not lines:
-            st.caption(f"None on the statements of {month:%B %Y}.")
-            continue
-        tables.draw_short(replace(TAXES, name=f"{TAXES.name}_{kind}"), lines)
-        st.markdown(f"**{words.naira(sum(line.tax_minor for line in lines))}** · {words.plain(lines[0].source)}")
-        downloads(f"/taxes/{kind}/{month:%Y-%m}", "xlsx", "csv", title=tax.KINDS[kind])
-    st.caption(
-        "From the statements that are not void. Premium is exempt; a schedule may be filed once all are approved."
-    )
-
-
 def draw() -> None:
     person = frame.require(ROLE)
     views = frame.header_with_views(
@@ -287,12 +252,14 @@ def draw() -> None:
     with views:
         view = url_state.choose_view(VIEWS)
     actions.run()
+    if view != "taxes":
+        _taxes.draw_waiting()
     if view == "payments":
         payments(person)
     elif view == "payouts":
         payouts(person)
     elif view == "taxes":
-        taxes()
+        _taxes.draw(person)
     else:
         due(person)
 

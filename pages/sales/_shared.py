@@ -30,6 +30,11 @@ def _next_premium(row: DueRow) -> str:
     return words.naira(row.next_minor) if row.refusal is None else words.format_dates(row.refusal)
 
 
+def _describe_reminders(row: DueRow) -> str:
+    # Why stands in a column of its own, in the dialogs and, of a call, beside it.
+    return "No more" if row.no_reminder else words.day(row.reminded_at)
+
+
 def of_due(**more: Any) -> Table[DueRow]:
     """Return a table of policies that are due."""
     return tables.of(
@@ -42,7 +47,7 @@ def of_due(**more: Any) -> Table[DueRow]:
             },
             "next": {"of": _next_premium, "is_right": True, "width": 95},
             "product": {"width": 112},
-            "reminded": {"of": lambda row: words.day(row.reminded_at)},
+            "reminded": {"of": _describe_reminders},
             "note": {"of": lambda row: row.refusal and words.format_dates(row.refusal)},
         },
         **more,
@@ -146,6 +151,8 @@ def _show_call(row: DueRow) -> None:
         if row.call:
             suffix = f": {row.call.note}" if row.call.note else ""
             facts.line("Last call", f"{row.call.label}{suffix} ({row.call.caller}, {words.day(row.call.created_at)})")
+        if row.no_reminder:
+            facts.line("Reminders", f"No more are sent: the customer {row.no_reminder}")
     st.info(write_script(row), icon=":material/record_voice_over:")
 
 

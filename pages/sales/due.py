@@ -193,7 +193,7 @@ def _reminding(picked: Sequence[DueRow]) -> Action:
         title="Send reminders",
         icon="mail",
         says="One e-mail to each customer, with the day on which cover ends and the price of one more term. Left out"
-        " is whoever was reminded already, wants no reminders, or cannot renew.",
+        " is whoever was reminded already, wants no reminders or does not want to renew, or cannot.",
         fields=[lambda _: _show(picked)],
         confirm=f"Remind {len(picked)} customers" if len(picked) > 1 else "Remind",
         roles=("operations",),
@@ -207,10 +207,11 @@ def _show(picked: Sequence[DueRow]) -> None:
     """Draw whom it goes to, and the same as a text message."""
     for row in picked[:5]:
         ends = f"{describe_end(row)} {words.day(row.expiration_at)}"
-        st.caption(f"{words.plain(row.customer)} · {words.plain(words.email(row.email))} · {ends}")
+        left_out = f" · left out: {row.no_reminder}" if row.no_reminder else ""
+        st.caption(f"{words.plain(row.customer)} · {words.plain(words.email(row.email))} · {ends}{left_out}")
     if len(picked) > 5:
         st.caption(f"and {len(picked) - 5} more")
-    if len(picked) == 1:
+    if len(picked) == 1 and not picked[0].no_reminder:
         st.caption("As a text message, to copy:")
         st.code(text_message(picked[0]), language=None, wrap_lines=True)
 

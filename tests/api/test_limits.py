@@ -53,7 +53,9 @@ def gate(client: Client) -> auth.KeyGate:
 
 def refusal(answer: Any) -> tuple[int, int, dict[str, Any], bool]:
     body = answer.json()
-    return answer.status_code, body["responseCode"], body["data"], 1 <= int(answer.headers["Retry-After"]) <= 60
+    seconds = int(answer.headers["Retry-After"])
+    assert body["errorData"] == {"retry_after": seconds}
+    return answer.status_code, body["responseCode"], body["data"], 1 <= seconds <= 60
 
 
 def test_a_key_over_its_limit_waits_and_another_does_not(

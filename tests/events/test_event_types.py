@@ -13,11 +13,12 @@ from uuid import UUID
 import jsonschema
 import orjson
 import pytest
+from sqlmodel import col
 
 from core import clock
 from core.covers.insurers import insurer_a, insurer_b
 from core.desk import examples, export_runs
-from core.dispatch import webhooks
+from core.dispatch import loan_books, webhooks
 from core.services.catalogue import changes, product_list, rate_changes
 from core.services.claims.workflow import questions
 from core.services.events import catalogue, feed
@@ -29,11 +30,12 @@ from core.services.renewals import renewals
 from core.services.selling.buying import Sale
 from core.settings import ROOT
 from core.store.access import Scope, Store
-from core.store.schema.tables import Staff
+from core.store.schema.tables import Product, Staff
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.every_case import every_case
 from tests.services.claim_office import PAID, Office
+from tests.services.loan_books import Lender, as_csv, loan
 from tests.services.selling import sell
 from tests.ui.conftest import person_of
 
@@ -258,7 +260,8 @@ _REASONS = {
         difference written off, month closing begun, month closing given up, month closed, month reopening asked,
         month reopened, credit note approved first, credit note approved, credit note paid, credit note returned,
         payout prepared, payout approved, payout approved anew, payout given up, bank file opened, rates proposed,
-        rates refused, rates taken back, rates withdrawn, product described
+        rates refused, rates taken back, rates withdrawn, product described, tax rate proposed, tax rate confirmed,
+        tax rate refused, tax rate taken back
     """,
     "An act of whoever would be told of it, or of the installation": """
         loan book uploaded, loan book read again, loan book resumed, loan book report taken, loan book rows forgotten,
@@ -330,3 +333,20 @@ def test_every_audited_action_makes_an_event_or_says_why_not() -> None:
     assert written - catalogue.by_action().keys() - UNTOLD.keys() == set()
     source = "".join(path.read_text() for path in _sources() if path.parent.name != "events")
     assert [action for action in catalogue.by_action() if f'"{action}"' not in source] == []
+
+
+def test_a_loan_book_that_was_refused_or_has_stopped_says_why_in_the_words_of_the_book(
+    store: Store, partner: Partner
+) -> None:
+    lender = Lender(store, partner)
+    unread = lender.read(b"Ngozi,Okafor,1990-01-31\n")
+    stopped = lender.read(as_csv([loan(1)]))
+    lender.confirm(stopped)
+    with store.writing(Scope.system()) as session:
+        session.change(Product, col(Product.id) == stopped.product_id, active=False)
+    loan_books.work(store)
+    told = {event["type"]: event["data"].get("refusal") for event in list_events(store, partner)}
+    assert told["loan_book.refused"] == unread.refusal
+    assert told["loan_book.paused"] == lender.get(stopped.id).refusal
+    assert "it needs the columns" in str(unread.refusal)
+    assert told["loan_book.validated"] is None

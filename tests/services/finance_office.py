@@ -130,3 +130,11 @@ def select(**address: Any) -> MovementFilter:
     """A selection as an address has it; `from_` is its `from`."""
     listed = {name.rstrip("_"): value if isinstance(value, list) else [str(value)] for name, value in address.items()}
     return MovementFilter.read(listed)
+
+
+def change(finance: Finance, table: str, trigger: str, statement: Any) -> None:
+    """Change rows past the services and past what keeps them."""
+    on = "" if finance.store.is_sqlite else f" ON {table}"
+    with finance.store.writing(Scope.system()) as session:
+        session.connection().exec_driver_sql(f"DROP TRIGGER {trigger}{on}")
+        session.execute(statement.execution_options(synchronize_session=False))

@@ -75,6 +75,7 @@ class Lender:
     store: Store
     partner: Partner
     is_live: bool = False
+    key: str = "key tests"
 
     @property
     def scope(self) -> Scope:
@@ -82,7 +83,7 @@ class Lender:
 
     def upload(self, content: bytes, name: str = "loans.csv", by: Person | None = None, **details: Any) -> UUID:
         owner = Owner(distributor_id=self.partner.id, is_live=self.is_live)
-        uploader = Uploader(owner=owner, actor=by.actor if by else "key tests", staff_id=by.id if by else None)
+        uploader = Uploader(owner=owner, actor=by.actor if by else self.key, staff_id=by.id if by else None)
         with self.store.writing(self.scope) as session:
             return books.upload(session, {**FORM, **details}, name, content, uploader).id
 
@@ -107,7 +108,7 @@ class Lender:
             if by:
                 books.confirm_by_person(session, book.id, accept=accept, expected=expected, by=by)
             else:
-                books.confirm_by_key(session, book.id, accept=accept, expected=expected, actor="key tests")
+                books.confirm_by_key(session, book.id, accept=accept, expected=expected, actor=self.key)
 
     def carry_out(self, book: LoanBook, by: Person | None = None, **seen: Any) -> LoanBook:
         self.confirm(book, by, **seen)

@@ -10,11 +10,14 @@ from core import clock, ids
 from core.covers.insurers import insurer_a
 from core.dispatch import mail
 from core.errors import NotAllowed, NotFound
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.services.policies import changes
-from core.services.renewals import automations
+from core.services.renewals import automations, calls, renewals
 from core.services.renewals import due as reminders
 from core.services.renewals.automations import RENEWAL_REMINDERS
+from core.services.renewals.records import DueFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Mail, Policy
 from tests.conftest import Partner
@@ -122,3 +125,42 @@ def test_a_pass_goes_on_where_another_worker_stopped(
     assert (state.done, state.is_finished) == (2, False)
     assert run(store) == 3
     assert reminded(store) == {f"policy {key}" for key in keys}
+
+
+def call(store: Store, policy_id: UUID, outcome: str, at: datetime) -> None:
+    with clock.freeze(at), store.writing(LIVE) as session:
+        calls.record_calls(session, [policy_id], {"outcome": outcome}, by=somebody("operations"))
+
+
+@pytest.mark.both_databases
+def test_who_does_not_want_another_term_is_not_reminded_of_it_until_a_later_call_says_otherwise(
+    store: Store, partner: Partner
+) -> None:
+    key = sold(store, partner)
+    call(store, key, "thinking", MORNING - timedelta(days=2))
+    call(store, key, "refused", MORNING - timedelta(days=1))
+    call(store, key, "no_answer", MORNING - timedelta(hours=2))
+    with clock.freeze(MORNING):
+        switch(store)
+        with store.writing(LIVE) as session:
+            assert reminders.count_due(session) == 0
+            by_hand = reminders.remind(session, [key], by=somebody("operations"))
+            (row,) = reminders.list_due_rows(session, "week", DueFilter(), load_choices(session), paging=Paging())
+    assert (by_hand.queued, by_hand.left_out) == (0, {reminders.REFUSED: 1})
+    assert (row.call and row.call.outcome, row.no_reminder) == ("no_answer", "does not want to renew")
+    assert run(store) == 0
+    call(store, key, "will_renew", MORNING + timedelta(hours=1))
+    assert run(store, MORNING + timedelta(days=1)) == 1
+    assert reminded(store) == {f"policy {key}"}
+
+
+def test_a_term_that_was_not_wanted_stops_no_reminder_of_the_next(store: Store, partner: Partner) -> None:
+    key = sold(store, partner)
+    call(store, key, "refused", MORNING - timedelta(days=1))
+    with clock.freeze(MORNING):
+        switch(store)
+        with store.writing(LIVE) as session:
+            renewals.renew(session, key, partner.seller(is_live=True))
+            ends = session.get_one(Policy, key).expiration_at
+    assert ends
+    assert run(store, ends.replace(hour=8) - timedelta(days=3)) == 1

@@ -271,13 +271,13 @@ def test_claims_of_somebody_who_has_left_are_unassigned_until_they_are_taken(
     assert named(lives, rows(office, by="bola", view="unassigned")) == ["over", "fresh"]
     with office.store.writing(Scope.system()) as session:
         session.change(Staff, col(Staff.id) == office.people["ada"].id, **changed)
-    assert named(lives, rows(office, by="bola", view="unassigned")) == ["over", "near", "fresh", "asked"]
+    assert named(lives, rows(office, by="bola", view="unassigned")) == ["over", "near", "fresh", "asked", "paid"]
     with office.store.reading(DESK) as session:
-        assert claim_totals.count_views(session, office.people["bola"]).views["unassigned"] == 4
+        assert claim_totals.count_views(session, office.people["bola"]).views["unassigned"] == 5
     with office.store.writing(DESK) as session:
-        taken = [claim_assignment.assign_next(session, person=office.people["bola"]) for _ in range(5)]
-    assert taken == [*(lives[name] for name in ("over", "near", "fresh", "asked")), None]
-    assert office.claim(lives["paid"]).assigned_to == office.people["ada"].id, "what is decided stays as it was"
+        taken = [claim_assignment.assign_next(session, person=office.people["bola"]) for _ in range(6)]
+    assert taken == [*(lives[name] for name in ("over", "near", "fresh", "asked", "paid")), None]
+    assert office.claim(lives["declined"]).assigned_to == office.people["bola"].id, "what is over stays as it was"
 
 
 def test_who_decides_on_a_claim_of_somebody_who_has_left_takes_it(office: Office, lives: dict[str, UUID]) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from core import clock, money
 from core.money import Split
-from core.services.claims.letters import letters
 from core.services.compliance import pack
 from core.services.files import printing
 from core.services.finance.credit_notes import reading as credit_note_reading
@@ -222,7 +221,7 @@ def letter(kind: str, times: int) -> tuple[str, str]:
 @every_case(("kind", "pages"), [*((kind, 1) for kind in CLAIM_LETTERS), (_LONGEST, 2), (_LONGEST, 6)])
 def test_every_letter_reads_as_its_text_on_every_page(kind: str, pages: int) -> None:
     subject, body = letter(kind, {1: 1, 2: 4, 6: 24}[pages])
-    content = letters.render(subject=subject, body=body, addressee="Ṣọlá Ọ̀ṣúnlàjà", at=AT, is_live=True)
+    content = printing.render_letter(subject=subject, body=body, addressee="Ṣọlá Ọ̀ṣúnlàjà", at=AT, is_live=True)
     read = read_pages(content)
     assert {1: len(read) == 1, 2: len(read) == 2, 6: len(read) >= 6}[pages]
     bodies = [page[: page.rindex(subject)] for page in read]

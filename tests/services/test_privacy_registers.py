@@ -18,6 +18,7 @@ from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, Stal
 from core.services.audit import log as audit
 from core.services.compliance import (
     breaches,
+    complaint_letters,
     complaints,
     demonstration,
     erasures,
@@ -27,6 +28,7 @@ from core.services.compliance import (
     requests,
     retention,
 )
+from core.services.mail import mail
 from core.services.people import demonstration as accounts
 from core.services.people import staff
 from core.store.access import Scope, Store
@@ -95,6 +97,9 @@ def test_every_verb_of_the_desk_refuses_every_other_role(desk: Registers) -> Non
         (filings.send, (some,), {"reference": "abc"}),
         (complaints.register, ({},), {}),
         (complaints.answer, (some,), {"outcome": "x" * 20}),
+        (complaint_letters.list_letters, (some,), {}),
+        (complaint_letters.send_by_mail, (some, "answer"), {}),
+        (complaint_letters.mark_sent, (some, "answer"), {"way": "Post"}),
         (figures.set_figure, ({},), {}),
         (figures.write_file, (2026,), {}),
     ]
@@ -332,3 +337,43 @@ def test_the_demonstration_has_cases_of_each_register_once(store: Store) -> None
             assert {row.state for row in filings.list_calendar(session)} == {"due", "prepared", "sent"}
             assert [row.state for row in erasures.list_erasures(session)] == ["open"]
             assert len(retention.list_holds(session)) == 1
+
+
+def test_a_complaint_has_its_acknowledgement_and_then_its_answer_as_paper_and_e_mail(
+    desk: Registers, store: Store, partner: Partner
+) -> None:
+    number = sell(store, partner, CREDIT_LIFE, is_live=True).policy["meta"]["policy_number"]
+    typed = {"category": "delay", "name": "Ada Obi", "contact": "ada@obi.example", "text": "Three weeks without a word"}
+    complaint = desk.do(complaints.register, {**typed, "policy_number": number})
+    (received,) = desk.do(complaint_letters.list_letters, complaint)
+    assert (received.kind, received.email, received.way) == ("acknowledgement", "ada@obi.example", None)
+    for words in ("Dear Ada Obi", "CO-2026-0001", "delay", "20 Nov 2026", "4 Dec 2026", str(number), "Garki II"):
+        assert words in f"{received.subject} {received.body}"
+    with pytest.raises(StateForbids, match="no such letter yet"):
+        desk.do(complaint_letters.send_by_mail, complaint, "answer")
+    desk.do(complaint_letters.send_by_mail, complaint, "acknowledgement")
+    desk.do(complaints.answer, complaint, outcome="The insurer pays on Monday: $5 for the delay.")
+    with clock.freeze(NOON + timedelta(days=1)):
+        sent, answer = desk.do(complaint_letters.list_letters, complaint)
+    assert (sent.way, sent.at, answer.way) == ("E-mail", NOON, None)
+    assert "The insurer pays on Monday: $5 for the delay." in answer.body
+    assert "final answer" in answer.body
+    assert "National Insurance Commission" in answer.body
+    assert complaint_letters.render(answer).startswith(b"%PDF")
+    with pytest.raises(StateForbids, match="sent already"):
+        desk.do(complaint_letters.send_by_mail, complaint, "acknowledgement")
+    desk.do(complaint_letters.mark_sent, complaint, "answer", way="Post")
+    other = desk.do(complaints.register, {**typed, "contact": "0803 123 4567"})
+    with pytest.raises(InvalidInput, match="way"):
+        desk.do(complaint_letters.mark_sent, other, "acknowledgement", way="Pigeon")
+    with pytest.raises(StateForbids, match="no e-mail"):
+        desk.do(complaint_letters.send_by_mail, other, "acknowledgement")
+    with store.reading(SYSTEM) as session:
+        (mailed,) = mail.list_about(session, f"complaint {complaint}")
+        history = [
+            (entry.after or {}).get("letter")
+            for entry in audit.list_history(session, f"complaint {complaint}")
+            if entry.action == "complaint letter sent"
+        ]
+    assert (mailed.recipient, mailed.subject) == ("ada@obi.example", "Complaint CO-2026-0001: we have received it")
+    assert history == ["Acknowledgement", "Answer"]

@@ -178,7 +178,7 @@ def test_withholding_tax_follows_residence_tax_number_and_size(
 def add_rate(finance: Finance, kind: str, day: date, basis_points: int) -> None:
     given = {"effective_on": day, "resident_bp": basis_points, "non_resident_bp": basis_points}
     with finance.store.writing(Scope.system()) as session:
-        session.add(TaxRate(id=ids.new(), kind=kind, source=f"Act of {day}", **given))
+        session.add(TaxRate(id=ids.new(), kind=kind, source=f"Act of {day}", state="confirmed", **given))
 
 
 def test_other_rates_of_the_taxes_hold_from_the_first_month_that_begins_with_them(

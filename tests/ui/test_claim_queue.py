@@ -182,7 +182,7 @@ def test_chosen_claims_are_assigned_once_and_let_go(opened: Opened, office: Offi
     press(at, "Assign to me")
     assert "2 claims assigned to you" in texts(at)
     assert {office.claim(lives[name]).assigned_to for name in ("over", "fresh")} == {office.people["ada"].id}
-    assert "Every open claim has somebody" in at.info[0].value
+    assert "Every claim that is open or still to be settled has somebody" in at.info[0].value
     entries = [entry.action for entry in office.log(lives["over"])]
     assert entries.count("claim assigned") == 1
     at.segmented_control(key="claims_view").set_value("open").run()

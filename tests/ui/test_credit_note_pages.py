@@ -7,10 +7,12 @@ import pytest
 
 from core import clock
 from core.covers.insurers import insurer_a
+from core.services.audit import log as audit
 from core.services.finance import agreements
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
+from core.services.people import staff
 from core.services.policies import changes
 from core.store.access import Store
 from core.ui.kit import words
@@ -158,6 +160,9 @@ def test_many_credit_notes_are_approved_by_one_and_paid_by_another(
     same = {f"{key} bank_reference": "TRF/20" for key in keys[:2]}
     at = confirm(at, **same)
     assert _states(finance, keys) == ["Approved", "Approved", "Computed"]
+    assert _list_refusals(finance, keys)[1:] == [
+        "bank_reference was used for another payment already: give the reference of this one"
+    ]
     at = confirm(at, **{**same, f"{keys[1]} bank_reference": "TRF/21"})
     assert "2 credit notes are paid." in texts(at)
     assert _states(finance, keys) == ["Paid", "Paid", "Computed"]
@@ -198,6 +203,31 @@ def test_many_returns_of_the_bank_are_noted_by_somebody_who_paid_none_of_them(
     assert _states(finance, keys) == ["Returned", "Returned"]
     one = open_page(screen, finance, ONE, by="wale", id=str(UUID(keys[0])))
     assert any(shown.value.startswith(f"{finance.people['root'].name}, ") for shown in one.text)
+
+
+def test_a_refusal_of_one_of_many_stays_in_the_log(store: Store, partner: Partner, screen: Screen) -> None:
+    """Femi's own account is refused on the page of one; in the dialog of many it would be tried unseen."""
+    finance = Finance(store)
+    keys = _give_back(finance, partner, 2)
+    finance.do(
+        staff.set_own_details,
+        finance.people["femi"].id,
+        phone_number=None,
+        account_number=ACCOUNT["payee_account"],
+        actor="tests",
+    )
+    finance.people["femi"] = finance.person("femi")
+    at = press(open_page(screen, finance, LIST, by="femi"), "Approve 2")
+    at = at.multiselect(key="decision.field.notes").set_value(keys).run()
+    at = confirm(at, **{f"{key} {name}": value for key in keys for name, value in ACCOUNT.items()})
+    assert _states(finance, keys) == ["Computed", "Computed"]
+    assert _list_refusals(finance, keys) == ["It has your own e-mail, phone or account: somebody else works on it"]
+
+
+def _list_refusals(finance: Finance, keys: list[str]) -> list[str]:
+    subjects = [audit.subject_of("credit_note", UUID(key)) for key in keys]
+    entries = [entry for subject in subjects for entry in finance.read(audit.list_history, subject)]
+    return [(entry.after or {})["refused"] for entry in entries if entry.action.endswith(" refused")]
 
 
 def _give_back(finance: Finance, partner: Partner, number: int) -> list[str]:

@@ -233,6 +233,39 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
     assert f"Open {later.number}" in [link.proto.label for link in at.get("page_link")]
 
 
+def test_a_rate_of_tax_is_proposed_by_one_and_confirmed_by_another(finance: Finance, screen: Screen) -> None:
+    at = press(open_page(screen, finance, LIST, by="wale", view="taxes"), "Another rate of withholding tax")
+    begun = {name: at.text_input(key=f"decision.field.{name}") for name in ("resident", "non_resident", "small_limit")}
+    assert [field.value for field in begun.values()] == ["5.00", "10.00", "2000000.00"]
+    at.date_input(key="decision.field.effective_on").set_value(date(2026, 12, 15))
+    begun["resident"].set_value("4")
+    at.text_input(key="decision.field.source").set_value("Withholding Regulations 2026, schedule 1")
+    confirm(at)
+    assert "Must be the first day of a month: a statement is of a whole one" in texts(at)
+    assert at.text_input(key="decision.field.resident").value == "4"
+    at.date_input(key="decision.field.effective_on").set_value(date(2026, 12, 1))
+    confirm(at)
+    asked = (
+        "Withholding tax from 1 Dec 2026: 4.00 %, non-residents 10.00 %, twice that without a tax number, a small"
+        " company free up to ₦2,000,000.00 a month instead of 5.00 %, non-residents 10.00 %, twice that"
+    )
+    at = open_page(screen, finance, LIST, by="wale", view="taxes")
+    assert asked in texts(at)
+    assert not [label for label in labels(at) if label in {"Confirm", "Refuse"}], "who proposed it does not confirm it"
+    at = open_page(screen, finance, LIST, by="femi")
+    waiting = "Another rate of withholding tax waits for somebody else of finance"
+    assert waiting in [link.proto.label for link in at.get("page_link")]
+    at = press(open_page(screen, finance, LIST, by="femi", view="taxes"), "Confirm")
+    assert asked in texts(at)
+    confirm(at)
+    at = open_page(screen, finance, LIST, by="femi", view="taxes")
+    (table,) = at.table
+    assert table.value["From"].tolist() == ["1 Dec 2026", "1 Jan 2025", "1 Feb 2020"]
+    assert [state.split("[")[-1].rstrip("]") for state in table.value["State"]] == ["Planned", "Active", "Active"]
+    assert table.value["By"].tolist() == ["Wale, Femi", "Came with the release", "Came with the release"]
+    assert "waits for somebody else" not in texts(open_page(screen, finance, LIST, by="femi"))
+
+
 def test_other_roles_do_not_reach_payments_and_a_wrong_one_is_explained(finance: Finance, screen: Screen) -> None:
     for role in ("operations", "claims", "supervisor"):
         for path in (LIST, BATCH, ONE):

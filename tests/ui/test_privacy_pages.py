@@ -199,6 +199,12 @@ def test_complaints_and_returns_are_kept_on_their_screens(
     at = open_page(screen, "compliance/complaints.py#complaint", people["cora"], id=str(complaint.id))
     fill(press(at, "Answer"), outcome="We have called and apologised")
     assert "Answered" in texts(at)
+    for kind in ("acknowledgement", "answer"):
+        assert f"Complaint {complaint.number}" in texts(at)
+        at.button(key=f"complaint.letters.{kind}.Post").click().run()
+        assert not at.exception
+    assert texts(at).count("Post, ") >= 2
+    assert "Mark as sent" not in labels(at), "each is sent once"
     with store.reading(SYSTEM) as session:
         first = filings.list_calendar(session)[0]
     table, *_ = (

@@ -173,7 +173,7 @@ def test_a_person_is_locked_out_and_let_in_again(
     press(at, "End")
     with store.reading(Scope.system()) as session:
         assert staff.get_by_token(session, token) is None
-    assert "Open claims of this person are unassigned then" in texts(at)
+    assert "Claims of this person that are not settled or declined are unassigned then" in texts(at)
     press(at, "Disable the account")
     assert "Disabled" in at.title[0].value
     press(at, "Enable")

@@ -70,6 +70,7 @@ def failure(error: CoverdeskError) -> Response:
     body = {"responseCode": 0, "responseText": str(error), "data": {}, "errorData": error.detail}
     headers = {}
     if isinstance(error, TooManyRequests | Overloaded | StoreUnavailable):
+        body["errorData"] = {"retry_after": error.retry_after}
         headers["Retry-After"] = str(error.retry_after)
     if error.status in {401}:
         headers["WWW-Authenticate"] = "Bearer"
@@ -109,7 +110,7 @@ class FieldFaultRecord(BaseModel):
 
 
 class Failure(BaseModel):
-    """The envelope of every failure; `errorData` lists invalid fields, holds facts of a conflict, or is null."""
+    """The envelope of every failure; `errorData` lists invalid fields, has facts of a refusal, or is null."""
 
     responseCode: Literal[0] = Field(examples=[0])  # noqa: N815 - the names of the specification
     responseText: str = Field(examples=["Unauthorized"])  # noqa: N815

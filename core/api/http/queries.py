@@ -28,6 +28,8 @@ _POLLED = (
     f" `created_at`: who polls asks from {OVERLAP.seconds} seconds before the newest one that they know, and leaves"
     " out the ids that they have."
 )
+_PAGE, _LIMIT = "The number of the page, from 1 on.", "How many records a page has at the most."
+_SEVERAL = ", any of which: repeat the parameter, or write commas between them."
 _ZONES: Mapping[str, tzinfo] = {"UTC": UTC, "Africa/Lagos": clock.LAGOS}
 _ZONED = (
     "The time zone of the days in `start_date` and `end_date`, and of their timestamps without an offset. With"
@@ -104,8 +106,8 @@ class QueryString(Request):
 class PageQuery(QueryString):
     """Paging: `page` is 1-based, `limit` is 10 by default."""
 
-    page: Annotated[int, Field(ge=1, le=LARGEST_PAGE), BeforeValidator(whole_number)] = 1
-    limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(whole_number)] = 10
+    page: Annotated[int, Field(ge=1, le=LARGEST_PAGE, description=_PAGE), BeforeValidator(whole_number)] = 1
+    limit: Annotated[int, Field(ge=1, le=100, description=_LIMIT), BeforeValidator(whole_number)] = 10
 
     def paging(self) -> Paging:
         """The page as services take it."""
@@ -115,11 +117,11 @@ class PageQuery(QueryString):
 class CatalogueQuery(PageQuery):
     """Query of the catalogue; its default limit is 100, as it is usually read in one call."""
 
-    limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(whole_number)] = 100
-    search: Text | None = None
-    provider_id: Id | None = None
-    category_id: Ids = Field(default_factory=list)
-    product_ids: Ids = Field(default_factory=list)
+    limit: Annotated[int, Field(ge=1, le=100, description=_LIMIT), BeforeValidator(whole_number)] = 100
+    search: Text | None = Field(default=None, description="Any part of the name or description.")
+    provider_id: Id | None = Field(default=None, description="The id of the provider.")
+    category_id: Ids = Field(default_factory=list, description=f"Ids of categories{_SEVERAL}")
+    product_ids: Ids = Field(default_factory=list, description=f"Ids of products{_SEVERAL}")
 
 
 class FilterQuery(PageQuery, Generic[F]):
@@ -148,7 +150,10 @@ class FilterQuery(PageQuery, Generic[F]):
 @cache
 def _build_query(declared: type[Filter]) -> "type[FilterQuery[Any]]":
     parameters: dict[str, Any] = {
-        name: (_annotate(field) | None, Field(default=None, description=_POLLED if name == "start_date" else None))
+        name: (
+            _annotate(field) | None,
+            Field(default=None, description=_POLLED if name == "start_date" else field.describe(name)),
+        )
         for field in declared.FIELDS.values()
         for name in field.api_names
     }

@@ -11,7 +11,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from core.api.http import envelope
-from core.errors import CoverdeskError
+from core.errors import CoverdeskError, Overloaded
 from core.settings import settings
 
 # How a server is told to speak this protocol.
@@ -24,17 +24,19 @@ LARGEST_HEAD: Final = 64 * 1024
 _EVERY_SECONDS: Final = 1.0
 
 
-def _last(status: str, text: str, *headers: str) -> bytes:
+def _last(status: str, error: CoverdeskError, *headers: str) -> bytes:
     """An envelope written past the application as the last response of its connection (contract E1)."""
-    body = envelope.failure(CoverdeskError(text)).body
+    body = envelope.failure(error).body
     header_lines = ("content-type: application/json", f"content-length: {len(body)}", "connection: close", *headers)
     return "\r\n".join([f"HTTP/1.1 {status}", *header_lines, "", ""]).encode() + body
 
 
-_UNREADABLE: Final = _last("400 Bad Request", "This is no HTTP request that can be read")
-_TOO_LATE: Final = _last("408 Request Timeout", "The head of the request did not arrive in time")
-_TOO_LARGE: Final = _last("431 Request Header Fields Too Large", "The head of the request is too large")
-_TOO_MANY: Final = _last("503 Service Unavailable", "Your address has too many connections", "retry-after: 1")
+_UNREADABLE: Final = _last("400 Bad Request", CoverdeskError("This is no HTTP request that can be read"))
+_TOO_LATE: Final = _last("408 Request Timeout", CoverdeskError("The head of the request did not arrive in time"))
+_TOO_LARGE: Final = _last("431 Request Header Fields Too Large", CoverdeskError("The head of the request is too large"))
+_TOO_MANY: Final = _last(
+    "503 Service Unavailable", Overloaded("Your address has too many connections"), "retry-after: 1"
+)
 
 
 class ConnectionTable:

@@ -37,7 +37,9 @@ class EventQuery(QueryString):
     after: Id | None = Field(
         default=None, description="The `cursor` of the answer before; without it, from the oldest."
     )
-    limit: Annotated[int, Field(ge=1, le=500), BeforeValidator(whole_number)] = 100
+    limit: Annotated[int, Field(ge=1, le=500), BeforeValidator(whole_number)] = Field(
+        default=100, description="How many events an answer has at the most."
+    )
     types: Annotated[str, Field(max_length=1000)] = Field(
         default="", description="Types with commas between them; `claim.*` are all of claims.", examples=["claim.*"]
     )

@@ -37,7 +37,7 @@ class MakeQuery(QueryString):
     """A year of manufacture, and the insurer that the vehicle is for."""
 
     year: fields.Year = Field(examples=["2019"])
-    provider: AnyProvider = Field(examples=["insurer-a"])
+    provider: AnyProvider = Field(examples=["insurer-a"], description="Any word: every insurer has the same list.")
 
 
 class ModelQuery(MakeQuery):

@@ -84,7 +84,7 @@ MAX_SEARCHED: Final = 50_000
 RECORD_KINDS: Final = (
     *("policy", "purchase", "renewal", "claim", "customer", "product", "distributor", "insurer"),
     *("staff", "key", "export", "file", "statement", "payment", "payout", "bordereau", "backup"),
-    *("reconciliation", "difference", "month", "batch", "loan_book"),
+    *("reconciliation", "difference", "month", "batch", "loan_book", "tax_rate"),
 )
 _KEY_PREFIX = "key "
 _SUBJECT = col(AuditEntry.subject)

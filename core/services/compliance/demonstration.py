@@ -99,7 +99,8 @@ def _write_complaints(session: ScopedSession, desk: Person) -> None:
     number = session.execute(query.order_by(col(Policy.created_at).desc()).limit(1)).scalar_one_or_none()
     late = {"category": "delay", "name": "Ngozi Okafor", "policy_number": number}
     complaints.register(session, {**late, "text": "My claim has been waiting for three weeks."}, by=desk)
-    complaint = {"category": "service", "name": "Tunde Bakare", "text": "Nobody answers the phone on Fridays."}
+    complaint = {"category": "service", "name": "Tunde Bakare", "contact": "tunde.bakare@example.com"}
+    complaint |= {"text": "Nobody answers the phone on Fridays."}
     answered = complaints.register(session, complaint, by=desk)
     complaints.answer(session, answered, outcome="The line is staffed on Fridays again; called back.", by=desk)
 

@@ -65,6 +65,7 @@ from core.store.schema.tables import (
     Bordereau,
     BordereauLine,
     Claim,
+    Complaint,
     Customer,
     DataRequest,
     Erasure,
@@ -340,6 +341,12 @@ def _erase_mail(session: ScopedSession, people: PersonRows) -> int:
     gone = {"subject": ERASED, "body": ERASED}
     to_them = sa.update(Mail).values({"recipient": f"mail@{ERASED_DOMAIN}", **gone})
     number = run_in(session, to_them, sa.func.lower(col(Mail.recipient)), mine)
+    # What is about a policy or complaint went to the person, at an address of before too.
+    theirs = [audit.subject_of("policy", row.id) for row in people.policies]
+    for column in ("customer_id", "policy_id"):
+        found = load_in(session, sa.select(col(Complaint.id)), col(getattr(Complaint, column)), people.ids(column))
+        theirs += [audit.subject_of("complaint", key) for key in found]
+    number += run_in(session, to_them, col(Mail.about), theirs)
     # Those to others about a record of the person keep their address alone.
     about = [subject.replace(" ", ":") for subject in people.subjects([])]
     return number + run_in(session, sa.update(Mail).values(gone), col(Mail.about), about)

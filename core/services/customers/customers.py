@@ -167,6 +167,7 @@ class CustomerFilter(Filter, on=(Customer,)):
             column="active",
             address="active",
             api="active",
+            options={"true": "Active", "false": "Not active"},
             words={"true": "yes", "false": "no"},
             help="true or false.",
             place="none",

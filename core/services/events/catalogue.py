@@ -112,6 +112,11 @@ class LoanBookData(Data):
     status: str | None = Field(default=None, description="Its status.", examples=["validated"])
     rows: int | None = Field(default=None, description="How many rows are valid, or were carried out.", examples=[9872])
     premium: str | None = _naira("What they come to, in naira.")
+    refusal: str | None = Field(
+        default=None,
+        description="Why it was refused or stopped, as `refusal` of the book says it.",
+        examples=["file has rows in several sheets (Loans 1, Loans 2): put the loans into one called Loans"],
+    )
 
 
 class ExportData(Data):
@@ -279,9 +284,9 @@ EVENT_TYPES: Final = (
         EventType(f"loan_book.{name}", LoanBookData, when, actions=(f"loan book {name}",))
         for name, when in (
             ("validated", "A loan book was read: look at its preview, and confirm it."),
-            ("refused", "A loan book cannot be read; `refusal` of the book says why."),
+            ("refused", "A loan book cannot be read; `refusal` says why."),
             ("confirmed", "A loan book was confirmed and is carried out."),
-            ("paused", "A loan book stopped; what was sold until then stays sold."),
+            ("paused", "A loan book stopped, for the reason in `refusal`; what was sold until then stays sold."),
             ("done", "A loan book was carried out, or a snapshot compared; its report has what became of each row."),
             ("cancelled", "A loan book was given up."),
             ("expired", "A loan book was given up, as nobody confirmed it in time."),

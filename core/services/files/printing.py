@@ -8,6 +8,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from core import clock
+
 if TYPE_CHECKING:
     from fpdf import FPDF
 
@@ -186,6 +188,23 @@ def finish(page: "FPDF", foot: str) -> bytes:
         count = pen.set_right(f"Page {number:,} of {last:,}", width, 30)
         pen.write(page.l_margin, page.h - _FOOT + 3, [text, count])
     return bytes(page.output())
+
+
+def render_letter(*, subject: str, body: str, addressee: str, at: datetime, is_live: bool) -> bytes:
+    """Return the PDF of a letter of this moment; a letter of test mode says so."""
+    page = create(subject, created_at=at, left=20, top=22)
+    page.set_auto_page_break(auto=True, margin=24)
+    day = clock.to_lagos_day(at)
+    test = "" if is_live else "Test mode - not a letter\n\n"
+    texts = (
+        ("", 11, 6, f"{test}{addressee}\n\n{day.day} {day:%B %Y}\n\n"),
+        ("B", 13, 7, f"{subject}\n\n"),
+        ("", 11, 6, body),
+    )
+    for style, size, height, text in texts:
+        page.set_font("Roboto", style, size)
+        page.multi_cell(0, height, text, new_x="LMARGIN", new_y="NEXT", align="L")
+    return finish(page, subject)
 
 
 class Pen:

@@ -318,7 +318,7 @@ def _refuse_above_limit(session: ScopedSession, corrected: Movement, parts: Spli
     Whoever of finance confirms another correction of the distributor at this instant waits here.
     """
     if "admin" not in by.roles:
-        parties.lock_distributor(session, corrected.distributor_id)
+        parties.lock(session, Party("distributor", corrected.distributor_id))
     if above := _find_above_limit(session, corrected, parts, by):
         raise NotAllowed(above)
 

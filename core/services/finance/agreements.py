@@ -38,6 +38,7 @@ from core.store.schema.tables import (
     Staff,
     Statement,
     StatementLine,
+    TaxRate,
 )
 
 # Who may hold the premium of a distributor's sales; the first is usual.
@@ -144,7 +145,7 @@ def _refuse_premium_of_before(session: ScopedSession, party: Party, starts_on: d
 
 def _refuse_paid_refunds(session: ScopedSession, party: Party, starts_on: date) -> None:
     """InvalidInput where a distributor would have refunds back on its statement that we paid to customers (K2)."""
-    parties.lock_distributor(session, party.id)
+    parties.lock(session, party)
     paid = (
         sa.select(col(CreditNotePayment.credit_note_id))
         .group_by(col(CreditNotePayment.credit_note_id))
@@ -194,7 +195,7 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
 
     Terms of before the first statement count where they are other than the usual ones, and so do those that were made
     before the last statement and begin after its month. The same holds for who proposed a commission share of the
-    distributor, also one that has ended again.
+    distributor, also one that has ended again, and of a rate of tax that begins in the month.
     """
     party = parties.party_of(stated)
     last = clock.add_days(clock.add_months(stated.month, 1), -1)
@@ -214,6 +215,7 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
         held = row
     if party.account == "distributor":
         _refuse_who_proposed_share(session, stated, since, by)
+        _refuse_who_proposed_rate(session, stated, by)
 
 
 def _refuse_who_proposed_share(session: ScopedSession, stated: Statement, since: datetime | None, by: Person) -> None:
@@ -230,6 +232,18 @@ def _refuse_who_proposed_share(session: ScopedSession, stated: Statement, since:
     if session.execute(mine.limit(1)).first() is not None:
         raise NotAllowed(
             "You proposed a commission share of this distributor, by which it is calculated: somebody else of finance"
+            " approves it"
+        )
+
+
+def _refuse_who_proposed_rate(session: ScopedSession, stated: Statement, by: Person) -> None:
+    rate = TaxRate
+    mine = sa.select(col(rate.id)).where(
+        col(rate.effective_on) == stated.month, col(rate.state) == "confirmed", col(rate.proposed_by) == by.id
+    )
+    if session.execute(mine.limit(1)).first() is not None:
+        raise NotAllowed(
+            "You proposed a rate of tax that begins in its month, by which it is calculated: somebody else of finance"
             " approves it"
         )
 

@@ -100,7 +100,7 @@ class MovementFilter(SalesFilter, on=(Movement,)):
             address="kind",
             options=KIND_NAMES,
             words=KIND_NAMES,
-            help=f"{', '.join(KIND_NAMES)}; repeat it for any of several.",
+            help=f"{', '.join(KIND_NAMES)}.",
             anything="All kinds",
         )
     )

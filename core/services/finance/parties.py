@@ -51,9 +51,10 @@ def party_of(row: Any) -> Party:
     return Party("distributor" if row.distributor_id else "provider", party_id)
 
 
-def lock_distributor(session: ScopedSession, distributor_id: UUID) -> None:
-    """Wait for whoever decides on money of a distributor at this instant; sales, which refer to the row, do not."""
-    row = sa.select(col(Distributor.id)).where(col(Distributor.id) == distributor_id)
+def lock(session: ScopedSession, party: Party) -> None:
+    """Wait for whoever decides on money of a party at this instant; sales, which refer to the row, do not."""
+    entity: Any = Distributor if party.account == "distributor" else Provider
+    row = sa.select(col(entity.id)).where(col(entity.id) == party.id)
     session.execute(row.with_for_update(key_share=True))
 
 

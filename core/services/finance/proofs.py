@@ -44,6 +44,7 @@ from core.store.schema.tables import (
     Staff,
     Statement,
     StatementLine,
+    TaxRate,
 )
 
 
@@ -70,6 +71,7 @@ def find_statement_faults(session: ScopedSession) -> Iterator[str]:
     """Statements that are not their lines, not their hash, or not in the chain of their party."""
     yield from _statement_line_faults(session)
     yield from _find_own_shares(session)
+    yield from _find_own_rates(session)
     owner = sa.func.coalesce(col(Statement.distributor_id), col(Statement.provider_id))
     query = sa.select(Statement).order_by(col(Statement.account), owner, col(Statement.number))
     for _, found in groupby(session.execute(query).scalars().all(), key=parties.party_of):
@@ -99,6 +101,25 @@ def _find_own_shares(session: ScopedSession) -> Iterator[str]:
         if clock.to_lagos_day(effective_at).replace(day=1) == row.month:
             statement = f"{_statement_named(row)}, {money.format_naira(row.closing_minor)}"
             yield f"{statement}: {name} proposed a commission share of its month, and approved it"
+
+
+def _find_own_rates(session: ScopedSession) -> Iterator[str]:
+    """Statements approved by who proposed a rate of tax that began in their month (contract K3)."""
+    query = (
+        sa.select(Statement, col(Staff.name))
+        .join(TaxRate, col(TaxRate.effective_on) == col(Statement.month))
+        .join(Staff, col(Staff.id) == col(Statement.approved_by))
+        .where(
+            col(TaxRate.state) == "confirmed",
+            col(TaxRate.proposed_by) == col(Statement.approved_by),
+            col(Statement.distributor_id).is_not(None),
+            col(Statement.reverses_id).is_(None),
+        )
+        .order_by(col(Statement.id))
+    )
+    for row, name in session.execute(query):
+        statement = f"{_statement_named(row)}, {money.format_naira(row.closing_minor)}"
+        yield f"{statement}: {name} proposed a rate of tax of its month, and approved it"
 
 
 def digest_of(session: ScopedSession, row: Statement) -> str:

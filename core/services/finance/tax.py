@@ -33,15 +33,21 @@ NO_TAX = MonthTax(vat_source="None on this account", withheld_source="None on th
 
 
 def get_rate(session: ScopedSession, kind: str, on: date) -> TaxRate | None:
-    """Return the rate that holds on a day, None before the first."""
+    """Return the rate that holds on a day, None before the first; of one day that which was confirmed last."""
     query = (
         sa.select(TaxRate)
-        .where(col(TaxRate.kind) == kind, col(TaxRate.effective_on) <= on)
-        .order_by(col(TaxRate.effective_on).desc())
+        .where(col(TaxRate.kind) == kind, col(TaxRate.effective_on) <= on, col(TaxRate.state) == "confirmed")
+        .order_by(col(TaxRate.effective_on).desc(), col(TaxRate.decided_at).is_(None), col(TaxRate.decided_at).desc())
         .limit(1)
     )
     found: TaxRate | None = session.execute(query).scalar_one_or_none()
     return found
+
+
+def hold_rates(session: ScopedSession, *, is_changing: bool = False) -> None:
+    """Wait for whoever changes the rates at this instant; who changes them, for whoever states a month by them."""
+    rates = sa.select(col(TaxRate.id)).where(col(TaxRate.state) == "confirmed")
+    session.execute(rates.with_for_update(read=not is_changing))
 
 
 def lacks_withholding(session: ScopedSession, month: date) -> bool:
@@ -106,6 +112,8 @@ class Spread:
 
 
 KINDS: Final = {"withholding": "Withholding tax", "vat": "VAT"}
+# The same within a sentence.
+IN_TEXT: Final = {"withholding": "withholding tax", "vat": "VAT"}
 # The columns of a statement with the amount and the rate of each tax.
 _COLUMNS_OF: Final = {"withholding": ("withheld_minor", "withheld_bp"), "vat": ("vat_minor", "vat_bp")}
 COLUMNS: Final = (

@@ -66,6 +66,33 @@ CLAIM_LETTERS: Final[Mapping[str, tuple[str, str]]] = {
     ),
 }
 
+_REGULATOR: Final = (
+    "the National Insurance Commission (NAICOM), Complaints Bureau, Plot 1239 Ladoke Akintola Boulevard, Garki II, "
+    "Abuja, www.naicom.gov.ng"
+)
+_COMPLAINT: Final = "Your complaint: $about, received on $received\nPolicy: $policy_number\n\n"
+COMPLAINT_LETTERS: Final[Mapping[str, tuple[str, str]]] = {
+    "complaint acknowledgement": (
+        "Complaint $number: we have received it",
+        "Dear $name,\n\n"
+        "We have received your complaint and registered it under the number $number. Please give this number whenever "
+        "you write or call about it.\n\n"
+        f"{_COMPLAINT}"
+        "You have our answer by $due. It costs you nothing. If you have no answer by then, you may take your complaint "
+        f"to {_REGULATOR}.\n\n"
+        "Yours faithfully,\nThe complaints desk\n",
+    ),
+    "complaint answer": (
+        "Complaint $number: our answer",
+        "Dear $name,\n\n"
+        f"We have looked into your complaint.\n\n{_COMPLAINT}"
+        "$answer\n\n"
+        "This is our final answer. If you are not satisfied with it, you may take your complaint, with this letter, to "
+        f"{_REGULATOR}.\n\n"
+        "Yours faithfully,\nThe complaints desk\n",
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class MailTemplate:
@@ -129,7 +156,7 @@ TEMPLATES: Final[Mapping[str, MailTemplate]] = {
         "The list: $link\n\n"
         "You are told once, and again when it has come back in between.\n",
     ),
-    **{name: MailTemplate(*text) for name, text in CLAIM_LETTERS.items()},
+    **{name: MailTemplate(*text) for name, text in {**CLAIM_LETTERS, **COMPLAINT_LETTERS}.items()},
 }
 
 

@@ -27,6 +27,8 @@ MONEY_ROLES: Final = frozenset({"claims", "finance", "supervisor", "compliance",
 PROPOSALS: Final = Proposals(RoleGrant, "change of an account")
 ALONE: Final = "by_one_admin_alone"
 LINK_MADE: Final = "password link made"
+KEY_ISSUED: Final = "key issued"
+_STAFF: Final = "staff "
 _ADMIN: Final = "admin"
 # The entries of the log by which an account comes to be as it is.
 _BY_HAND: Final = (
@@ -76,14 +78,18 @@ def is_guarded(roles: Collection[str], limit_minor: int | None) -> bool:
     return moves_money(roles) or limit_minor is not None
 
 
-def has_opened(session: ScopedSession, actor: str, *, by: str) -> bool:
-    """True where `by` ever made a password link of another actor's account, and may act as that one since."""
-    if actor == by:
-        return False
-    found = session.execute(sa.select(col(Staff.id)).where(sa.literal("staff ") + col(Staff.email) == actor)).scalar()
-    made = (col(AuditEntry.action) == LINK_MADE, col(AuditEntry.actor) == by)
-    of_account = col(AuditEntry.subject) == audit.subject_of("staff", found) if found else sa.false()
-    return session.count_rows(AuditEntry, of_account, *made) > 0
+def list_holders(session: ScopedSession, actors: Collection[str]) -> set[str]:
+    """Return who may act as one of these actors since: who issued the key, or made a password link of the account."""
+    named = [actor.removeprefix(_STAFF) for actor in actors if actor.startswith(_STAFF)]
+    accounts = session.execute(sa.select(col(Staff.id), col(Staff.email)).where(col(Staff.email).in_(named)))
+    owners = {audit.subject_of("staff", row.id): f"{_STAFF}{row.email}" for row in accounts}
+    entry, subject = (col(AuditEntry.action), col(AuditEntry.subject))
+    query = sa.select(col(AuditEntry.actor), subject).where(
+        sa.or_(
+            sa.and_(entry == KEY_ISSUED, subject.in_(actors)), sa.and_(entry == LINK_MADE, subject.in_(list(owners)))
+        )
+    )
+    return {row.actor for row in session.execute(query) if row.actor != owners.get(row.subject)}
 
 
 def keep_refusal(staff_id: UUID, action: str, *, by: Person) -> AbstractContextManager[None]:
@@ -152,7 +158,7 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staf
 
 def _was_opened(session: ScopedSession, row: Staff, grant: RoleGrant) -> bool:
     proposer = session.get_one(Staff, grant.proposed_by)
-    return settings().passwords and has_opened(session, f"staff {row.email}", by=f"staff {proposer.email}")
+    return settings().passwords and f"{_STAFF}{proposer.email}" in list_holders(session, {f"{_STAFF}{row.email}"})
 
 
 def _apply(session: ScopedSession, row: Staff, grant: RoleGrant, *, actor: str, **more: Any) -> None:

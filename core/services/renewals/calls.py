@@ -28,10 +28,12 @@ from core.store.schema.parties import CALL_OUTCOMES
 from core.store.schema.tables import Policy, Renewal, RenewalCall, RenewalReminder, Staff
 
 
-def build_latest_call() -> Any:
-    """Return the id of the latest call about the current term of a policy, as SQL."""
+def build_latest_call(outcomes: Collection[str] = ()) -> Any:
+    """Return the id of the latest call about the current term of a policy, or of those with such an outcome, as SQL."""
     call = sa.orm.aliased(RenewalCall)
     latest = _of_term(call, col(call.id)).order_by(col(call.created_at).desc(), col(call.id).desc())
+    if outcomes:
+        latest = latest.where(col(call.outcome).in_(outcomes))
     return latest.limit(1).scalar_subquery()
 
 
@@ -45,6 +47,16 @@ def is_latest_call(*conditions: Condition) -> Condition:
     return sa.select(col(RenewalCall.id)).where(col(RenewalCall.id) == build_latest_call(), *conditions).exists()
 
 
+def is_refused() -> Condition:
+    """Return the condition on a policy that its customer, when last spoken to, did not want to renew its term.
+
+    A call that reached nobody leaves what was said before.
+    """
+    spoken = build_latest_call(REACHED)
+    call = sa.orm.aliased(RenewalCall)
+    return sa.select(col(call.id)).where(col(call.id) == spoken, col(call.outcome) == REFUSED).exists()
+
+
 def _of_term(entity: Any, value: Any) -> AnySelect:
     is_of_term = col(entity.policy_id) == col(Policy.id), col(entity.expiration_at) == col(Policy.expiration_at)
     return sa.select(value).where(*is_of_term).correlate(Policy)
@@ -52,15 +64,16 @@ def _of_term(entity: Any, value: Any) -> AnySelect:
 
 # Calls about the end of a term: recording what came of them, and how many led to a renewal.
 
+REFUSED: Final = "refused"
 OUTCOMES: Final[Mapping[str, str]] = {
     "will_renew": "Will renew",
     "thinking": "Thinking it over",
-    "refused": "Does not want it",
+    REFUSED: "Does not want it",
     "no_answer": "No answer",
     "wrong_number": "Wrong number",
 }
 # Outcomes of a call in which the customer was spoken to.
-REACHED: Final = ("will_renew", "thinking", "refused")
+REACHED: Final = ("will_renew", "thinking", REFUSED)
 MOST_AT_ONCE: Final = 50
 _ROLES: Final = ("operations",)
 _LATEST_MONTHS: Final = 12

@@ -146,6 +146,14 @@ def _build_span(today: date, first: int, last: int) -> Span:
 # The table of policies due for renewal: contact, deadline, and the price of the next term.
 
 _EXPIRES_AT = col(Policy.expiration_at)
+OPTED_OUT, REFUSED = "wants no reminders", "does not want to renew"
+_NO_REMINDER = sa.case(
+    (
+        col(Policy.customer_id).in_(sa.select(col(ReminderOptOut.customer_id))),
+        sa.literal_column(f"'{OPTED_OUT}'", sa.String),
+    ),
+    (calls.is_refused(), sa.literal_column(f"'{REFUSED}'", sa.String)),
+)
 _BY_END = (
     Order("soonest", "Ends soonest first", (_EXPIRES_AT, col(Policy.created_at), col(Policy.id))),
     Order(
@@ -165,7 +173,8 @@ class DueRow:
 
     `is_over` is true as soon as cover has ended, which on its last day it mostly has as the day began.
     `next_minor` is what one more term costs today, none when it cannot be renewed today: `refusal` says why.
-    `call` is the latest call about this end of a term, `reminded_at` the latest reminder of it.
+    `call` is the latest call about this end of a term, `reminded_at` the latest reminder of it; `no_reminder` says
+    why the customer gets no more of them.
     """
 
     id: UUID
@@ -185,6 +194,7 @@ class DueRow:
     refusal: str | None
     call: Call | None
     reminded_at: datetime | None
+    no_reminder: str | None
 
 
 def list_due_rows(
@@ -202,7 +212,8 @@ def list_due_rows(
     keys = DUE.orders[order].keys
     page_ids = page_ids.order_by(*keys).limit(paging.limit).offset(paging.offset)
     columns = [col(getattr(Policy, name)) for name in _COLUMNS]
-    query = sa.select(*columns, build_last_premium().label("last_minor")).where(col(Policy.id).in_(page_ids))
+    query = sa.select(*columns, build_last_premium().label("last_minor"), _NO_REMINDER.label("no_reminder"))
+    query = query.where(col(Policy.id).in_(page_ids))
     found = session.execute(query.order_by(*keys)).all()
     terms_by_policy = renewals.get_next_terms(session, [row.id for row in found])
     latest = calls.load_latest(session, [row.id for row in found])
@@ -338,6 +349,7 @@ DUE: Listing[CallListFilter] = Listing(
             width=200,
         ),
         "reminded": Column("Reminded", INSTANT, calls.build_latest_reminder(), of="reminded_at", machine="reminded_at"),
+        "no_reminder": Column("No reminder, because", WORD, _NO_REMINDER, width=170),
         "policy_id": Column("Policy", ID, col(Policy.id), of="id"),
         "purchase_id": Column("Purchase", ID, col(Policy.purchase_id)),
     },
@@ -352,10 +364,9 @@ TEMPLATE: Final = "renewal reminder"
 DAYS_BEFORE: Final = (1, 7, 30, 60)
 MOST_AT_ONCE: Final = 50
 _ROLES: Final = ("operations",)
-TOO_EARLY, ENDED, OPTED_OUT, SENT, TEST, NO_ADDRESS = (
+TOO_EARLY, ENDED, SENT, TEST, NO_ADDRESS = (
     "too early",
     "ended",
-    "wants no reminders",
     "reminded already",
     "a test policy",
     "without a usable e-mail address",
@@ -404,9 +415,8 @@ def _remind_one(session: ScopedSession, policy: Policy, term: NextTerm | NotRene
         return str(term)
     if stage is None or policy.expiration_at is None:
         return ENDED if policy.expiration_at and policy.expiration_at <= clock.now() else TOO_EARLY
-    if policy.customer_id in list_opted_out(session, [policy.customer_id]):
-        return OPTED_OUT
-    return _queue(session, policy, policy.expiration_at, stage, term, actor)
+    stopped: str | None = session.execute(sa.select(_NO_REMINDER).where(col(Policy.id) == policy.id)).scalar_one()
+    return stopped or _queue(session, policy, policy.expiration_at, stage, term, actor)
 
 
 def _queue(
@@ -536,12 +546,11 @@ def _select_due(after: tuple[datetime, UUID] | None) -> Any:
 
 
 def _build_conditions() -> list[Any]:
-    opted_out = sa.select(col(ReminderOptOut.customer_id))
     return [
         *build_conditions(),
         col(Policy.is_live).is_(True),
         clock.now() < _ENDS,
-        col(Policy.customer_id).not_in(opted_out),
+        _NO_REMINDER.is_(None),
         sa.or_(*(_is_unsent(days, first) for days, first in _stages())),
     ]
 

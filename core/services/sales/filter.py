@@ -336,7 +336,7 @@ class PurchaseFilter(SalesFilter, on=(Purchase,)):
             joins=Policy,
             address="policy",
             options={str(stage): str(stage) for stage in PolicyStage},
-            help="The state of the policy now; repeat it for any of several.",
+            help="The state of the policy now.",
             anything="Any state",
         )
     )

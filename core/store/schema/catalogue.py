@@ -7,7 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.store.schema.columns import Record, Row, json_field, minor_field, one_of
+from core.store.schema.columns import PROPOSAL_STATES, Record, Row, json_field, minor_field, one_of
 
 
 class ProductCategory(Record, table=True):
@@ -80,9 +80,6 @@ class ProductVersion(Row, table=True):
     # No foreign keys: SQLite adds none to a table that exists, and `coverdesk check` looks after both.
     base_id: UUID | None = None
     share_id: UUID | None = None
-
-
-PROPOSAL_STATES = ("open", "confirmed", "refused", "withdrawn")
 
 
 class RateProposal(Row, table=True):

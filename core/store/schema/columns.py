@@ -21,6 +21,8 @@ SQLModel.metadata.naming_convention = {
 
 # In the `info` of an index that one of the databases has and the other has not.
 ONE_DATABASE = "one_database"
+# Of what one person proposes and another decides.
+PROPOSAL_STATES = ("open", "confirmed", "refused", "withdrawn")
 
 
 def json_field(default: Any = dict) -> Any:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.finance import BatchState, CreditNoteState, MonthState, PaymentState
-from core.store.schema.columns import Owned, Row, json_field, minor_field, one_of
+from core.store.schema.columns import PROPOSAL_STATES, Owned, Row, json_field, minor_field, one_of
 
 ACCOUNTS = ("distributor", "provider")
 COLLECTS = ("platform", "distributor")
@@ -316,7 +316,6 @@ class StatementPayment(Row, table=True):
 
 
 MOVEMENT_KINDS = ("purchase", "renewal", "refund", "adjustment")
-PROPOSAL_STATES = ("open", "confirmed", "refused", "withdrawn")
 # Under this key of `Table.info` a table says that it is a view: a migration makes it, and nothing writes to it.
 VIEW = "view"
 

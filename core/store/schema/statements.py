@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.finance import BY_A_PERSON, BordereauState, DifferenceState, StatementState
-from core.store.schema.columns import Row, json_field, minor_field, one_of
+from core.store.schema.columns import PROPOSAL_STATES, Row, json_field, minor_field, one_of
 from core.store.schema.finance import ACCOUNTS, Party, one_party
 
 BORDEREAU_KINDS = ("premium", "claims")
@@ -171,13 +171,28 @@ _CURRENT = sa.text("state <> 'Void' AND reverses_id IS NULL")
 
 
 class TaxRate(Row, table=True):
-    """The rate of a tax from a day on, and the source that says so; rows are only ever added.
+    """The rate of a tax from a day on, and the source that says so.
 
-    `small_limit_minor` is what a small company with a tax number may earn in a month without withholding.
+    One person of finance proposes it and another confirms it; its figures never change, and it is decided once. Those
+    that came with the store were proposed by nobody. `small_limit_minor` is what a small company with a tax number may
+    earn in a month without withholding.
     """
 
     __tablename__ = "tax_rate"
-    __table_args__ = (sa.UniqueConstraint("kind", "effective_on"), one_of("kind", TAXES, "kind"))
+    __table_args__ = (
+        sa.Index(
+            "ix_tax_rate_open",
+            "kind",
+            unique=True,
+            sqlite_where=sa.text("state = 'open'"),
+            postgresql_where=sa.text("state = 'open'"),
+        ),
+        one_of("kind", TAXES, "kind"),
+        one_of("state", PROPOSAL_STATES, "state"),
+        sa.CheckConstraint("state = 'confirmed' OR proposed_by IS NOT NULL", name="proposed"),
+        sa.CheckConstraint("proposed_by IS NULL OR (state = 'open') = (decided_at IS NULL)", name="decided"),
+        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
+    )
     id: UUID = Field(primary_key=True)
     kind: str = Field(max_length=11)
     effective_on: date
@@ -186,6 +201,11 @@ class TaxRate(Row, table=True):
     without_tin_factor: int = 1
     small_limit_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
     source: str
+    state: str = Field(default="open", max_length=10)
+    proposed_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    proposed_at: datetime | None = None
+    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    decided_at: datetime | None = None
 
 
 class Statement(Party, table=True):

@@ -23,7 +23,7 @@ from core.store.schema import migrating
 from core.store.schema.tables import Approval, CommissionShare, Product, ProductVersion, Statement
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
-from tests.services.finance_office import Finance, pay_out, state
+from tests.services.finance_office import Finance, change, pay_out, state
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -46,14 +46,6 @@ def finance(store: Any, partner: Partner) -> Finance:
 
 def disable(finance: Finance, name: str) -> None:
     finance.do(staff.disable, f"{name}@f.example", actor="tests")
-
-
-def change(finance: Finance, table: str, trigger: str, statement: Any) -> None:
-    """Change rows past the services and past what keeps them."""
-    on = "" if finance.store.is_sqlite else f" ON {table}"
-    with finance.store.writing(Scope.system()) as session:
-        session.connection().exec_driver_sql(f"DROP TRIGGER {trigger}{on}")
-        session.execute(statement.execution_options(synchronize_session=False))
 
 
 def test_a_statement_whose_approver_left_is_not_sent_before_another_approves_it(finance: Finance, party: Party) -> None:

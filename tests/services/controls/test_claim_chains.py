@@ -9,11 +9,13 @@ import pytest
 from core import seal
 from core.covers.refunds import Refund
 from core.errors import NotAllowed, StateForbids
+from core.services.audit import log as audit
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import paying as claim_paying
 from core.services.policies import changes, refunds
+from core.store.access import Scope
 from core.store.schema.tables import Policy
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
@@ -98,6 +100,25 @@ def test_who_typed_a_claim_with_its_account_at_the_desk_does_not_approve_it(offi
     office.move(claim_id, "Approved", by="sade", amount="75000")
     lender_is_paid = office.lodge(actor="staff bola@x.example", **KNOWN)
     office.move(lender_is_paid, "Approved", by="bola", amount="75000")
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("way", ["lodged", "set"])
+def test_who_may_act_as_who_named_the_payee_does_not_approve_it(office: Office, way: str) -> None:
+    """An admin confirms the link of an officer, opens it, and would approve what that one asks to be paid."""
+    bola = office.people["bola"]
+    with office.store.writing(Scope.system()) as session:
+        subject = audit.subject_of("staff", bola.id)
+        audit.write(session, actor=office.people["root"].actor, action="password link made", subject=subject)
+    claim_id = office.lodge(actor=bola.actor if way == "lodged" else "key tests", **KNOWN)
+    office.put(claim_id, sealed=seal.seal({"account_number": "0123456789"}))
+    payee: dict[str, Any] = {"name": "Ngozi Okafor", "bank_name": "A Bank", "account_number": "0123456780"}
+    seen = {"version": office.claim(claim_id).version, "reason": "By telephone"}
+    if way == "set":
+        office.do(claim_corrections.set_payee, claim_id, by="bola", **payee, **seen)
+    with pytest.raises(NotAllowed, match="an approver other than who made the password link of who named the payee"):
+        office.move(claim_id, "Approved", by="root", amount="75000")
+    office.move(claim_id, "Approved", by="sade", amount="75000")
 
 
 def test_cover_that_the_desk_put_in_force_after_the_loss_fails(office: Office) -> None:

@@ -118,6 +118,28 @@ def test_another_payee_is_another_approval_and_the_former_one_lapses(finance: Fi
     assert finance.faults() == []
 
 
+def test_who_approved_first_for_a_former_payee_does_not_pay(finance: Finance, note: UUID) -> None:
+    friend = {"payee": "A Friend", **ACCOUNT}
+    for by in ("femi", "wale"):
+        finance.do(deciding.approve, note, friend, by=by)
+    customer = {"payee": "Amaka Eze", **ACCOUNT}
+    assert finance.do(deciding.approve, note, customer, by="wale") == "Approved"
+    with pytest.raises(NotAllowed, match="You approved it: somebody else of finance notes its payment"):
+        finance.do(deciding.pay, note, PAID, by="femi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+
+
+def test_nobody_says_in_the_name_of_a_resting_colleague_that_money_came_back(finance: Finance, note: UUID) -> None:
+    """Whoever opened the link of a colleague would note the return as that one, and then pay as themselves."""
+    finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    resting = finance.rest("wale", NOW + timedelta(hours=20))
+    with pytest.raises(NotAllowed, match="you can approve again from"):
+        finance.do(deciding.return_payment, note, BACK, by=resting)
+    assert finance.read(deciding.find_refusals, note, resting).keys() == {"return"}
+    finance.do(deciding.return_payment, note, BACK, by="femi")
+
+
 def test_a_return_has_evidence_and_the_reference_of_the_payment_once(finance: Finance, note: UUID) -> None:
     finance.do(deciding.approve, note, ACCOUNT, by="femi")
     finance.do(deciding.pay, note, PAID, by="funmi")

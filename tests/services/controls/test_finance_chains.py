@@ -26,7 +26,7 @@ from core.services.finance.payments import payouts, transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.finance.statements.files import Paper
-from core.services.people import staff
+from core.services.people import accounts, staff
 from core.services.policies import changes
 from core.services.selling import buying, endorsing
 from core.store.access import Scope, Store
@@ -277,14 +277,19 @@ def test_nobody_says_that_the_insurer_ends_a_policy_of_their_own(finance: Financ
     cancel(finance, policy, by="oye", by_insurer=False)
 
 
-@pytest.mark.parametrize("way", ["at the desk", "by a key of theirs", "by a key of the command line"])
+@pytest.mark.parametrize(
+    "way", ["at the desk", "by a key of theirs", "by a key of the command line", "by an account that they opened"]
+)
 def test_who_sold_a_policy_does_not_alone_approve_that_its_premium_goes_back(
     finance: Finance, partner: Partner, way: str
 ) -> None:
     """A premium that nobody paid, of a customer that nobody is; others cancel, and pay, in good faith."""
     seller = partner.seller(is_live=True)
     root = finance.people["root"].actor
-    if way != "at the desk":
+    if way == "by an account that they opened":
+        finance.do(accounts.create_password_link, finance.people["oye"].id, by="root")
+        seller = replace(seller, actor=finance.people["oye"].actor, source="desk")
+    elif way != "at the desk":
         issuer = root if way == "by a key of theirs" else "command line, eve at desk-1"
         fields = {"distributor": "Swift Lenders", "mode": "live", "name": "Counter"}
         with finance.store.writing(Scope.system()) as session:
@@ -295,7 +300,7 @@ def test_who_sold_a_policy_does_not_alone_approve_that_its_premium_goes_back(
     with clock.freeze(NOW - timedelta(days=30)), finance.store.writing(partner.scope(is_live=True)) as session:
         request = shipped.request(insurer_a.THIRD_PARTY)
         policy = buying.sell(session, insurer_a.THIRD_PARTY, request, seller).policy_id
-    note = cancel(finance, policy)
+    note = cancel(finance, policy, by="sade")
     assert finance.do(deciding.approve, note, ACCOUNT, by="root") == "Awaits second person"
     assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Approved"
 

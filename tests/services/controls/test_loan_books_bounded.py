@@ -10,12 +10,17 @@ from core import clock, money
 from core.covers.credit_life import CREDIT_LIFE
 from core.dispatch import loan_books as worker
 from core.errors import NotAllowed, StateForbids
+from core.services.catalogue import key_admin, keys
+from core.services.finance.credit_notes import deciding
+from core.services.finance.credit_notes import reading as credit_note_reading
+from core.services.people.staff import Person
 from core.services.selling import buying
 from core.services.selling.loan_books import books
 from core.store.access import Scope, Store
-from core.store.schema.tables import Distributor
+from core.store.schema.tables import Distributor, Staff
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.services.finance_office import ACCOUNT, Finance
 from tests.services.loan_books import Lender, as_csv, exits_csv, loan, person
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
@@ -75,6 +80,48 @@ def test_nothing_is_sold_of_a_book_or_at_the_desk_for_a_lender_that_was_switched
         books.resume(session, book.id, actor=by.actor)
     worker.work(store)
     assert (lender.get(book.id).state, lender.get(book.id).done_rows) == ("done", 1)
+
+
+def test_nobody_confirms_what_was_uploaded_in_the_name_of_a_resting_colleague(store: Store, partner: Partner) -> None:
+    lender, head = Lender(store, partner), person(store, "supervisor", "head")
+    ada = person(store, "operations", "ada")
+    with store.writing(Scope.system()) as session:
+        session.get_one(Staff, ada.id).approves_from = clock.now() + timedelta(hours=24)
+    book = lender.read(as_csv([loan(1)]), by=ada)
+    with pytest.raises(StateForbids, match="It was made by Ada, whose password somebody else had just reset"):
+        lender.confirm(book, head)
+    with clock.freeze(clock.now() + timedelta(hours=25)):
+        lender.confirm(book, head)
+
+
+@pytest.mark.both_databases
+def test_who_issued_the_key_that_ended_a_loan_does_not_alone_approve_its_refund(store: Store, partner: Partner) -> None:
+    """An admin ends the loans of a lender in its name, and would approve what goes back, to an account of a friend."""
+    lender, finance = Lender(store, partner, is_live=True), Finance(store)
+    root, second = finance.people["root"], finance.people["second"]
+    started = {"loan_start_date": "2026-05-20", "loan_amount": "100000"}
+    lender.carry_out(lender.read(as_csv([loan(number, **started) for number in range(3)])), second)
+    lender.key = issue(store, root)
+    by_key = lender.carry_out(lender.read(exits_csv([("LN-000000", "2026-11-01", "refinanced")]), kind="exits"))
+    assert by_key.done_rows == 1
+    at_desk = lender.read(exits_csv([("LN-000001", "2026-11-02", "refinanced")]), kind="exits")
+    with pytest.raises(NotAllowed, match="You issued the key that uploaded this loan book: somebody else confirms it"):
+        lender.confirm(at_desk, root)
+    lender.carry_out(at_desk, second)
+    lender.key = issue(store, "command line, eve at desk-1")
+    lender.carry_out(lender.read(exits_csv([("LN-000002", "2026-11-02", "refinanced")]), kind="exits"))
+    for note in finance.read(credit_note_reading.list_unpaid, clock.now() + timedelta(days=1)):
+        account = {**ACCOUNT, "payee_account": f"012345678{note.number[-1]}"}
+        assert finance.do(deciding.approve, note.id, account, by="root") == "Awaits second person", note.number
+        assert finance.do(deciding.approve, note.id, account, by="femi") == "Approved"
+
+
+def issue(store: Store, by: Person | str) -> str:
+    """A key of the lender, as the log names it."""
+    fields = {"distributor": "Swift Lenders", "mode": "live", "name": "Counter"}
+    actor = by if isinstance(by, str) else by.actor
+    with store.writing(Scope.system()) as session:
+        return keys.authenticate(session, key_admin.issue_unasked(session, fields, actor=actor).key).actor
 
 
 def switch(store: Store, partner: Partner, *, active: bool) -> None:

@@ -100,6 +100,8 @@ _PEOPLE = {
     money_acts.add_terms: 1,
     money_acts.propose_share: 2,
     money_acts.decide_share: 2,
+    money_acts.propose_tax: 2,
+    money_acts.decide_tax: 2,
     money_acts.propose_rates: 2,
     money_acts.decide_rates: 2,
     money_acts.withdraw_rates: 1,

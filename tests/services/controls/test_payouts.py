@@ -11,6 +11,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
+from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.finance.payments import bank_answers, payouts, transitions
 from core.services.finance.payments.bank_answers import AnswerLine
@@ -18,10 +19,11 @@ from core.services.finance.statements import statements
 from core.services.people import staff, transfers
 from core.services.people.transfers import TypedReference
 from core.store.access import Scope, ScopedSession, Store
-from core.store.schema.tables import PartyPayment, Payment, Transfer
+from core.store.schema.tables import AuditEntry, PartyPayment, Payment, Transfer
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
-from tests.services.finance_office import BANK, Finance, pay_out
+from tests.services.finance_office import BANK, LIVE, Finance, pay_out, state
+from tests.services.races import run_while_open
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -65,6 +67,16 @@ def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: F
     refused = [(entry.actor, entry.action) for entry in log if entry.action.endswith("refused")]
     funmi = "staff funmi@f.example"
     assert refused == [(funmi, f"payment {act} refused") for act in ("confirmation", "return", "return")]
+
+
+def test_nobody_answers_for_the_bank_in_the_name_of_a_resting_colleague(finance: Finance, batch: UUID) -> None:
+    """As a colleague, its preparer or that of the next one would say what the bank did with it."""
+    (row,) = finance.read(payouts.list_of_batch, batch)
+    resting = finance.rest("wale", NOW + timedelta(hours=20))
+    for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, BACK)):
+        with pytest.raises(NotAllowed, match="you can approve again from"):
+            finance.do(verb, row.id, given, by=resting)
+    finance.do(transitions.confirm, row.id, PAID, by="femi")
 
 
 def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Finance, batch: UUID) -> None:
@@ -148,6 +160,43 @@ def _register(session: ScopedSession, typed: TypedReference) -> UUID:
     return transfers.register(session, typed, is_live=True, amount_minor=5, by=None, at=NOW)
 
 
+@pytest.mark.both_databases
+@pytest.mark.parametrize("to", ["void", "disputed"])
+@pytest.mark.parametrize("is_paid_first", [True, False], ids=["paid first", "moved first"])
+def test_a_statement_is_not_paid_and_taken_off_at_one_instant(
+    finance: Finance, partner: Partner, to: str, *, is_paid_first: bool
+) -> None:
+    """A payout of a statement that is void by then would not count for the one that is stated anew."""
+    party = Party("distributor", partner.id)
+    finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
+    with clock.freeze(NOW - timedelta(days=90)):
+        finance.do(agreements.confirm, finance.do(agreements.propose, party, BANK, by="root"), by="second")
+    stated = state(finance, party, date(2026, 8, 1), "Approved", "Sent")
+    moved, step, more = stated, "Disputed", {"note": "Another figure"}
+    if to == "void":
+        moved, step, more = finance.do(statements.reverse, stated, reason="Wrong terms", by="wale"), "Approved", {}
+    people = finance.people
+
+    def pay(session: ScopedSession) -> object:
+        return payouts.prepare(session, {party: None}, by=people["funmi"])
+
+    def take_off(session: ScopedSession) -> object:
+        return statements.move(session, moved, step, by=people["femi"], **more)
+
+    first, second = (pay, take_off) if is_paid_first else (take_off, pay)
+    refusal = run_while_open(finance.store, LIVE, first, lambda: finance.do(second))
+    assert isinstance(refusal, StateForbids), refusal
+    assert len(finance.read(payouts.list_batches)) == int(is_paid_first)
+    assert finance.money_faults() == []
+
+
+def list_refusals(finance: Finance) -> list[str]:
+    """Reasons of refused acts on payments, by the audit log, oldest first."""
+    query = sa.select(col(AuditEntry.after)).where(col(AuditEntry.action).like("payment % refused"))
+    with finance.reading() as session:
+        return [after["refused"] for after in session.execute(query.order_by(col(AuditEntry.id))).scalars()]
+
+
 def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, partner: Partner) -> None:
     """A payment by account and amount comes back, is paid again, and the rows of the first answer are read anew."""
     (row,) = finance.read(payouts.list_of_batch, batch)
@@ -172,6 +221,7 @@ def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, 
         for text in (paid, back):
             with pytest.raises(StateForbids, match="its reference was used for another payment already"):
                 finance.do(bank_answers.note, answers(second, text), file_name="answer.csv", by="funmi")
+            assert list_refusals(finance)[-1].startswith("bank_reference was used for another payment already")
         (row,) = finance.read(payouts.list_of_batch, second)
         with pytest.raises(InvalidInput, match="returned_on must not be before the day of the approval"):
             finance.do(transitions.return_payment, row.id, BACK, by="funmi")

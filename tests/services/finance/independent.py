@@ -260,8 +260,13 @@ def _holders(connection: sa.Connection, month: date) -> set[UUID]:
 
 def _rate(connection: sa.Connection, kind: str, month: date) -> dict[str, Any]:
     names = ("resident_bp", "non_resident_bp", "without_tin_factor", "small_limit_minor")
-    rows = _rows(connection, f"SELECT effective_on, {', '.join(names)} FROM tax_rate WHERE kind = '{kind}'")
-    newest = max((row for row in rows if _day(row[0]) <= month), key=lambda row: _day(row[0]))
+    rows = _rows(
+        connection,
+        f"SELECT effective_on, {', '.join(names)} FROM tax_rate WHERE kind = '{kind}' AND state = 'confirmed'"
+        " ORDER BY decided_at IS NOT NULL, decided_at",
+    )
+    held = [(_day(row[0]), place) for place, row in enumerate(rows) if _day(row[0]) <= month]
+    newest = rows[max(held)[1]]
     return dict(zip(names, newest[1:], strict=True))
 
 

@@ -133,7 +133,7 @@ def compose(session: ScopedSession, claim_id: UUID, kind: str, *, person: Person
     _require(claim, kind)
     subject, body = mail.get_template(session, f"claim {kind}").render(_build_values(session, claim))
     owner = f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}"
-    content = render(subject=subject, body=body, addressee=owner, at=clock.now(), is_live=claim.is_live)
+    content = printing.render_letter(subject=subject, body=body, addressee=owner, at=clock.now(), is_live=claim.is_live)
     return Composed(kind=kind, subject=subject, body=body, content=content)
 
 
@@ -266,23 +266,3 @@ def _get_note(session: ScopedSession, claim: Claim) -> str:
     query = sa.select(col(ClaimEvent.note)).where(col(ClaimEvent.claim_id) == claim.id)
     latest = query.order_by(col(ClaimEvent.created_at).desc(), col(ClaimEvent.id).desc()).limit(1)
     return session.execute(latest).scalar_one_or_none() or ""
-
-
-_LEFT: Final = 20.0
-
-
-def render(*, subject: str, body: str, addressee: str, at: datetime, is_live: bool) -> bytes:
-    """Return the PDF of a letter of this moment; a letter of test mode says so."""
-    page = printing.create(subject, created_at=at, left=_LEFT, top=22)
-    page.set_auto_page_break(auto=True, margin=24)
-    day = clock.to_lagos_day(at)
-    test = "" if is_live else "Test mode - not a letter\n\n"
-    texts = (
-        ("", 11, 6, f"{test}{addressee}\n\n{day.day} {day:%B %Y}\n\n"),
-        ("B", 13, 7, f"{subject}\n\n"),
-        ("", 11, 6, body),
-    )
-    for style, size, height, text in texts:
-        page.set_font("Roboto", style, size)
-        page.multi_cell(0, height, text, new_x="LMARGIN", new_y="NEXT", align="L")
-    return printing.finish(page, subject)

@@ -190,7 +190,7 @@ _STAGES: Final[Mapping[str, Callable[[], Condition]]] = {
 View = Literal["mine", "unassigned", "referred", "lapsed", "to_pay", "near", "waiting", "open", "all"]
 VIEWS: Final[Mapping[View, Stage | None]] = {
     "mine": "unsettled",
-    "unassigned": "open",
+    "unassigned": "unsettled",
     "referred": "referred",
     "lapsed": "lapsed",
     "to_pay": "to_pay",
@@ -282,7 +282,7 @@ class ClaimFilter(Filter, on=(Claim,)):
             address="status",
             api="status",
             options={str(status): str(status) for status in CLAIM_STATUSES},
-            help="A status; repeat it for any of several.",
+            help="A status.",
             anything="Any status",
         )
     )
@@ -293,7 +293,7 @@ class ClaimFilter(Filter, on=(Claim,)):
             address="type",
             api="claim_type",
             options=_TYPES,
-            help="A type of claim; repeat it for any of several.",
+            help="A type of claim.",
             anything="Any type",
         )
     )

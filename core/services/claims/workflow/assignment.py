@@ -153,7 +153,7 @@ class BatchResult:
 
 
 def assign_next(session: ScopedSession, *, person: Person) -> UUID | None:
-    """Assign the most urgent unassigned open claim to this person; returns None when there is none.
+    """Assign the most urgent unassigned claim to this person, those that are paid last; None when there is none.
 
     Rows locked by a concurrent caller are skipped, so two callers get two claims.
     """

@@ -23,6 +23,7 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import RelatedApprovals
+from core.services.people import role_grants
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person
 from core.services.policies import changes as policy_changes
@@ -53,6 +54,7 @@ OFFERED: Final = ClaimStatus.OFFER_SENT
 PAYEE_SET: Final = "Payee set"
 CLAIMANT_SET: Final = "Claimant set"
 KEY_ISSUED: Final = "Key issued"
+LINK_MADE: Final = "Link made"
 HANDED_OVER: Final = "Handed to finance"
 DECLINED: Final = ClaimStatus.DECLINED
 PAID: Final = ClaimStatus.PAID
@@ -80,7 +82,7 @@ _CHANGES: Final = frozenset(
 # Who set a figure or the account of a claim, or noted that its payment came back, does not pay it.
 _SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, PAYEE_SET, CLAIMANT_SET, RETURNED)
 # Who named the payee of now does not approve it.
-_NAMES_PAYEE: Final = (PAYEE_SET, CLAIMANT_SET, KEY_ISSUED)
+_NAMES_PAYEE: Final = (PAYEE_SET, CLAIMANT_SET, KEY_ISSUED, LINK_MADE)
 _PARTS: Final[Mapping[str, str]] = {
     LODGED: "lodged it",
     ESTIMATED: "set its estimate",
@@ -90,6 +92,7 @@ _PARTS: Final[Mapping[str, str]] = {
     CLAIMANT_SET: "set the claimant, who is paid",
     RETURNED: "noted that its payment came back",
     KEY_ISSUED: "issued the key by which it named who is paid",
+    LINK_MADE: "made the password link of who named the payee",
     APPROVED: "approved it before",
 }
 
@@ -106,7 +109,11 @@ class Link:
 
 def list_links(session: ScopedSession, claim: Claim) -> list[Link]:
     """List every act that leads to the payment of a claim, oldest first."""
-    return sorted([*_list_rows(session, claim), *_list_audited(session, claim)], key=lambda each: each.at)
+    found = [*_list_rows(session, claim), *_list_audited(session, claim)]
+    named = [link for link in found if link.act in (PAYEE_SET, CLAIMANT_SET)]
+    # The distributor that named who is paid has no part in what follows; who issued its key may have.
+    kept = [link for link in found if link not in named or not link.actor.startswith("key ")]
+    return sorted([*kept, *_list_holders(session, named)], key=lambda each: each.at)
 
 
 def _list_rows(session: ScopedSession, claim: Claim) -> Iterator[Link]:
@@ -154,9 +161,7 @@ def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
         named = _find_named(claim) if entry.action == _BY_LODGING else None
         if named:
             # Whoever typed the claim at the desk typed who is paid; who issued a key can send one by it.
-            if row.name:
-                yield Link(act=named, actor=entry.actor, by=name, at=entry.created_at)
-            yield from _list_issuers(session, entry)
+            yield Link(act=named, actor=entry.actor, by=name, at=entry.created_at)
 
 
 def _find_named(claim: Claim) -> str | None:
@@ -167,15 +172,14 @@ def _find_named(claim: Claim) -> str | None:
     return CLAIMANT_SET if is_another else None
 
 
-def _list_issuers(session: ScopedSession, lodged: AuditEntry) -> Iterator[Link]:
-    """Yield who of the staff issued the key by which a claim was lodged."""
-    query = (
-        sa.select(col(AuditEntry.actor), col(Staff.name))
-        .join(Staff, sa.literal("staff ") + col(Staff.email) == col(AuditEntry.actor))
-        .where(col(AuditEntry.subject) == lodged.actor, col(AuditEntry.action) == "key issued")
-    )
-    for row in session.execute(query) if lodged.actor.startswith("key ") else ():
-        yield Link(act=KEY_ISSUED, actor=row.actor, by=row.name, at=lodged.created_at)
+def _list_holders(session: ScopedSession, links: Iterable[Link]) -> Iterator[Link]:
+    """Yield who of the staff may have named who is paid as somebody else: by a key, or by an account."""
+    for named in links:
+        holders = role_grants.list_holders(session, {named.actor})
+        people = sa.select(Staff).where((sa.literal("staff ") + col(Staff.email)).in_(holders)).order_by(col(Staff.id))
+        act = KEY_ISSUED if named.actor.startswith("key ") else LINK_MADE
+        for person in session.execute(people).scalars() if holders else ():
+            yield Link(act=act, actor=f"staff {person.email}", by=person.name, at=named.at)
 
 
 def list_changers(session: ScopedSession, claim: Claim) -> set[str]:
@@ -192,7 +196,7 @@ def list_changers(session: ScopedSession, claim: Claim) -> set[str]:
 
 def list_shown_links(links: Sequence[Link]) -> list[Link]:
     """Return the latest of each act, in the order in which they were done: what a payer sees before paying."""
-    latest = {link.act: link for link in links if link.act not in (DECLINED, PAID, KEY_ISSUED)}
+    latest = {link.act: link for link in links if link.act not in (DECLINED, PAID, KEY_ISSUED, LINK_MADE)}
     return sorted(latest.values(), key=lambda each: each.at)
 
 
@@ -210,8 +214,10 @@ def describe_payer(links: Iterable[Link], person: Person) -> str | None:
 
 def describe_approver(links: Sequence[Link], person: Person) -> str | None:
     """Say what forbids this person to approve: they set the payee of now, or ever declined or paid the claim."""
-    set_last = next((link for link in reversed(links) if link.act in _NAMES_PAYEE), None)
-    if set_last is not None and set_last.actor == person.actor:
+    named = [link for link in links if link.act in _NAMES_PAYEE]
+    last = [link for link in named if link.at == named[-1].at]
+    set_last = next((link for link in last if link.actor == person.actor), None)
+    if set_last is not None:
         if set_last.act != PAYEE_SET:
             return f"an approver other than who {_PARTS[set_last.act]}"
         is_lodger = any(link.act == LODGED and link.at == set_last.at for link in links)

@@ -209,9 +209,7 @@ def _pay_line(session: ScopedSession, line: PaymentLine, file_id: UUID, seen: Ma
         source = Source(file_id=file_id)
         claim_paying.pay(session, line.claim.id, person=by, version=version, source=source, **_inputs(line))
     except CoverdeskError as error:
-        refused = InvalidInput.for_field(f"row {line.number}", _describe(error))
-        refused.kept = error.kept
-        raise refused from None
+        raise error.reword(InvalidInput.for_field(f"row {line.number}", _describe(error))) from None
 
 
 def _inputs(line: PaymentLine) -> dict[str, Any]:

@@ -20,10 +20,11 @@ from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.credit_notes import givers
 from core.services.finance.credit_notes.givers import number_of
+from core.services.finance.parties import Party
 from core.services.finance.payments.transitions import BankAnswer, ReturnInput
 from core.services.people import approvals, four_eyes, role_grants, staff, transfers
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import Parties, refuse_own, refuse_same
+from core.services.people.four_eyes import Parties, refuse_own, refuse_same, require_second
 from core.services.people.staff import Person
 from core.services.people.transfers import TypedReference
 from core.services.policies import policies, refunds
@@ -33,8 +34,6 @@ from core.store.access import ScopedSession
 from core.store.expressions import sum_of
 from core.store.schema.tables import (
     Adjustment,
-    Approval,
-    AuditEntry,
     Claim,
     CreditNote,
     CreditNotePayment,
@@ -56,6 +55,7 @@ _COUNTS_FOR: Final = timedelta(days=30)
 _SALES: Final = frozenset({"policy sold", "policy renewed"})
 _STATE: Final = CreditNoteState
 KIND: Final = "credit note"
+_APPROVED, _APPROVED_FIRST = "credit note approved", "credit note approved first"
 
 
 class PayeeName(Request):
@@ -100,8 +100,8 @@ def approve(
 
     It awaits a second person above a limit, with what one person alone approved for the customer before, for another
     payee than the customer, for an account that was named for another customer, where the holder has another name than
-    at the sale, where this person made the password link of who ended the policy, and where this person sold or renewed
-    it, or issued the key that did.
+    at the sale, and where this person sold or renewed the policy, or issued the key or made the password link of who
+    did, or of who ended it.
 
     An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
     without an account. NotAllowed for who ended the policy or uploaded the book that did, who approved it first, who
@@ -130,28 +130,25 @@ def approve(
     takes_two = _is_to_another(session, row, payee) or _has_part(session, row, by)
     if row.state == _STATE.COMPUTED and (takes_two or alone > limit_of(by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
-        _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", facts=facts, **first)
+        _change(session, row, _STATE.SECOND_PERSON, by, _APPROVED_FIRST, facts=facts, **first)
         return _STATE.SECOND_PERSON
     approved = {"payee_id": payee_id, "approved_by": by.id, "approved_at": now}
     facts["approvers"] = "2" if row.state == _STATE.SECOND_PERSON else "1"
-    _change(session, row, _STATE.APPROVED, by, "credit note approved", facts=facts, **approved)
+    _change(session, row, _STATE.APPROVED, by, _APPROVED, facts=facts, **approved)
     approvals.approve(session, _subject(row, payee), staff_id=by.id, role=role, limit_minor=limit_of(by), at=now)
     return _STATE.APPROVED
 
 
 def _has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
-    """True for who opened the account that ended the policy, sold or renewed it, or issued the key by which it was.
+    """True for who sold or renewed the policy, or may act as who did, or as who ended it, by a key or an account.
 
     A key of the command line may be anybody's.
     """
     log = audit.list_history(session, audit.subject_of("policy", _get_policy(session, row).id))
     sellers = {entry.actor for entry in log if entry.action in _SALES}
-    is_theirs = sa.or_(col(AuditEntry.actor) == by.actor, col(AuditEntry.actor).startswith(f"{audit.COMMAND_LINE}, "))
-    issued = sa.select(col(AuditEntry.id)).where(
-        col(AuditEntry.subject).in_(sellers), col(AuditEntry.action) == "key issued", is_theirs
-    )
-    is_seller = by.actor in sellers or session.execute(issued.limit(1)).first() is not None
-    return is_seller or role_grants.has_opened(session, row.made_by, by=by.actor)
+    uploaders = {book.uploaded_by for book in _list_books(session, row)}
+    holders = role_grants.list_holders(session, {*sellers, *uploaders, row.made_by})
+    return by.actor in {*sellers, *holders} or any(each.startswith(f"{audit.COMMAND_LINE}, ") for each in holders)
 
 
 def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> bool:
@@ -276,18 +273,19 @@ def _refuse_who_ended(session: ScopedSession, row: CreditNote, by: Person, does:
         raise NotAllowed(f"You gave the holder of this policy another name: somebody else of finance {does}")
     if row.made_by == by.actor:
         raise NotAllowed(f"You ended this policy: somebody else of finance {does}")
-    uploaded = (
-        sa.select(col(LoanBook.id))
+    if by.id in {book.uploader_id for book in _list_books(session, row)}:
+        raise NotAllowed(f"You uploaded the loan book that ended this policy: somebody else of finance {does}")
+
+
+def _list_books(session: ScopedSession, row: CreditNote) -> Sequence[LoanBook]:
+    """Return the loan books that ended the policy of a refund: none, or one."""
+    query = (
+        sa.select(LoanBook)
         .join(LoanBookRow, col(LoanBookRow.book_id) == col(LoanBook.id))
         .join(Refund, col(Refund.policy_id) == col(LoanBookRow.policy_id))
-        .where(
-            col(Refund.id) == row.refund_id,
-            col(LoanBookRow.outcome) == RowOutcome.ENDED,
-            col(LoanBook.uploader_id) == by.id,
-        )
+        .where(col(Refund.id) == row.refund_id, col(LoanBookRow.outcome) == RowOutcome.ENDED)
     )
-    if session.execute(uploaded.limit(1)).first() is not None:
-        raise NotAllowed(f"You uploaded the loan book that ended this policy: somebody else of finance {does}")
+    return session.execute(query).scalars().all()
 
 
 _FIRST: Final = "You approved it first: somebody else of finance approves it as well"
@@ -381,11 +379,10 @@ def pay(
 
 def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
     refuse_own(load_people(session, row), by)
-    given = sa.select(col(Approval.staff_id)).where(
-        col(Approval.subject_id) == row.id, col(Approval.subject_kind) == KIND
-    )
+    log = audit.list_history(session, audit.subject_of("credit_note", row.id))
+    approvers = {entry.actor for entry in log if entry.action in (_APPROVED, _APPROVED_FIRST)}
     _refuse_who_ended(session, row, by, "notes the payment of its refund")
-    if by.id in {row.first_by, row.approved_by, *session.execute(given).scalars()}:
+    if by.actor in approvers or by.id in {row.first_by, row.approved_by}:
         raise NotAllowed("You approved it: somebody else of finance notes its payment")
     if by.id in {payment.paid_by for payment in payments_of(session, row.id) if payment.reverses}:
         raise NotAllowed("You noted that its payment came back: somebody else of finance notes that it is paid again")
@@ -401,6 +398,7 @@ def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, An
     with _keep_refusal(by, "return", note_id):
         row = _get_for_update(session, note_id, by, _STATE.RETURNED)
         refuse_own(load_people(session, row), by)
+        staff.refuse_resting(by)
         given: ReturnInput = request.validate(ReturnInput, typed)
         paid = transfers.find_standing(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id)
         typed_reference = TypedReference(given.bank_reference, "bank_reference")
@@ -438,7 +436,7 @@ def _find_refusal(session: ScopedSession, row: CreditNote, verb: str, by: Person
         elif verb == "return":
             refuse_own(load_people(session, row), by)
             paid = transfers.find_standing(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id)
-            refuse_same(paid.paid_by, by, transfers.OWN_PAYMENT)
+            require_second(paid.paid_by, by, transfers.OWN_PAYMENT)
         else:
             refuse_same(row.first_by if verb == "approve" else None, by, _FIRST)
             _refuse_approver(session, row, None, by)
@@ -502,7 +500,7 @@ def describe_giver(session: ScopedSession, note_id: UUID) -> str | None:
 
 def _refuse_given_back(session: ScopedSession, row: CreditNote) -> None:
     """StateForbids where the distributor gives it back: the customer would be paid twice."""
-    parties.lock_distributor(session, row.distributor_id)
+    parties.lock(session, Party("distributor", row.distributor_id))
     if why := describe_giver(session, row.id):
         raise StateForbids(why)
 

@@ -70,7 +70,7 @@ class CreditNoteFilter(Filter, on=(CreditNote,)):
             column="state",
             address="state",
             options=_STATES,
-            help=f"{', '.join(_STATES)}; repeat it for any of several.",
+            help=f"{', '.join(_STATES)}.",
             anything="All states",
         )
     )

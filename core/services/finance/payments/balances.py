@@ -126,9 +126,13 @@ def get_balance(session: ScopedSession, party: Party) -> Balance:
 
 
 def require_payable(session: ScopedSession, party: Party) -> Balance:
-    """Return the balance of a party that can be paid now; StateForbids says what stands against it."""
+    """Return the balance of a party that can be paid now; StateForbids says what stands against it.
+
+    Whoever takes a statement or a payment of the party on at this instant waits here, or is waited for.
+    """
     if session.scope.is_live is not True:
         raise StateForbids("Payments are made of live records only")
+    parties.lock(session, party)
     balance = get_balance(session, party)
     if balance.hindrance:
         raise StateForbids(f"{balance.name}: {balance.hindrance}")

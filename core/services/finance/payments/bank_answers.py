@@ -122,7 +122,7 @@ def note(session: ScopedSession, line: AnswerLine, *, file_name: str, by: Person
             transitions.return_payment(session, line.payment.id, typed, by=by, evidence=evidence)
     except InvalidInput as error:
         faults = (f"its {_NAMES.get(fault.field, fault.field)} {fault.message}" for fault in error.faults)
-        raise StateForbids("; ".join(faults)) from None
+        raise error.reword(StateForbids("; ".join(faults))) from None
 
 
 def _payment_key(line: AnswerLine) -> UUID | None:

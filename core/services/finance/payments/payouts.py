@@ -81,7 +81,8 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
     if not chosen:
         raise StateForbids("There is nothing to pay out")
     found = []
-    for party, amount in chosen.items():
+    # Sorted, so that two who prepare for the same parties cannot deadlock.
+    for party, amount in sorted(chosen.items(), key=lambda each: each[0].id):
         balance = _require_payee(session, party, by)
         found.append((balance, balance.amount_minor if amount is None else amount))
     batch = PayoutBatch(

@@ -21,7 +21,7 @@ from core.services.finance.parties import Party
 from core.services.finance.payments import balances
 from core.services.finance.payments.balances import Balance, Due
 from core.services.people import transfers
-from core.services.people.four_eyes import refuse_made_resting, refuse_own, refuse_same, require_second
+from core.services.people.four_eyes import refuse_made_resting, refuse_own, require_second
 from core.services.people.staff import Person
 from core.services.people.transfers import Reference, TypedReference
 from core.states.finance import PAYMENT_TRANSITIONS, PaymentState, StatementState
@@ -173,7 +173,7 @@ def confirm(
         row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
         if row.direction != "out" or row.state != PaymentState.APPROVED:
             raise StateForbids("Only an approved payout is confirmed with the bank's reference")
-        refuse_same(row.prepared_by, by, _OWN_ANSWER)
+        require_second(row.prepared_by, by, _OWN_ANSWER)
         given: BankAnswer = request.validate(BankAnswer, typed)
         if row.approved_at and given.value_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
@@ -202,7 +202,7 @@ def return_payment(
     """
     with keep_refusal("payment", payment_id, "payment return", by):
         row = get_for_update(session, payment_id, PaymentState.RETURNED, by)
-        refuse_same(row.prepared_by, by, _OWN_ANSWER)
+        require_second(row.prepared_by, by, _OWN_ANSWER)
         given: ReturnInput = request.validate(ReturnInput, typed)
         if row.approved_at and given.returned_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("returned_on", "must not be before the day of the approval")
@@ -279,6 +279,7 @@ def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, b
     """Return a payment that may become `to`, held until the transaction ends."""
     require_finance(by)
     row = session.lock(Payment, payment_id, "payment")
+    parties.lock(session, parties.party_of(row))
     refuse_own_payment(session, row, by)
     PAYMENT_TRANSITIONS.get(row.state, to)
     return row

@@ -129,11 +129,14 @@ def get_reversal(session: ScopedSession, statement_id: UUID) -> Statement | None
 
 
 def get_for_update(session: ScopedSession, statement_id: UUID) -> Statement:
-    """Return a statement and hold it until the transaction ends; NotFound for one that does not exist."""
-    query = sa.select(Statement).where(col(Statement.id) == statement_id, *_mine(session)).with_for_update()
-    found: Statement | None = session.execute(query).scalar_one_or_none()
-    if found is None:
+    """Return a statement and hold it, with its party, until the transaction ends; NotFound for an unknown one."""
+    which = (col(Statement.id) == statement_id, *_mine(session))
+    owner = sa.select(col(Statement.distributor_id), col(Statement.provider_id)).where(*which)
+    party = session.execute(owner).one_or_none()
+    if party is None:
         raise NotFound("There is no such statement")
+    parties.lock(session, parties.party_of(party))
+    found: Statement = session.execute(sa.select(Statement).where(*which).with_for_update()).scalar_one()
     return found
 
 

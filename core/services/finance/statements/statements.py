@@ -95,6 +95,7 @@ def prepare(
     unstated = statement_lines.measure(session, party, window)
     if not without_withholding:
         _refuse_without_rate(session, party, month, unstated.commission_minor)
+    tax.hold_rates(session)
     rates = tax.load_rates(session, month)
     taxed = tax.NO_TAX if party.account == "provider" else tax.assess(rates, terms, unstated.commission_minor)
     collects = terms.collects if terms else "platform"

@@ -146,13 +146,18 @@ class Field:
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the address."""
-        one = Parameter(self.address, self.label, self.help, many=self.many, names=self.names, words=self.words)
+        help_ = f"{self.help} Repeat it for any of several." if self.help and self.many else self.help
+        one = Parameter(self.address, self.label, help_, many=self.many, names=self.names, words=self.words)
         return (one,) if self.address else ()
 
     @property
     def api_names(self) -> tuple[str, ...]:
         """The parameters of the API."""
         return (self.api,) if self.api else ()
+
+    def describe(self, api_name: str) -> str:
+        """Return what the API says of its parameter, which takes one value."""
+        return self.help
 
     @property
     def beside_widget(self) -> str:
@@ -214,7 +219,7 @@ class Field:
         return tuple(sa.bindparam(key, type_=type_) for key in values), values
 
 
-NAMED = "A name, an id or a segment such as insurer-a; repeat it for any of several."
+NAMED = "A name, an id or a segment such as insurer-a."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,6 +248,11 @@ class Days(Field):
     def api_names(self) -> tuple[str, ...]:
         """The first and the last moment."""
         return tuple(self.api.split())
+
+    def describe(self, api_name: str) -> str:
+        """Return which end of what it is."""
+        end = "Earliest" if api_name == self.api_names[0] else "Latest"
+        return f"{end} day or moment of {self.help or '`created_at`'}, which is included."
 
     def parse(self, address: Address) -> Span:
         """Return the span of the days; either may be left open."""
@@ -280,6 +290,10 @@ class Members(Field):
     many: ClassVar[bool] = True
     through: Any = None
 
+    def describe(self, api_name: str) -> str:
+        """Return of what it is the id, which the API takes alone."""
+        return f"The id of the {api_name.removesuffix('_id')}."
+
     def parse(self, address: Address) -> tuple[UUID, ...]:
         """Return every different id."""
         faults: list[FieldFault] = []
@@ -307,6 +321,10 @@ class Member(Field):
 
     also: tuple[str, ...] = ()
     what: str = "id"
+
+    def describe(self, api_name: str) -> str:
+        """Return of what it is the id."""
+        return f"The id of the {api_name.removesuffix('_id')}."
 
     def parse(self, address: Address) -> UUID | str | None:
         """Return the id or the word."""
@@ -394,6 +412,11 @@ class Flag(Field):
     """Yes or no: two words with their labels, the first for true (contract P5)."""
 
     options: Mapping[str, str] = field(default_factory=lambda: {"true": "Yes", "false": "No"})
+
+    def describe(self, api_name: str) -> str:
+        """Return what either word of the API means."""
+        yes, no = (label.lower() for label in self.options.values())
+        return f"true: {yes}; false: {no}."
 
     def parse(self, address: Address) -> bool | None:
         """Return whether it is the first word."""

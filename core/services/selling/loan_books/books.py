@@ -24,7 +24,8 @@ from core.services.catalogue import distributor_terms, products
 from core.services.catalogue.products import ProductForSale
 from core.services.files import links as file_links
 from core.services.files.links import Owner
-from core.services.people.four_eyes import require_second
+from core.services.people import role_grants
+from core.services.people.four_eyes import refuse_made_resting, require_second
 from core.services.people.staff import Person
 from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
@@ -252,10 +253,17 @@ def _refusals(book_id: UUID, actor: str) -> AbstractContextManager[None]:
 
 
 def require_authority(session: ScopedSession, book: LoanBook, by: Person) -> None:
-    """NotAllowed for who may not confirm a book on the desk: its uploader, or operations above their limit."""
+    """NotAllowed for who may not confirm a book on the desk: its uploader, or operations above their limit.
+
+    Whoever issued the key that uploaded it may have been its uploader. StateForbids for what was uploaded in the name
+    of somebody whose password was just reset.
+    """
     if not by.has_role("operations", "supervisor"):
         raise NotAllowed("Operations or a supervisor confirms a loan book")
     require_second(book.uploader_id, by, "You uploaded this loan book: somebody else confirms it")
+    refuse_made_resting(session, book.uploader_id, book.created_at)
+    if book.uploader_id is None and by.actor in role_grants.list_holders(session, {book.uploaded_by}):
+        raise NotAllowed("You issued the key that uploaded this loan book: somebody else confirms it")
     if not by.has_role("supervisor"):
         _require_limit(book, by.claim_limit_minor, before=_sum_confirmed(session, book))
 
@@ -494,7 +502,7 @@ def pause(session: ScopedSession, book_id: UUID, *, actor: str, reason: str) -> 
     """Stop a book that is being sold after the chunk that is under way."""
     book = get(session, book_id, for_update=True)
     move(session, book, LoanBookState.PAUSED, leased_until=None, refusal=reason[:1000])
-    note(session, book, "loan book paused", actor=actor, reason=reason, rows=book.done_rows)
+    note(session, book, "loan book paused", actor=actor, refusal=book.refusal, rows=book.done_rows)
 
 
 def resume(session: ScopedSession, book_id: UUID, *, actor: str) -> None:

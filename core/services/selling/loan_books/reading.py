@@ -330,7 +330,7 @@ def refuse(session: ScopedSession, job: Job, reason: str) -> None:
     books.move(session, book, LoanBookState.REFUSED, refusal=reason[:1000], leased_until=None, rows=0)
     books.drop_file(session, book.id)
     books.drop_rows(session, book.id)
-    books.note(session, book, "loan book refused", actor=_ACTOR, reason=reason[:200])
+    books.note(session, book, "loan book refused", actor=_ACTOR, refusal=book.refusal)
 
 
 def read(job: Job, content: bytes, take: Callable[[Heading, list[Judged]], bool]) -> None:

@@ -411,6 +411,14 @@ class Ledger:
     def _of_statements(self) -> list[str]:
         """Statements are what their lines come to, and what was paid on those of a party is within what they say."""
         faults = []
+        faults += [
+            f"statement {row.number} was stated before a rate of tax that holds for it was confirmed"
+            for row in self.office.read(
+                "SELECT statement.number FROM statement JOIN tax_rate ON tax_rate.effective_on <= statement.month"
+                " AND tax_rate.decided_at > statement.prepared_at WHERE tax_rate.state = 'confirmed'"
+                " AND statement.distributor_id IS NOT NULL AND statement.state <> 'Void' AND reverses_id IS NULL"
+            )
+        ]
         lines = self._sum("SELECT statement_id, sum(net_minor) FROM statement_line GROUP BY statement_id")
         # Balances of a party after each statement that was sent: a later one may turn what is due around.
         due: dict[str, list[int]] = defaultdict(lambda: [0])
@@ -496,6 +504,7 @@ class Ledger:
             ("difference", "asked_by", "decided_by"),
         )
         proposals = ("bank_account", "commission_share", "rate_proposal", "role_grant", "adjustment_proposal")
+        proposals += ("tax_rate",)
         both = [f"SELECT '{table}: one person is {a} and {b}' FROM {table} WHERE {a} = {b}" for table, a, b in pairs]
         alone = "SELECT '{0}: one person proposed and confirmed it' FROM {0} WHERE state = 'confirmed'"
         both += [f"{alone.format(table)} AND proposed_by = decided_by" for table in proposals]

@@ -7,7 +7,7 @@ from typing import Any, Final
 from core import clock, ids
 from core.desk import closing
 from core.services.catalogue import rate_changes, share_changes
-from core.services.finance import adjustments, agreements
+from core.services.finance import adjustments, agreements, tax_rates
 from core.services.finance.credit_notes import deciding
 from core.services.finance.payments import balances, payouts, transitions
 from core.services.finance.reconciling import differences, reconciliations
@@ -303,6 +303,21 @@ def decide_share(office: Office, dice: Random) -> None:
         verb = dice.choice(
             (share_changes.confirm, share_changes.confirm, share_changes.refuse, share_changes.take_back)
         )
+        verb(session, as_id(row.id), by=person)
+
+
+def propose_tax(office: Office, dice: Random) -> None:
+    """Another rate of VAT, or none any more."""
+    typed = {"effective_on": dice.choice(MONTHS), "resident": dice.choice(("0", "10", "50")), "source": WHY}
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        tax_rates.propose(session, "vat", typed, by=person)
+
+
+def decide_tax(office: Office, dice: Random) -> None:
+    """A proposed rate of tax is confirmed, refused or taken back."""
+    row = _pick(office, dice, "SELECT id FROM tax_rate WHERE state = 'open'")
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        verb = dice.choice((tax_rates.confirm, tax_rates.confirm, tax_rates.refuse, tax_rates.take_back))
         verb(session, as_id(row.id), by=person)
 
 
