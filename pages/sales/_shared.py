@@ -31,7 +31,8 @@ def _next_premium(row: DueRow) -> str:
 
 
 def _describe_reminders(row: DueRow) -> str:
-    return f"No more: {row.no_reminder}" if row.no_reminder else words.day(row.reminded_at)
+    # Why stands in a column of its own, in the dialogs and, of a call, beside it.
+    return "No more" if row.no_reminder else words.day(row.reminded_at)
 
 
 def of_due(**more: Any) -> Table[DueRow]:

@@ -1,11 +1,13 @@
 """The OpenAPI page says what the API does: every status, envelope and example (contract S1)."""
 
 import functools
+import os
 import re
+import subprocess
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ from core.covers import request
 from core.covers.fields import build_example
 from core.covers.registry import COVERS
 from core.covers.request import Request
+from core.outbound import signing
 from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.settings import ROOT, settings
 from tests.api.conftest import Client
@@ -432,3 +435,33 @@ def test_the_contract_has_every_parameter_of_a_query() -> None:
         if parameter["in"] == "query"
     }
     assert offered - promised == set()
+
+
+def test_the_document_says_how_a_delivery_is_received_and_verified() -> None:
+    """The shell of the description is run on a delivery that was signed as all are."""
+    received = api.openapi()["webhooks"]["event"]["post"]
+    content = received["requestBody"]["content"]["application/json"]
+    valid(content["example"], content["schema"])
+    secret, event_id, body = (
+        signing.new_secret(),
+        "01a1f7c0-3c00-7000-8000-0000000000e1",
+        b'{"type": "policy.activated"}',
+    )
+    signed = signing.sign_standard([secret], event_id, datetime.fromtimestamp(1_795_822_043, UTC), body)
+    shell = re.search(r"```sh\n(.*?)```", received["description"], re.DOTALL)
+    assert shell
+    known = {"SECRET": secret, "ID": event_id, "TIME": "1795822043", "BODY": body.decode(), "PATH": os.environ["PATH"]}
+    done = subprocess.run(["sh", "-c", shell[1]], env=known, capture_output=True, text=True, check=True)
+    assert signed == f"v1,{done.stdout.strip()}"
+
+
+def test_the_introduction_begins_at_the_address_of_the_desk_and_its_first_request_works(
+    client: Client, partner: Partner
+) -> None:
+    text = api.openapi()["info"]["description"]
+    assert f"API={settings().base_url}/v1" in text
+    listed = client.get("/v1/products/get-all-products?limit=100", key=partner.test_key).json()["data"]["products"]
+    paths = api.openapi()["paths"]
+    for product in listed:
+        path = "/".join(part for part in ("/products", product["prefix"], product["route_name"]) if part)
+        assert "post" in paths[path], product["name"]

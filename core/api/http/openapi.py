@@ -21,6 +21,7 @@ from core.covers import fields
 from core.covers.fields import build_example
 from core.covers.request import Request
 from core.desk import examples
+from core.services.events.catalogue import BY_NAME
 from core.services.finance.statements import reading as statement_reading
 from core.services.selling.loan_books import records as loan_book_records
 from core.settings import settings
@@ -80,10 +81,39 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
 }
 
 
-INTRODUCTION = """Sell policies of several insurers. Every answer is an envelope: `responseCode` 1 or 0,
-`responseText`, `data`, and `errorData` on failure. Send `Authorization: Bearer <key>` with every
-request; a test key sees and writes test records only. Every POST takes an `Idempotency-Key`. The document offers one
-kind of value for each field; amounts and flags of a JSON body are taken as texts too ("1000.50", "true")."""
+INTRODUCTION = """Sell policies of several insurers, follow them, and lodge claims on them.
+
+**First steps.** An admin of the desk gives you a key, on the screen *API keys*. One that begins with `cd_test_`
+sees and writes test records only: sell and renew with it as you like, nobody is insured and nothing is paid. Every
+request has it:
+
+```sh
+KEY=cd_test_...; API={API}
+curl "$API/products/get-all-products?limit=1" -H "Authorization: Bearer $KEY"
+```
+
+1. *Products* lists what you may sell. A product is bought at `/products/{prefix}/{route_name}`, or at
+   `/products/{route_name}` where its `prefix` is empty; its `id` is the `product_id` of the body.
+2. *Price.* Credit life and trips have an address of their own for their price; of other products, `price` is the
+   premium in naira, or with `is_dynamic_pricing` percent of the value that is insured; plans have theirs in
+   `meta.plan_prices`. What was charged stands in the answer to the purchase, as `genius_price`.
+3. *Buy.* Each of these operations has a body as an example that works as it stands. `id` of the answer is the
+   policy's, `meta.certificate_url` opens the certificate for whoever has it, once the policy is `active`.
+4. *Follow it* by a webhook (register, keep the secret, ping: it is active from its first 2xx; how a delivery is
+   verified stands under *Webhooks* at the end of the page), or by asking `/events` from time to time.
+
+**Answers.** Every answer is an envelope: `responseCode` 1 or 0, `responseText` for people, `data`, and `errorData`
+on failure. The HTTP status agrees. A 400 names every field that is wrong, in `errorData`. A 401 says no more than
+that: send the header as above, with a key that was not revoked. 429 and 503 say in `Retry-After` and
+`errorData.retry_after` in how many seconds to try again. Fields and parameters that are not known are passed over,
+and named in `X-Ignored-Fields`. Tell us `X-Request-Id` of an answer that you ask about.
+
+**Once.** Every POST takes an `Idempotency-Key` of your choice: repeat a request under the same key after a timeout,
+and the first answer comes again, with `Idempotent-Replayed: true`, in place of a second purchase.
+
+**Lists** have `page` and `limit`, newest first, with `total_count`; times are UTC, days `YYYY-MM-DD`. The document
+offers one kind of value for each field; amounts and flags of a JSON body are taken as texts too ("1000.50",
+"true")."""
 
 _FAILURES = {
     400: "Malformed or invalid input; `errorData` names every broken field.",
@@ -345,12 +375,60 @@ def _offer_parameters(operation: dict[str, Any]) -> None:
         parameter["schema"] = _without_null(parameter["schema"])
 
 
+_DELIVERY_HEADERS: Final = {
+    "webhook-id": "The id of the event, the same on every try: keep those that you have seen.",
+    "webhook-timestamp": "Seconds since 1970 at which this try was signed: refuse what is older than five minutes.",
+    "webhook-signature": "Signatures with blanks between them, each `v1,` and base64: one has to be right.",
+    "coverdesk-event": "The type of the event.",
+    "coverdesk-mode": "`live` or `test`.",
+    "coverdesk-attempt": "Which try this is, from 1 on.",
+    "coverdesk-replay": "`true` where somebody sent it again.",
+}
+_DELIVERY = """What an endpoint of yours is sent, by POST. `/event-types` lists the types with the schema of each.
+
+Answer 2xx within 15 seconds, and work afterwards. All else is a failure, and is tried again for three days. An
+event may come twice, and in another sequence than it happened: `sequence` counts those of one object.
+
+The signature is that of [Standard Webhooks](https://www.standardwebhooks.com), which has libraries for most
+languages: HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`, over the bytes of the body as they came, keyed
+with the secret without `whsec_` and decoded from base64. In a shell, with the headers in `$ID` and `$TIME`:
+
+```sh
+HEX=$(printf %s "${SECRET#whsec_}" | base64 -d | od -An -tx1 | tr -d ' \\n')
+printf '%s.%s.%s' "$ID" "$TIME" "$BODY" | openssl dgst -sha256 -mac HMAC -macopt "hexkey:$HEX" -binary | base64
+```"""
+
+
+def _build_webhook() -> dict[str, Any]:
+    return {
+        "operationId": "receive_event",
+        "summary": "Receive an event",
+        "description": _DELIVERY,
+        "tags": ["Webhooks"],
+        "security": [],
+        "parameters": [
+            {"name": name, "in": "header", "required": True, "description": says, "schema": {"type": "string"}}
+            for name, says in _DELIVERY_HEADERS.items()
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {
+                    "schema": {"$ref": "#/components/schemas/EventRecord"},
+                    "example": examples.build_sample(BY_NAME["policy.activated"]),
+                }
+            },
+        },
+        "responses": {"2XX": {"description": "Taken."}, "410": {"description": "Never again: disables the endpoint."}},
+    }
+
+
 @lru_cache(maxsize=1)
 def _document_of(app: FastAPI, _: date, base_url: str) -> dict[str, Any]:
     made = get_openapi(
         title=app.title,
         version=app.version,
-        description=app.description,
+        description=app.description.replace("{API}", f"{base_url}/v1"),
         routes=app.routes,
         servers=[
             {"url": f"{base_url}/v1", "description": "The address of this desk."},
@@ -358,6 +436,7 @@ def _document_of(app: FastAPI, _: date, base_url: str) -> dict[str, Any]:
             {"url": "/v1", "description": "The server that gave this document."},
         ],
     )
+    made["webhooks"] = {"event": {"post": _build_webhook()}}
     made["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     made["security"] = [{"key": []}]
     _name_operations(app, made["paths"])

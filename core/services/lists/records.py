@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NotRequired, cast
 from uuid import UUID
 
 import sqlalchemy as sa
-from pydantic import ConfigDict, WithJsonSchema
+from pydantic import ConfigDict, Field, WithJsonSchema
 from sqlmodel import col
 from typing_extensions import TypedDict
 
@@ -124,8 +124,8 @@ class ProductRecord(Times):
     key_benefits: str
     full_benefits: list[Benefit] | str
     meta: ProductMeta
-    prefix: str
-    route_name: str
+    prefix: Annotated[str, Field(description="With `route_name` where it is bought; empty for some.")]
+    route_name: Annotated[str, Field(description="`/products/{prefix}/{route_name}` is where it is bought.")]
     renewable: bool
     claimable: bool
     inspectable: bool
