@@ -47,16 +47,8 @@ def price(tariff: Tariff) -> str:
     if "shares" in meta:
         total = sum((Decimal(str(share)) for share in meta["shares"].values()), Decimal(0))
         return f"{total.normalize():f} % of the loan"
-    for lists in (meta.get("plan_prices"), meta.get("category_prices")):
-        if lists:
-            return _from([Decimal(str(amount)) for amount in lists.values()])
-    if "rates" in meta:
-        return _from([Decimal(str(rate)) for row in meta["rates"].values() for rate in row])
-    return f"{tariff.price:f} %" if tariff.dynamic else words.naira_of(tariff.price)
-
-
-def _from(amounts: Sequence[Decimal]) -> str:
-    return ("from " if len(set(amounts)) > 1 else "") + words.naira_of(min(amounts))
+    amounts = prices.list_amounts(tariff)
+    return prices.from_lowest(amounts) if amounts else f"{tariff.price:f} %"
 
 
 def commissions(tariff: Tariff) -> str:

@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 from core import clock
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.fields import build_example
 from core.covers.registry import COVERS
 from core.services.catalogue import distributors, products
 from core.services.catalogue.distributors import DistributorName
@@ -110,19 +109,15 @@ def _draw_cover(cover: Cover[Any], sold: Sequence[ProductForSale], seller: Distr
 
 
 def describe_price(cover: Cover[Any], sold: Sequence[ProductForSale]) -> str:
-    """Return from which price a cover is sold: the lowest rate or flat price, or that of its example."""
+    """Return from which price a cover is sold: the lowest of its prices and of its rates, as Products has them."""
     if cover is CREDIT_LIFE:
         return "priced by loan, tenure and benefits"
-    if all(product.rates.dynamic for product in sold):
-        return f"from {min(product.rates.price for product in sold).normalize():f} % of the value"
-    example = build_example(cover.request)
-    known = [prices.price_so_far(cover, {**example, "product_id": str(product.id)}, product.rates) for product in sold]
-    totals = [found.value.total for found in known if found.value]
-    if not totals:
-        return "priced by what is insured"
-    is_flat = all(found.reads <= {"product_id"} for found in known)
-    lead = "" if is_flat and len(totals) == 1 else "from " if is_flat else "such as "
-    return f"{lead}{words.naira_of(min(totals))}"
+    amounts = [amount for product in sold for amount in prices.list_amounts(product.rates)]
+    shares = [product.rates.price for product in sold if product.rates.dynamic]
+    share = f"{min(shares).normalize():f} % of the value" if shares else ""
+    if not amounts:
+        return f"from {share}"
+    return " or ".join(filter(None, (prices.from_lowest(amounts), share)))
 
 
 def _draw_recent() -> None:

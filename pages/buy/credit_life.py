@@ -164,6 +164,11 @@ def _line(basis: str, prices: Sequence[Decimal], rates: Rates) -> dict[str, Any]
 
 
 _CURVES = {"Tenure": against_tenure, "Loan amount": against_amount, "Benefits": by_benefit}
+_ABOUT: Final = {
+    "Tenure": "Premium by tenure in months.",
+    "Loan amount": "Premium by loan amount.",
+    "Benefits": "Premium of each benefit.",
+}
 
 
 def ask_figures(product: ProductForSale, *, locked: bool) -> Figures | None:
@@ -235,7 +240,8 @@ def show_curve(product: ProductForSale, figures: Figures) -> None:
         )
 
     with st.container(border=True):
-        charts.draw_head("How the price moves", chart, file_name=f"price-by-{against}".lower(), choices=choices)
+        name = f"price-by-{against}".lower()
+        charts.draw_head("How the price moves", chart, file_name=name, about=_ABOUT[against], choices=choices)
         charts.draw(chart, key=f"curve-{against}")
         grid = st.grid(3, min_column_width=180)
         for basis in BASES:

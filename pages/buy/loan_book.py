@@ -165,9 +165,9 @@ def build_step(view: LoanBookView, verb: str) -> Action:
     forgotten = f"{left} Its other rows are forgotten; the same file can come again."
     stops = "It stops after the loans that are being covered now, and can be resumed."
     title, icon, says, done = {
-        "cancel": ("Give the book up", "cancel", forgotten, "The book is given up"),
-        "pause": ("Pause it", "pause", stops, "The book is paused"),
-        "resume": ("Go on", "play_arrow", "It goes on where it stopped.", "The book goes on"),
+        "cancel": ("Cancel the book", "cancel", forgotten, "The book is cancelled"),
+        "pause": ("Pause", "pause", stops, "The book is paused"),
+        "resume": ("Resume", "play_arrow", "It goes on where it stopped.", "The book is resumed"),
     }[verb]
 
     def work(session: ScopedSession, _: Mapping[str, Any], by: Person) -> None:
@@ -207,7 +207,7 @@ def end(view: LoanBookView) -> None:
         st.caption("Nothing of it is kept but this reason. Correct the file, and drop it on Loan books again.")
     elif book.state in GIVEN_UP:
         how = (
-            "Nobody confirmed it in time, and it expired" if book.state == LoanBookState.EXPIRED else "It was given up"
+            "Nobody confirmed it in time, and it expired" if book.state == LoanBookState.EXPIRED else "It was cancelled"
         )
         left = f"{_how_far(view)} before that, and stay so" if book.done_rows else "nothing of it was carried out"
         st.info(
@@ -280,14 +280,13 @@ def _list_figures(view: LoanBookView) -> list[tuple[str, str]]:
     amount = book.done_minor if is_done else _minor(preview["premium"])
     labels = ("Policies ended", "Policies to end") if is_exit else ("Loans covered", "Loans to cover")
     shown = [
-        ("Rows in the file", words.count(rows)),
         (labels[0 if is_done else 1], words.count(valid)),
         ("Goes back" if is_exit else "Premium", words.naira(amount)),
         ("Stay as they are" if is_exit else "Without cover", words.count(rows - valid)),
     ]
     # What is due is known of the preview: a loan that was sold elsewhere meanwhile is not in it.
     if not is_exit and valid == int(preview["valid"]):
-        shown.insert(3, ("Net due to the insurer", words.naira(_minor(preview["net_due"]))))
+        shown.insert(2, ("Net due to the insurer", words.naira(_minor(preview["net_due"]))))
     return shown
 
 
@@ -315,19 +314,19 @@ def details(view: LoanBookView) -> None:
                 st.markdown("**To look at**")
             for code, number in preview["warnings"].items():
                 facts.line(words.title(_CODES[code]), words.count(number))
+            _compared(view)
         if view.book.kind == "additions":
             _money(preview)
             _loans(preview)
-        _compared(view)
 
 
 def _money(preview: Mapping[str, Any]) -> None:
     with facts.card("**Premium by benefit**"):
         for name, amount in preview["premium_by_benefit"].items():
             facts.line(words.title(name), words.naira(_minor(amount)))
-        facts.line("Platform commission", words.naira(_minor(preview["mca_profit"])))
-        facts.line("Distributor commission", words.naira(_minor(preview["distributor_profit"])))
-        facts.line("Loans insured", words.naira(_minor(preview["insured"])))
+        st.markdown("**Commissions**")
+        facts.line("Platform", words.naira(_minor(preview["mca_profit"])))
+        facts.line("Distributor", words.naira(_minor(preview["distributor_profit"])))
 
 
 def _loans(preview: Mapping[str, Any]) -> None:
@@ -338,29 +337,29 @@ def _loans(preview: Mapping[str, Any]) -> None:
         st.markdown("**Largest loans**")
         for each in preview["largest"][:5]:
             facts.line(each["loan_account_number"], words.naira(_minor(each["loan_amount"])))
+        facts.line("All loans to cover", words.naira(_minor(preview["insured"])))
 
 
 def _compared(view: LoanBookView) -> None:
     compared = view.book.preview["compared"]
-    with st.container(border=True, height="stretch"):
-        if view.book.kind == "snapshot":
-            st.markdown("**Compared with the policies in force**")
-            facts.line("Loans without cover", words.count(compared["uninsured"]))
-            facts.line("Policies whose loan is not in the file", words.count(compared["missing"]))
-            facts.line("Their premium", words.naira(_minor(compared["missing_premium"])))
-            st.caption("Nothing ends by this: send an exit file for the loans that are over.")
-            return
-        st.markdown(f"**Compared with {date.fromisoformat(compared['month'] + '-01'):%B %Y}**")
-        if "rows" not in compared:
-            st.caption("There was no such book of this lender in the month before.")
-            return
-        facts.line("Rows then", words.count(compared["rows"]))
-        facts.line("Amount then", words.naira(_minor(compared["premium"])))
-        change = f"{compared['change_percent']:+.1f} %"
-        if compared["is_unusual"]:
-            st.error(f"{change} rows: more than a fifth apart. Ask the lender why.", icon=":material/priority_high:")
-        else:
-            facts.line("Change of rows", change)
+    if view.book.kind == "snapshot":
+        st.markdown("**Compared with the policies in force**")
+        facts.line("Loans without cover", words.count(compared["uninsured"]))
+        facts.line("Policies whose loan is not in the file", words.count(compared["missing"]))
+        facts.line("Their premium", words.naira(_minor(compared["missing_premium"])))
+        st.caption("Nothing ends by this: send an exit file for the loans that are over.")
+        return
+    st.markdown(f"**Compared with {date.fromisoformat(compared['month'] + '-01'):%B %Y}**")
+    if "rows" not in compared:
+        st.caption("There was no such book of this lender in the month before.")
+        return
+    facts.line("Rows then", words.count(compared["rows"]))
+    facts.line("Amount then", words.naira(_minor(compared["premium"])))
+    change = f"{compared['change_percent']:+.1f} %"
+    if compared["is_unusual"]:
+        st.error(f"{change} rows: more than a fifth apart. Ask the lender why.", icon=":material/priority_high:")
+    else:
+        facts.line("Change of rows", change)
 
 
 def rows(view: LoanBookView) -> None:
@@ -386,6 +385,12 @@ def rows(view: LoanBookView) -> None:
         with reading(frame.scope()) as session:
             page = records.list_rows(session, view.id, table.paging(number), chosen)
         tables.draw(table, page.items, number=number, total=total)
+
+
+def _count_rows(view: LoanBookView) -> str:
+    """Return how many rows the file has, once it was read."""
+    preview = view.book.preview
+    return f" · {words.counted(int(preview['rows']), 'row', 'rows')} in the file" if preview else ""
 
 
 def draw_terms(view: LoanBookView) -> None:
@@ -414,7 +419,7 @@ def draw() -> None:
     book = view.book
     with frame.header_with_buttons(
         f"{words.plain(book.file_name)} {words.badge(book.state.capitalize(), COLOURS[LoanBookState(book.state)])}",
-        f"{words.plain(view.distributor)}, {book.month:%B %Y}",
+        f"{words.plain(view.distributor)}, {book.month:%B %Y}{_count_rows(view)}",
         tab=f"{book.file_name} · Loan book",
     ):
         steps(view)

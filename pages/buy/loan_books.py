@@ -224,7 +224,7 @@ def template(kind: str) -> None:
 def draw() -> None:
     person = frame.require(*ROLES)
     frame.page_header(
-        "Loan books", "Drop a lender's file, see what it holds, and somebody else covers its loans with one button."
+        "Loan books", "Drop a lender's file and see what it holds: somebody else covers its loans with one button."
     )
     actions.run()
     if made := st.session_state.get(_MADE):

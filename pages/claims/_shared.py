@@ -11,7 +11,7 @@ from core.ui.kit import words
 
 _ACTIONS: Final = {
     "claim lodged": "Lodged",
-    "claim moved": "Moved",
+    "claim moved": "Status changed",
     "claim commented": "Comment",
     "claim assigned": "Assigned",
     "claim incident dated": "Day of the incident",

@@ -56,33 +56,42 @@ def draw() -> None:
         with st.container(gap="small"):
             _decision.draw(review, person)
             draw_checks(review)
+            # Beside the document, as the one is compared with the other.
+            with st.container(border=True, gap="small"):
+                draw_submitted(review, person)
+                _draw_corrections(review)
         with st.container(border=True, gap="small"):
             details(review, officers, person)
 
 
 def _draw_title(review: ClaimReview) -> None:
-    """Draw whose claim it is and how it stands, with the way back, the next claim and the main action."""
+    """Draw whose claim it is and how it stands, with the next claim and the main action."""
     declined = f" · declined: {words.plain(review.decline_reason)}" if review.status == ClaimStatus.DECLINED else ""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         with st.container(width="content"):
             frame.page_header(
                 f"{words.plain(review.owner)} · {words.plain(review.claim_type)} claim"
                 f" {words.plain(review.reference)} {words.badge(review.status)}",
-                f"{words.plain(review.description)} · lodged {words.moment(review.lodged_at)}"
+                f"{words.plain(_describe(review))} · lodged {words.moment(review.lodged_at)}"
                 f" through {words.plain(review.distributor)}{declined}",
                 tab=f"{review.reference} · Claim",
             )
         with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
-            tables.back_link("claims", "claims/queue.py", "Back to the queue")
             draw_next(review)
             _decision.draw_main(review)
 
 
+def _describe(review: ClaimReview) -> str:
+    """Return what happened; the number of the policy, which a description ends with, stands in the link to it."""
+    return review.description.removesuffix(f", policy {review.policy_number}")
+
+
 def _draw_standing(review: ClaimReview, officers: list[Officer], person: Person) -> None:
-    """Draw in one line the money, the days left, the policy and who has the claim."""
+    """Draw in one line the way back, the money, the days left, the policy and who has the claim."""
     label, amount, source = _amount(review)
     left, colour = days_left(review.clock), colour_of(review.clock)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="claim_standing"):
+        tables.back_link("claims", "claims/queue.py", "Back to the queue")
         st.markdown(f":small[{label}] **{amount}**", width="content", help=source)
         st.markdown(
             f":{colour}[:material/warning: **{left}**]" if colour else f":material/schedule: **{left}**",
@@ -91,7 +100,7 @@ def _draw_standing(review: ClaimReview, officers: list[Officer], person: Person)
         )
         page_links.link(
             POLICY,
-            label=f"Policy {words.plain(review.policy_number or 'awaiting its number')}",
+            label=words.plain(review.policy_number or "Policy awaiting its number"),
             icon=":material/policy:",
             query_params={"id": str(review.policy_id)},
         )
@@ -111,9 +120,9 @@ def notices(review: ClaimReview, officers: list[Officer]) -> None:
 
 def details(review: ClaimReview, officers: list[Officer], person: Person) -> None:
     """Draw the tabs of what the decision rests on, and of what was said and written."""
-    document, facts_tab, money, talk, letters, history = url_state.tabs(
+    document, claimant, money, talk, letters, history = url_state.tabs(
         "Document",
-        "Facts",
+        "Claimant",
         "Money",
         f"Talk ({len(review.messages) + sum(task.done_at is None for task in review.tasks)})",
         f"Letters ({len(review.letters)})",
@@ -121,10 +130,8 @@ def details(review: ClaimReview, officers: list[Officer], person: Person) -> Non
     )
     with document:
         _papers.draw(review)
-    with facts_tab:
-        draw_submitted(review, person)
+    with claimant:
         people(review, person)
-        _draw_corrections(review)
         st.markdown(f"**Other claims ({len(review.related_claims)})**")
         none = "No other claim is on this policy, of this customer, or to this account."
         draw_claims(review.related_claims, linked=True, empty=none)
@@ -349,15 +356,13 @@ def draw_changes(review: ClaimReview, officers: list[Officer]) -> None:
 
 def people(review: ClaimReview, person: Person) -> None:
     """Show the claimant, the distributor and the insurer."""
-    st.markdown("**Claimant and policy**")
     values = {
         "Claimant": f"{review.owner} ({review.owner_role.lower()})",
         "E-mail": review.owner_email or "–",
-        "Phone": review.owner_phone or "–",
+        "Phone": words.phone(review.owner_phone) or "–",
         "Distributor": review.distributor,
         "Product": review.product,
         "Insurer": review.provider,
-        "Policy": review.policy_number or "Not numbered yet",
     }
     with facts.grid(values):
         for name, value in review.personal.items():
@@ -368,7 +373,7 @@ def people(review: ClaimReview, person: Person) -> None:
 def draw_submitted(review: ClaimReview, person: Person) -> None:
     """Show the submitted details: the loan or the device, and the incident."""
     st.markdown("**The loan**" if review.claim_type == "Credit life" else "**What happened**")
-    given = {name: value for name, value in review.facts.items() if value not in {None, ""}}
+    given = {name: value for name, value in review.facts.items() if value not in {None, ""} and name not in _IN_HEAD}
     values = {words.title(name): _shown(name, value) for name, value in given.items() if name not in review.hidden}
     if review.incident_on and not {"date", "incident_date"} & review.facts.keys():
         values["Day of the incident"] = words.day(review.incident_on)
@@ -378,12 +383,18 @@ def draw_submitted(review: ClaimReview, person: Person) -> None:
             reveal_dialog.value(words.title(name), given[name], of=place, by=person)
 
 
+# The head of the review has it, as the link to the policy.
+_IN_HEAD: Final = frozenset({"policy_number"})
+
+
 def _shown(name: str, value: Any) -> str:  # noqa: ANN401 a value of any field
     if name in _shared.SUBMITTED:
         return words.naira_of(value)
     if name == "accidental":
         return "Yes" if value == "true" else "No"
     text = str(value) if value not in {None, ""} else "–"
+    if name.endswith("phone_number"):
+        return words.phone(text) or text
     return words.day(text) if name == "date" or name.endswith("_date") else text
 
 

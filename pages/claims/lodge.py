@@ -116,7 +116,7 @@ def about(policy: ClaimablePolicy) -> None:
         st.markdown(f"**{words.plain(policy.number)}** {words.badge(policy.stage)} · {words.plain(policy.product)}")
         values = {
             "Holder": policy.holder,
-            "Phone": policy.phone or "–",
+            "Phone": words.phone(policy.phone) or "–",
             "E-mail": words.email(policy.email),
             "Insurer": policy.provider,
             "Distributor": policy.distributor,
@@ -319,7 +319,7 @@ def show_receipt(person: Person) -> None:
             "Claim": review.reference,
             "Policy": review.policy_number or "–",
             "Claimant": f"{review.owner} ({review.owner_role.lower()})",
-            "Phone": review.owner_phone or "–",
+            "Phone": words.phone(review.owner_phone) or "–",
         }
         facts.grid(values, columns=4)
         if papers := review.missing_documents:

@@ -71,7 +71,7 @@ def draw() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         found = ageing.list_aged(session)
     draw_aged("Payable by the platform", PAYABLE, [row for row in found if row.total_minor > 0])
-    draw_aged("Receivable, or carried", RECEIVABLE, [row for row in found if row.total_minor <= 0])
+    draw_aged("Receivable, or carried forward", RECEIVABLE, [row for row in found if row.total_minor <= 0])
     if not found:
         return
     downloads("/ageing", "xlsx", "csv", title="Ageing")

@@ -1,12 +1,14 @@
 """Bordereaux: premium and claims of a month, as each insurer is told; and one with its figures, files and rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
+from decimal import Decimal
+from typing import Final
 from uuid import UUID
 
 import streamlit as st
 
-from core import ids
+from core import ids, money
 from core.errors import InvalidInput, NotFound
 from core.services.finance import parties
 from core.services.finance.bordereaux import bordereaux
@@ -14,7 +16,8 @@ from core.services.finance.bordereaux.bordereaux import DRAFT, KIND_NAMES, Borde
 from core.services.finance.bordereaux.columns import OF
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
-from core.services.lists.spreadsheets import MONEY, SIGNED_MONEY
+from core.services.lists.spreadsheets import DATE, INSTANT, MONEY, SIGNED_MONEY
+from core.services.lists.spreadsheets import Column as Printed
 from core.services.lists.windows import Window
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
@@ -200,8 +203,7 @@ def draft(kind: str, given: str, text: str) -> None:
     else:
         actions.button("Issue it", issuing_one(provider_id, kind, month), type="primary")
     if first:
-        st.subheader(f"Rows: the first {len(first)} of {words.count(rows)}" if len(first) < rows else "Rows")
-        ledger(kind, first)
+        draw_rows(kind, first, rows)
     else:
         st.caption("There is nothing to report: it would be a nil bordereau.")
 
@@ -229,18 +231,70 @@ def rows_of(row: BordereauRow) -> None:
         return
     with reading(frame.scope()) as session:
         first = next(bordereaux.batches_of(session, row.id), [])[:SHOWN]
-    with st.expander(f"Rows: the first {len(first)} of {words.count(row.rows)}", icon=":material/table_rows:"):
-        ledger(row.kind, first)
+    draw_rows(row.kind, first, row.rows)
 
 
-def ledger(kind: str, rows: Sequence[Sequence[str]]) -> None:
-    """Draw printed rows under the headings of their kind."""
-    names = [column.name.replace("_", " ").capitalize() for column in OF[kind]]
-    columns = zip(names, OF[kind], strict=True)
-    facts.ledger(
-        [{name: words.plain(str(cell)) for name, cell in zip(names, cells, strict=True)} for cells in rows],
-        right={name for name, column in columns if column.column_type in (MONEY, SIGNED_MONEY)},
+# What is seen of a row at first, in its sequence; the choice of columns and the files have all that is reported.
+_SEEN: Final[Mapping[str, Sequence[str]]] = {
+    "premium": (
+        *("policy_number", "insured_full_name", "type_of_insurance", "transaction_type", "transaction_on"),
+        *("gross_premium", "commission", "net"),
+    ),
+    "claims": (
+        *("claim_reference", "policy_number", "insured", "loss_description", "date_of_loss", "claim_status"),
+        *("paid_this_month_indemnity", "reserve", "total_incurred"),
+    ),
+}
+_NARROW: Final[Mapping[str, Sequence[str]]] = {
+    "premium": ("policy_number", "insured_full_name", "transaction_on", "gross_premium"),
+    "claims": ("claim_reference", "insured", "claim_status", "total_incurred"),
+}
+# Narrower than their longest names, so that all that is seen has room at 1280 pixels.
+_WIDTHS: Final = {"insured_full_name": 120, "type_of_insurance": 120, "insured": 110, "loss_description": 110}
+_SHARES: Final = frozenset({"commission_percent"})
+
+
+def build_rows(kind: str) -> Table[Sequence[str]]:
+    """Return the table of the printed rows of a kind; those of premium lead to their movements."""
+    places = {column.name: place for place, column in enumerate(OF[kind])}
+    names = [*_SEEN[kind], *(name for name in places if name not in _SEEN[kind])]
+    return tables.sortable(
+        Table(
+            name=f"bordereau_rows_{kind}",
+            noun=("row", "rows"),
+            opens="finance/movements.py#movement" if kind == "premium" else None,
+            home=("finance/bordereaux.py#bordereau", "Back to the bordereau"),
+            narrow=tuple(_NARROW[kind]),
+            # The last column is the id of the movement or claim.
+            key=lambda cells: cells[-1],
+            columns={name: _column(OF[kind][places[name]], places[name], usual=name in _SEEN[kind]) for name in names},
+        ),
+        usual="As reported",
     )
+
+
+def _column(printed: Printed, place: int, *, usual: bool) -> Column[Sequence[str]]:
+    """Return a column of what is printed at a place of each row, in the form of the screens."""
+    label = printed.name.replace("_", " ").capitalize()
+    if printed.name in _SHARES:
+        return columns.text(label, lambda cells: f"{cells[place]} %" if cells[place] else None, right=True, usual=usual)
+    if printed.column_type in (MONEY, SIGNED_MONEY):
+        return columns.naira(
+            label, lambda cells: money.to_minor(Decimal(cells[place])) if cells[place] else None, usual=usual
+        )
+    if printed.column_type == DATE:
+        return columns.day(label, lambda cells: cells[place] or None, usual=usual)
+    if printed.column_type == INSTANT:
+        return columns.moment(label, lambda cells: cells[place] or None, usual=usual)
+    return columns.text(label, lambda cells: cells[place], _WIDTHS.get(printed.name, 160), usual=usual)
+
+
+def draw_rows(kind: str, shown: Sequence[Sequence[str]], total: int) -> None:
+    """Draw the first of the printed rows, below how many there are."""
+    table, cells = build_rows(kind), [[str(cell) for cell in row] for row in shown]
+    first = f" · the first {words.count(len(cells))} are shown" if len(cells) < total else ""
+    tables.head(f"{table.count_text(total)}{first}", table)
+    tables.draw_held(table, cells)
 
 
 def whole(row: BordereauRow) -> None:
@@ -257,9 +311,8 @@ def whole(row: BordereauRow) -> None:
         control(row)
         people(row)
     downloads(f"/bordereaux/{row.id}", "xlsx", "csv")
-    st.code(f"SHA-256 {row.sha256}", language=None)
     rows_of(row)
-    st.caption(f"Bordereau {row.id}")
+    st.caption(f"Bordereau {row.id} · SHA-256 {row.sha256}")
 
 
 def draw_bordereau() -> None:

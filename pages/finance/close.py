@@ -138,16 +138,16 @@ def rows_of(key: str, month: date) -> tuple[str, dict[str, Any]] | None:
 
 def track(stages: Sequence[Stage], month: date) -> None:
     """Draw the stages side by side, each with what it waits for and a link to its rows."""
-    with st.container(horizontal=True, gap="xsmall"):
+    with st.grid(len(stages), min_column_width=122, gap="xsmall"):
         for stage in stages:
-            with st.container(border=True, width=150, height="stretch", gap="xxsmall"):
+            with st.container(border=True, height="stretch", gap="xxsmall"):
                 icon = ":green[:material/check_circle:]" if stage.is_done else ":orange[:material/pending:]"
                 st.markdown(f"{icon} **{stage.name}**")
                 st.markdown(stage.figure)
                 for line in stage.waits:
                     st.caption(line)
                 if found := rows_of(stage.key, month):
-                    page_links.link(found[0], label="Open", query_params=found[1])
+                    page_links.link(found[0], label="Show", query_params=found[1])
 
 
 def next_stage(stages: Sequence[Stage], month: date) -> None:

@@ -33,8 +33,8 @@ def nothing(wanted: ReceiptFilter) -> None:
         tables.show_no_match(RECEIPTS)
         return
     st.info(
-        "Nothing was exported in this mode yet. Open a list, narrow it as you like, and use Export CSV or Export XLSX:"
-        " the receipt appears here.",
+        "Nothing was exported in this mode yet. Open a list, narrow it as you like, and use Export: the receipt appears"
+        " here.",
         icon=":material/rocket_launch:",
     )
     page_links.link("sales/purchases.py", label="Go to the purchases", icon=":material/receipt_long:")

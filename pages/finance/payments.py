@@ -384,7 +384,7 @@ def draw_payment() -> None:
     row, parts = page_links.load_record("payment", payment_reading.get_payment, is_of_mode=True)
     with frame.header_with_buttons(
         f"{words.plain(row.name)}, {words.naira(abs(row.net_minor))} {words.badge(row.state)}",
-        f"{row.direction_name}{f' with {row.batch}' if row.batch else ''}, until statement {row.statement}",
+        f"{row.direction_name}{f' with {row.batch}' if row.batch else ''}, up to statement {row.statement}",
         tab=f"{row.name} · Payment",
     ):
         for verb in payment_reading.list_allowed(row, person):

@@ -25,7 +25,7 @@ from pages.finance._shared import AMOUNTS, ROLE, action
 TICKED: Final = "differences.ticked"
 # What is done with several, with the labels of the buttons and what their dialogs say.
 OF_MANY: Final[Mapping[str, str]] = {
-    "adjust": "{} were adjusted",
+    "adjust": "Mark {} as adjusted",
     "ask": "Ask to write off {}",
     "write off": "Write off {}",
 }
@@ -48,7 +48,7 @@ DIFFERENCES: Table[DifferenceRow] = Table(
     columns={
         "number": columns.text("Policy or reference", lambda row: row.policy_number, 200),
         "transaction": columns.text("Transaction", lambda row: row.kind, 100),
-        "result": columns.text("Result", lambda row: row.result, 130),
+        "result": columns.text("Result", lambda row: row.result.capitalize(), 130),
         "ours": columns.naira("Ours", lambda row: row.ours_minor),
         "theirs": columns.naira("Theirs", lambda row: row.theirs_minor),
         "difference": columns.naira("Difference", lambda row: row.difference_minor),
@@ -134,7 +134,7 @@ def read_owner(given: str) -> UUID:
 
 def moving(rows: Sequence[DifferenceRow], verb: str) -> Action:
     """Return the dialog that adjusts, asks to write off or writes off several; what is refused is named."""
-    label, work = LABELS[verb].replace("It was", "Were").replace("it", "them"), WORK[verb]
+    label, work = LABELS[verb].replace(" it", " them"), WORK[verb]
     return action(
         title=f"{label}: {count_of(rows)}",
         icon="balance",
@@ -241,7 +241,12 @@ def draw() -> None:
 
 SHOWN = 10
 SUPERSEDED = "A newer file of this party and month was reconciled: its differences count."
-LABELS = {"explain": "Explain", "adjust": "It was adjusted", "ask": "Ask to write it off", "write off": "Write it off"}
+LABELS = {
+    "explain": "Explain",
+    "adjust": "Mark it as adjusted",
+    "ask": "Ask to write it off",
+    "write off": "Write it off",
+}
 WORK = {"adjust": differences.adjust, "ask": differences.ask_write_off, "write off": differences.write_off}
 SAYS = {
     "adjust": "An adjustment of its policy that was confirmed since then ends the difference.",
@@ -291,7 +296,7 @@ def sides_of_one(row: DifferenceRow) -> None:
         facts.line("Ours", words.naira(row.ours_minor))
         facts.line("Theirs", words.naira(row.theirs_minor))
         facts.line("Difference", words.naira(row.difference_minor))
-        facts.line("Result", row.result)
+        facts.line("Result", row.result.capitalize())
         if row.detail:
             facts.line("Detail", row.detail)
         if row.rows:

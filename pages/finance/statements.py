@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import partial
-from typing import Final
-from urllib.parse import urlencode
+from typing import Any, Final
 from uuid import UUID
 
 import streamlit as st
@@ -181,7 +180,7 @@ def draw() -> None:
 
 
 _SHOWN = 200
-_MONEY = ("Premium", "Commission", "Net")
+_MONEY = ("premium", "commission", "net")
 
 
 def paying(balance: Balance) -> Action:
@@ -240,6 +239,32 @@ def history(row: StatementRow) -> None:
             facts.line(label, str(value))
 
 
+def build_lines(paper: Paper) -> Table[Any]:
+    """Return the table of the lines of a statement; each leads to its movement, and from there to its purchase."""
+    return tables.sortable(
+        Table(
+            name="statement_lines",
+            noun=("line", "lines"),
+            opens="finance/movements.py#movement",
+            home=("finance/statements.py#statement", "Back to the statement"),
+            narrow=("number", "customer", "date", "net"),
+            key=lambda line: line.movement_id,
+            columns={
+                "number": columns.text("Policy number", lambda line: line.policy_number or "No number yet", 165),
+                "position": columns.number("No.", lambda line: line.position),
+                "date": columns.day("Date", lambda line: line.occurred_at),
+                "kind": columns.text("Transaction", lambda line: line.kind.capitalize(), 95),
+                "customer": columns.text("Customer", lambda line: line.customer, 140),
+                "product": columns.text("Product", lambda line: paper.names.get(line.product_id), 150),
+                "premium": columns.naira("Premium", lambda line: line.premium_minor),
+                "commission": columns.naira("Commission", lambda line: line.commission_minor),
+                "net": columns.naira("Net", lambda line: line.net_minor),
+            },
+        ),
+        usual="As on the paper",
+    )
+
+
 def lines(statement_id: UUID, paper: Paper) -> None:
     """Draw the first lines; the files have all of them."""
     if not paper.lines:
@@ -247,28 +272,10 @@ def lines(statement_id: UUID, paper: Paper) -> None:
     with reading(frame.scope()) as session:
         found = next(iter(statement_reading.batches_of(session, statement_id)), ())[:_SHOWN]
         sums = statement_reading.sum_lines(session, statement_id)
-    names = paper.names
-    st.subheader(f"Lines: {words.count(paper.lines)}", anchor=False)
-    facts.ledger(
-        [
-            {
-                "No.": str(line.position),
-                "Date": words.day(line.occurred_at),
-                "Transaction": line.kind,
-                # The number leads to the movement, and from there to the purchase and its policy.
-                "Policy number": f"[{words.plain(line.policy_number or 'No number yet')}]"
-                f"(/movement?{urlencode({'id': str(line.movement_id), **frame.mode_query()})})",
-                "Customer": words.plain(line.customer),
-                "Product": words.plain(names.get(line.product_id, "")),
-                "Premium": words.naira(line.premium_minor),
-                "Commission": words.naira(line.commission_minor),
-                "Net": words.naira(line.net_minor),
-            }
-            for line in found
-        ],
-        right=("No.", *_MONEY),
-        total={"Date": "Total", **dict(zip(_MONEY, map(words.naira, sums), strict=True))},
-    )
+    table = build_lines(paper)
+    total = " · ".join(f"{name} {words.naira(minor)}" for name, minor in zip(_MONEY, sums, strict=True))
+    tables.head(f"{table.count_text(paper.lines)} · {total}", table)
+    tables.draw_held(table, found)
     if paper.lines > len(found):
         st.caption(f"The first {len(found)} lines. The total and the files are of all {words.count(paper.lines)}.")
 
@@ -390,10 +397,9 @@ def whole(row: StatementRow, person: Person) -> None:
         account(paper)
         history(row)
     downloads(f"/statements/{row.id}", "pdf", "xlsx", "csv")
-    st.code(f"SHA-256 {paper.sha256}", language=None)
     payments(row, person)
     lines(row.id, paper)
-    st.caption(f"Statement {row.id}")
+    st.caption(f"Statement {row.id} · SHA-256 {paper.sha256}")
 
 
 def month_of(given: str) -> date:

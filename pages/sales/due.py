@@ -159,7 +159,7 @@ def figures(*, has_due: bool) -> None:
     with reading(frame.scope()) as session:
         found = calls.compute_conversion(session, window.span)
     if not found:
-        todo = " Tick customers above, call them, and record what came of it." if has_due else ""
+        todo = " Press Call beside a customer above, and record what came of it." if has_due else ""
         st.caption(f"Nobody called about a renewal in {periods.describe_period(window)}.{todo}")
         return
     made, renewed = sum(row.calls for row in found), sum(row.renewed for row in found)

@@ -109,7 +109,7 @@ def test_what_ends_below_an_open_dialog_is_said_beside_it(visit: Visit, desk: De
 
 def test_an_address_that_the_role_lacks_refuses(visit: Visit) -> None:
     page = visit("finance", "/credit_life")
-    expect(page.get_by_text("it is open to operations, and to admin")).to_be_visible()
+    expect(page.get_by_text("it is open to the roles operations and admin")).to_be_visible()
     expect(page.get_by_role("link", name="Credit life")).not_to_be_visible()
     expect(page.get_by_text("On behalf of")).not_to_be_visible()
 

@@ -30,11 +30,6 @@ def overdue(at: AppTest) -> str:
     return next(each.value for each in at.markdown if each.value.startswith("Bordereaux are overdue"))
 
 
-def table_of(at: AppTest) -> list[str]:
-    """The lines of the table of rows, heading and rule first."""
-    return next(each.value for each in at.markdown if each.value.startswith("| Coverholder")).splitlines()
-
-
 def test_a_month_is_issued_sent_and_queried_and_policies_name_it(finance: Finance, screen: Screen) -> None:
     at = open_page(screen, finance, LIST, month="2026-08")
     assert "August 2026, due 10 Sep 2026: has to be issued and sent" in overdue(at)
@@ -73,13 +68,20 @@ def test_the_issued_bordereaux_of_a_month_are_marked_as_sent_at_once(finance: Fi
 def test_a_draft_shows_the_rows_that_are_issued(finance: Finance, screen: Screen) -> None:
     at = open_page(screen, finance, LIST, month="2026-08")
     follow(at, row_links(at)[list(lists(at)[0]["Kind"]).index("Premium")])
-    shown = table_of(at)
+    (shown,), links = lists(at), row_links(at)
+    assert list(shown) == [
+        *("Policy number", "Insured full name", "Type of insurance", "Transaction type", "Transaction on"),
+        *("Gross premium", "Commission", "Net"),
+    ]
+    assert all(amount.lstrip("-").startswith("₦") for amount in shown["Gross premium"])
+    assert all(str(link).startswith("/movement?id=") for link in links)
     confirm(press(at, "Issue it"))
     (row,) = finance.read(bordereaux.list_bordereaux)
-    assert row.rows == len(shown) - 2
+    assert f"**{row.rows}** rows" in texts(at)
+    assert row.rows == len(shown)
     assert at.query_params["id"] in (str(row.id), [str(row.id)])
     assert "The bordereau is issued." in texts(at)
-    assert table_of(at) == shown
+    assert lists(at)[0].equals(shown)
 
 
 def test_a_draft_says_which_month_comes_first_and_wrong_addresses_are_explained(

@@ -112,6 +112,8 @@ def test_the_window_shows_every_cover_with_its_price_and_leads_to_the_question_o
     insurer = title.rpartition(", ")[2]
     assert f"**{insurer}**" in text
     assert "from 5 % of the value · number when accepted" in text
+    assert "from ₦350.00 · number at once" in text, "the lowest of the plans, as on Products"
+    assert "such as" not in text
     assert "Nothing in the last 30 days" in text
     at.text_input(key="find").set_value("comprehensive anchorline").run()
     [card] = [each for each in at.button if str(each.key).startswith("window ")]

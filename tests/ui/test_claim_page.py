@@ -96,6 +96,20 @@ def test_opening_a_pending_claim_makes_it_viewed_once(opens: Opens, office: Offi
     assert [entry.action for entry in office.log(claim_id)] == ["claim lodged", "claim moved"]
 
 
+def test_what_was_submitted_stands_beside_the_document_and_the_policy_once(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    at = opens(claim_id)
+    assert [tab.label.partition(" (")[0] for tab in at.tabs] == [
+        *("Document", "Claimant", "Money", "Talk", "Letters", "History")
+    ]
+    assert "**The loan**" in [each.value for each in at.markdown]
+    assert all("**The loan**" not in [each.value for each in tab.markdown] for tab in at.tabs)
+    number = str(office.desk.sale.policy["meta"]["policy_number"])
+    links = [link.proto.label for link in at.get("page_link")]
+    shown = [*(str(each.value) for each in (*at.caption, *at.text, *at.markdown)), *links]
+    assert [text for text in shown if number in text.replace("\\", "")] == [words.plain(number)]
+
+
 def test_review_shows_checks_documents_and_other_claims(opens: Opens, office: Office) -> None:
     office.lodge(incident_date="2026-11-01")
     claim_id = office.lodge_again(incident_type="Burglary", loan_amount="120000")

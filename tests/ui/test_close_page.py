@@ -72,7 +72,7 @@ def test_the_stages_of_a_month_say_what_each_waits_for_and_lead_to_its_rows(stor
     assert f"{drafts} to prepare" in text
     assert "waits for two people" in text
     links = {link.proto.label: link.proto for link in at.get("page_link")}
-    assert links["Open"].page
+    assert links["Show"].page
     assert [button.label for button in at.button if button.key == "next"] == [f"Next: statements, {drafts} to prepare"]
     stages = {each.key: each for each in finance.read(closing.list_stages, month)}
     assert list(stages) == ["sales", "insurers", "statements", "bordereaux", "payments", "reconciled", "closed"]

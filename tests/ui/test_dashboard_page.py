@@ -493,7 +493,7 @@ def test_a_day_that_gave_back_more_than_it_sold_reaches_below_the_axis() -> None
     lines = [Series(None, "A", [300_00, -250_00]), Series(None, "B", [200_00, 100_00])]
     figure = charts.over_time(when, lines, "day", what="Commissions").figure
     low, high = figure["layout"]["yaxis"]["range"]
-    assert (low <= -250, high >= 500, low in figure["layout"]["yaxis"]["tickvals"]) == (True, True, True)
+    assert (low <= -250, high >= 500, low <= min(figure["layout"]["yaxis"]["tickvals"]) < 0) == (True, True, True)
     assert figure["layout"]["barmode"] == "relative"
 
 
@@ -523,3 +523,12 @@ def test_stuck_work_links_to_its_list_for_those_who_may_open_it(sold: Store, scr
     link = next(link.proto for link in at.get("page_link") if "due within 7 days" in link.proto.label)
     assert (link.page, link.query_string) == ("due", "")
     assert "Stuck today" in texts(at)
+
+
+def test_an_axis_ends_at_the_lowest_bar_and_its_marks_have_their_sign_in_front() -> None:
+    little = kit_charts.amount_axis(15_000_000, -50_000)
+    assert little["ticktext"][0] == "₦0"
+    assert -1_000 < little["range"][0] < 0, "no room is left below for a whole step"
+    much = kit_charts.amount_axis(15_000_000, -12_000_000)
+    assert much["ticktext"][0] == "-₦100k"
+    assert much["range"][0] < -120_000

@@ -12,6 +12,7 @@ def test_money_is_shown_with_its_kobo() -> None:
     assert words.naira(-50) == "-₦0.50"
     assert words.naira_of(Decimal("575")) == words.naira_of("575.00") == "₦575.00"
     assert words.naira(None) == words.naira_of(None) == "–"
+    assert [words.short_naira(minor) for minor in (-5_000_000, 5_000_000, -50)] == ["-₦50.0k", "₦50.0k", "-₦0"]
 
 
 @every_case(("typed", "read"), [("₦100,000.50", "100000.50"), (" 1 000 ", "1000"), (None, ""), ("1,50", "1,50")])

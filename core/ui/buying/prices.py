@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from core.covers.cover import Cover, Price, Rates, Step
 from core.covers.fields import build_example
 from core.covers.request import validate
+from core.covers.tariff import Tariff
 from core.errors import FieldFault, InvalidInput
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
@@ -19,6 +21,21 @@ def show(price: Price, *, label: str = "Premium") -> None:
     """Show the premium in large type, above its calculation steps."""
     st.metric(label, words.naira_of(price.total))
     show_steps(price.steps)
+
+
+def list_amounts(rates: Rates | Tariff) -> list[Decimal]:
+    """Return the prices in naira that rates name, one for each plan, category or cell of a table; none of a share."""
+    for lists in (rates.meta.get("plan_prices"), rates.meta.get("category_prices")):
+        if lists:
+            return [Decimal(str(amount)) for amount in lists.values()]
+    if "rates" in rates.meta:
+        return [Decimal(str(amount)) for row in rates.meta["rates"].values() for amount in row]
+    return [] if rates.dynamic else [rates.price]
+
+
+def from_lowest(amounts: Sequence[Decimal]) -> str:
+    """Return the lowest of several prices: "from ₦350.00", or "₦350.00" where all are the same."""
+    return ("from " if len(set(amounts)) > 1 else "") + words.naira_of(min(amounts))
 
 
 def show_steps(steps: Sequence[Step]) -> None:

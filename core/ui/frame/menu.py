@@ -229,6 +229,6 @@ def screen_of(path: str) -> Screen:
 
 
 def open_to(screen: Screen) -> str:
-    """Return which roles may open a screen: "open to claims or supervisor, and to admin"."""
-    others = [role for role in screen.roles if role != "admin"]
-    return f"open to {' or '.join(others)}, and to admin" if others else "open to admin only"
+    """Return which roles may open a screen: "open to the roles claims, supervisor and admin"."""
+    *others, last = [*(role for role in screen.roles if role != "admin"), "admin"]
+    return f"open to the roles {', '.join(others)} and {last}" if others else f"open to the role {last} only"

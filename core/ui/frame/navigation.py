@@ -181,10 +181,8 @@ def draw(screen: Screen) -> None:
     """Draw the refusal with a title of its own and the way back to a screen of the person's."""
     person = frame.require()
     frame.page_header(screen.title, screen.purpose)
-    roles = words.plain(" and ".join(person.roles))
-    st.error(
-        f"Your account does not have this: it is {menu.open_to(screen)}. Yours is {roles}.", icon=":material/block:"
-    )
+    yours = f"{'role is' if len(person.roles) == 1 else 'roles are'} {words.plain(' and '.join(person.roles))}"
+    st.error(f"You may not open this screen: it is {menu.open_to(screen)}. Your {yours}.", icon=":material/block:")
     with reading(Scope.system()) as session:
         admins = staff.list_admin_names(session)
     if admins:

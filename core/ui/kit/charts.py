@@ -186,7 +186,8 @@ def draw_head(
 ) -> None:
     """Draw the head of a chart's card: title, a line about it, its choices, and its figures as a CSV file."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
-        with st.container(gap=None, width="content"):
+        # A line about it takes two where the button beside it needs the room; choices go below it.
+        with st.container(gap=None, width="content" if choices else "stretch"):
             st.markdown(f"**{title}**", help=explanation)
             if about:
                 st.caption(about)
@@ -425,12 +426,13 @@ def category_axis(
 def amount_axis(most_minor: int, least_minor: int = 0) -> dict[str, Any]:
     """Return an axis of kobo, drawn as naira, with about five marks in the units of the page: ₦500k, ₦2.5m.
 
-    It ends a little above the highest bar, as room above that would be room for nothing.
+    It ends a little beyond the highest and the lowest bar, as room beyond them would be room for nothing.
     """
     step = _round_step(most_minor - least_minor)
     most_minor = max(most_minor, step)
-    marks = range(step * (least_minor // step), most_minor + 1, step)
-    return number_axis([mark / 100 for mark in marks], most_minor / 100, [mark_of(mark) for mark in marks])
+    marks = range(step * -(-least_minor // step), most_minor + 1, step)
+    axis = number_axis([mark / 100 for mark in marks], most_minor / 100, [mark_of(mark) for mark in marks])
+    return axis | {"range": [least_minor / 100 * _ABOVE, axis["range"][1]]}
 
 
 def count_axis(most: int) -> dict[str, Any]:

@@ -37,6 +37,8 @@ _OPTIONS: Final = frozenset(
 
 # Beyond that an eye loses the line between a label and its value.
 _LINE_WIDTH: Final = 520
+# As many letters of a label and its value have room side by side in a card of half the page at 1280 pixels.
+_ONE_LINE: Final = 56
 
 
 def card(heading: str, **look: Any) -> DeltaGenerator:
@@ -47,7 +49,13 @@ def card(heading: str, **look: Any) -> DeltaGenerator:
 
 
 def line(label: str, value: str) -> None:
-    """Show one fact: the label on the left, the value on the right, near it also where there is more room."""
+    """Show one fact: the label on the left, the value on the right, near it also where there is more room.
+
+    A sentence stands below its label, and begins where that does.
+    """
+    if len(label) + len(value) > _ONE_LINE:
+        grid({label: value}, columns=1)
+        return
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="small", width=_LINE_WIDTH):
         st.caption(words.plain(label), width="content")
         st.text(value, width="content", text_alignment="right")

@@ -75,10 +75,11 @@ def naira_of(amount: Decimal | str | None) -> str:
 
 def short_naira(minor: int) -> str:
     """Format kobo for narrow places: "₦1.25bn", "₦340.2m", "₦18.5k"; rounded, so not for exact amounts."""
+    minus, kobo = "-" if minor < 0 else "", abs(minor)
     for size, sign in ((10**11, "bn"), (10**8, "m"), (10**5, "k")):
-        if abs(minor) >= size:
-            return f"₦{minor / size:,.2f}{sign}" if sign == "bn" else f"₦{minor / size:,.1f}{sign}"
-    return f"₦{minor / 100:,.0f}"
+        if kobo >= size:
+            return f"{minus}₦{kobo / size:,.2f}{sign}" if sign == "bn" else f"{minus}₦{kobo / size:,.1f}{sign}"
+    return f"{minus}₦{kobo / 100:,.0f}"
 
 
 def read_naira(typed: str | None) -> str:

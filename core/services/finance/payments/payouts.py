@@ -55,7 +55,7 @@ def take_number(session: ScopedSession) -> int:
 def hindrance_of(session: ScopedSession, balance: Balance) -> str | None:
     """Return why a balance is not paid out now, in words; None where it can be."""
     if balance.amount_minor <= 0:
-        return "Owed to the platform: it is carried" if balance.amount_minor else "Nothing is due"
+        return "Owed to the platform: carried forward" if balance.amount_minor else "Nothing is due"
     if balance.hindrance:
         return balance.hindrance
     try:
