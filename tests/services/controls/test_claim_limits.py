@@ -93,6 +93,33 @@ def test_a_limit_counts_what_was_approved_on_the_same_policy_claimant_or_account
 
 
 @pytest.mark.both_databases
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        ({"claim_owner_phone_number": "08035550101"}, {"claim_owner_phone_number": "+234 803 555 0101"}),
+        ({"claim_owner_email": "Kin@x.example"}, {"claim_owner_email": "kin@x.example"}),
+    ],
+    ids=["phone", "e-mail"],
+)
+def test_a_claimant_is_one_however_the_contact_is_written(
+    office: Office, mine: dict[str, Any], theirs: dict[str, Any]
+) -> None:
+    first, second = (office.lodge(**KNOWN) for _ in range(2))
+    office.put(first, **mine)
+    office.put(second, **theirs)
+    for claim_id, other in ((first, second), (second, first)):
+        office.move(other, "Approved", by="ada", amount="60000")
+        with pytest.raises(NotAllowed, match=r"approved on another claim of this policy, claimant or account"):
+            office.move(claim_id, "Approved", by="ada", amount="60000")
+        office.move(other, "Reviewing", by="sade")
+        office.put(other, approved_by=None, approved_amount_minor=0)
+    office.move(first, "Declined", by="bola", reason="exclusion", note="Excluded by the wording")
+    with office.store.reading(DESK) as session:
+        checks = claim_review.get_review(session, second, person=office.people["sade"]).checks
+    assert next(each.passed for each in checks if each.key == "declined") is False
+
+
+@pytest.mark.both_databases
 def test_two_claims_of_one_person_that_are_approved_at_one_instant_count_together(office: Office) -> None:
     first, second = (office.lodge(**KNOWN) for _ in range(2))
     for claim_id in (first, second):
