@@ -4,8 +4,8 @@ import sqlalchemy as sa
 import sqlmodel
 from alembic import op
 
-revision = "0096"
-down_revision = "0095"
+revision = "0097"
+down_revision = "0096"
 branch_labels = None
 depends_on = None
 
