@@ -61,6 +61,10 @@ def test_cover_that_was_bought_after_the_loss_fails_whenever_it_was_made_to_begi
     with pytest.raises(NotAllowed, match=r"an admin: the cover was bought after the loss.*up to ₦50,000.00"):
         office.move(claim_id, "Approved", by="sade", amount="50000.01")
     office.move(claim_id, "Approved", by="sade", amount="50000")
+    second = office.lodge_again(incident_type="Permanent disability", incident_date="2026-10-28")
+    with pytest.raises(NotAllowed, match=r"an admin: the cover was bought after the loss.*up to ₦0.00"):
+        office.move(second, "Approved", by="sade", amount="25000")
+    office.move(second, "Approved", by="root", amount="25000")
 
 
 def test_waiting_period_counts_from_the_sale_where_that_is_later(office: Office) -> None:
