@@ -1,7 +1,7 @@
 """Cover bought after a loss, limits over all claims of a policy, and estimates (contract K1, K5, K6)."""
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -11,8 +11,10 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers.credit_life import CREDIT_LIFE
+from core.covers.insurers.insurer_a import THIRD_PARTY
 from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.catalogue import product_list
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.review.review import ClaimReview
@@ -22,8 +24,9 @@ from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow import payments as claim_payments
 from core.services.finance.credit_notes import deciding
 from core.services.policies import changes
+from core.services.renewals import renewals
 from core.store.access import Scope, Store
-from core.store.schema.tables import Agreement, Claim, CreditNote, Policy
+from core.store.schema.tables import Agreement, Claim, CreditNote, Policy, ProductVersion
 from tests.conftest import Partner
 from tests.planting import find_faults
 from tests.services.claim_desk import NOON, Desk
@@ -214,6 +217,25 @@ def test_a_cover_whose_policy_names_no_sum_has_the_ceiling_of_its_product(office
     assert review(office, claim_id).amounts.limits.insured_minor == 300_000_000
     with pytest.raises(InvalidInput, match=r"amount must not be above ₦3,000,000.00, what is insured"):
         office.move(claim_id, "Approved", by="sade", amount="5000000")
+
+
+def test_the_ceiling_of_a_renewed_term_is_that_of_the_rates_at_which_it_was_renewed(
+    store: Store, partner: Partner
+) -> None:
+    sale = sell(store, partner, THIRD_PARTY)
+    ends = clock.to_lagos_day(datetime.fromisoformat(sale.policy["expiration_date"]))
+    with store.writing(Scope.system()) as session:
+        first = product_list.get_product(session, UUID(sale.policy["product_id"])).in_force.id
+        row = session.get_one(ProductVersion, first)
+        later = {"id": ids.new(), "effective_at": clock.now() + timedelta(days=30)}
+        meta = {**row.meta, "claim_ceiling": "1000000.00"}
+        session.insert(ProductVersion(**{**row.model_dump(), **later, "meta": meta}))
+    with clock.freeze(clock.lagos_midnight(ends) - timedelta(days=9)), store.writing(partner.scope()) as session:
+        renewals.renew(session, sale.policy_id, partner.seller())
+        policy = session.get_one(Policy, sale.policy_id)
+        days = (ends - timedelta(days=20), ends + timedelta(days=20))
+        found = [claim_payments.find_ceiling(session, policy, day) for day in days]
+    assert found == [300_000_000, 100_000_000]
 
 
 def cancelled(office: Office) -> tuple[UUID, int]:
