@@ -11,6 +11,7 @@ from core import clock
 from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
+from core.services.finance.credit_notes.deciding import Seen
 from core.services.finance.credit_notes.reading import CreditNoteFilter, CreditNoteRow
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
@@ -55,7 +56,7 @@ def approving(rows: Sequence[CreditNoteRow]) -> Action:
     def approve(session: ScopedSession, row: CreditNoteRow, typed: Values, by: Person) -> CreditNoteState:
         names = ("payee_bank", "payee_account")
         given = {name: text for name in names if (text := typed[_name(row, name)])}
-        return deciding.approve(session, row.id, given, by=by)
+        return deciding.approve(session, row.id, given, by=by, seen=Seen(row.payee_id))
 
     def describe(states: Sequence[CreditNoteState]) -> str:
         second = sum(state == CreditNoteState.SECOND_PERSON for state in states)
@@ -89,7 +90,7 @@ def paying(rows: Sequence[CreditNoteRow]) -> Action:
 
     def pay(session: ScopedSession, row: CreditNoteRow, typed: Values, by: Person) -> None:
         given = {"bank_reference": typed[_name(row, "bank_reference")], "value_on": typed["value_on"]}
-        deciding.pay(session, row.id, given, by=by, seen=row.payee_id)
+        deciding.pay(session, row.id, given, by=by, seen=Seen(row.payee_id))
 
     def ask(row: CreditNoteRow) -> Text:
         to = f"{row.payee}, ending in {row.payee_hint}" if row.payee_hint else row.payee or row.customer
@@ -269,7 +270,7 @@ def _approving(row: CreditNoteRow) -> Action:
         ],
         confirm="Approve it",
         work=lambda session, typed, by: deciding.approve(
-            session, row.id, {name: text for name, text in typed.items() if text}, by=by
+            session, row.id, {name: text for name, text in typed.items() if text}, by=by, seen=Seen(row.payee_id)
         ),
         done=_describe_approval,
     )
@@ -293,7 +294,7 @@ def _paying(row: CreditNoteRow) -> Action:
         f" {words.plain(row.approver or '')}.",
         fields=bank_answer(),
         confirm="Note the payment",
-        work=lambda session, typed, by: deciding.pay(session, row.id, typed, by=by, seen=row.payee_id),
+        work=lambda session, typed, by: deciding.pay(session, row.id, typed, by=by, seen=Seen(row.payee_id)),
         done="The credit note is paid.",
     )
 

@@ -2,16 +2,19 @@
 
 from contextlib import ExitStack
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import httpx
 import pytest
 
+from core import clock
 from core.api import contract_replay
 from core.api.app import api
 from core.api.http import queries
 from core.commands import verify
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.audit import log
+from core.services.policies import changes
 from core.services.selling import buying
 from core.store.access import Store
 from core.store.rollups import day_totals
@@ -46,6 +49,27 @@ def test_a_sale_that_is_committed_after_a_later_one_is_found_by_the_overlap(
     assert slow not in ids_since(client, partner, newest)
     begun = datetime.fromisoformat(newest) - queries.OVERLAP
     assert slow in ids_since(client, partner, begun.isoformat())
+
+
+@pytest.mark.both_databases
+def test_a_list_is_read_whole_while_others_sell_and_cancel_by_the_moment_at_which_it_was_begun(
+    store: Store, client: Client, partner: Partner
+) -> None:
+    with clock.freeze(clock.now() - timedelta(minutes=1)):
+        before = [buy(client, partner.test_key, PERSONAL_ACCIDENT, email=f"b{at}@example.com") for at in range(9)]
+    begun = clock.to_wire(clock.now() - queries.OVERLAP)
+    for end_date, comes_twice in (("", True), (f"&end_date={begun}", False)):
+        seen: list[str] = []
+        for page in range(1, 6):
+            found = data_of(client, partner.test_key, f"purchase?limit=3&page={page}{end_date}")["purchases"]
+            seen += [row["id"] for row in found]
+            sold = buy(client, partner.test_key, PERSONAL_ACCIDENT, email=f"{page}{comes_twice}@example.com")
+            with store.writing(partner.scope()) as session:
+                inputs = {"actor": "desk", "reason": "asked for", "by_insurer": True, "expected_version": 1}
+                changes.cancel(session, UUID(sold["id"]), **inputs)
+        assert (len(seen) > len(set(seen))) == comes_twice
+        if not comes_twice:
+            assert sorted(seen) == sorted(each["purchase_id"] for each in before)
 
 
 def put_sales_apart(monkeypatch: pytest.MonkeyPatch, part: int) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy.exc import DatabaseError
 from core import clock
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.claims.reports import figures as claim_figures
+from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.lists.windows import Window
@@ -110,6 +111,26 @@ def test_a_declined_claim_is_no_duplicate_unless_it_was_paid(office: Office) -> 
     assert review(office, second).duplicates == []
     office.move(first, "Reviewing", by="sade")
     assert len(review(office, second).duplicates) == 1
+
+
+def test_a_duplicate_is_found_behind_any_number_of_claims_to_one_account(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Claims of a distributor are paid to one account for years: a second one for a loss stands behind them."""
+    monkeypatch.setattr(related, "MAX_RELATED", 3)
+    first = office.lodge(text="one letter")
+    on_policy = office.lodge()
+    second_desk = office.desk
+    others = [office.lodge() for _ in range(4)]
+    office.desk = second_desk
+    again, same_letter = office.lodge_again(), office.lodge(text="one letter")
+    for claim_id in (first, on_policy, *others, again, same_letter):
+        days = timedelta(days=claim_id in (first, on_policy))
+        office.put(claim_id, account_key="one account", created_at=NOON - days)
+    found = {each.id: each.matches for each in review(office, again).duplicates}
+    assert "the same kind of incident on this policy" in found[on_policy]
+    assert "the same document" in {each.id: each.matches for each in review(office, same_letter).duplicates}[first]
+    assert len(found) == 4
 
 
 @pytest.mark.both_databases

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
 
 from core import clock, demo
 from core.covers.credit_life import CREDIT_LIFE
@@ -32,7 +33,7 @@ from core.services.mail import mail
 from core.services.people import demonstration as accounts
 from core.services.people import staff
 from core.store.access import Scope, Store
-from core.store.schema.tables import Staff
+from core.store.schema.tables import MailText, Staff
 from tests.conftest import Partner, fresh_store
 from tests.services.selling import sell
 
@@ -337,6 +338,20 @@ def test_the_demonstration_has_cases_of_each_register_once(store: Store) -> None
             assert {row.state for row in filings.list_calendar(session)} == {"due", "prepared", "sent"}
             assert [row.state for row in erasures.list_erasures(session)] == ["open"]
             assert len(retention.list_holds(session)) == 1
+
+
+def test_a_letter_on_a_complaint_stays_as_it_was_sent(desk: Registers, store: Store) -> None:
+    complaint = desk.do(complaints.register, {"category": "service", "name": "Ada Obi", "text": "Nobody answers"})
+    before = desk.do(complaint_letters.list_letters, complaint)[0]
+    for changed, way in (("Before it is sent", "Post"), ("After it was sent", None)):
+        with store.writing(SYSTEM) as session:
+            session.execute(sa.delete(MailText))
+            session.insert(MailText(name="complaint acknowledgement", subject=changed, body=changed))
+        if way:
+            desk.do(complaint_letters.mark_sent, complaint, "acknowledgement", way=way)
+        (letter,) = desk.do(complaint_letters.list_letters, complaint)
+        assert (letter.subject, letter.body) == ("Before it is sent", "Before it is sent")
+    assert before.subject == "Complaint CO-2026-0001: we have received it"
 
 
 def test_a_complaint_has_its_acknowledgement_and_then_its_answer_as_paper_and_e_mail(

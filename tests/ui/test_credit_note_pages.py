@@ -186,6 +186,25 @@ def test_a_payment_is_not_noted_from_a_tab_that_shows_another_account_than_the_o
     assert _states(finance, [key]) == ["Approved"]
 
 
+def test_nobody_approves_from_a_tab_another_account_than_it_shows(
+    store: Store, partner: Partner, screen: Screen
+) -> None:
+    """An account that is left empty is the one approved first: by then it may be another one than the tab shows."""
+    finance = Finance(store)
+    (key,) = _give_back(finance, partner, 1)
+    friend = {"payee": "A Friend", **ACCOUNT}
+    finance.do(deciding.approve, UUID(key), friend, by="femi")
+    one = press(open_page(screen, finance, ONE, by="funmi", id=str(UUID(key))), "Approve")
+    many = press(open_page(screen, finance, LIST, by="funmi"), "Approve 1")
+    finance.do(deciding.approve, UUID(key), friend, by="wale")
+    finance.do(deciding.approve, UUID(key), {**friend, "payee_account": "0123456799"}, by="wale")
+    one = confirm(one)
+    assert "approved for another payee or account since you looked at it" in texts(one)
+    many = confirm(many.multiselect(key="decision.field.notes").set_value([key]).run())
+    assert "approved for another payee or account since you looked at it" in texts(many)
+    assert _states(finance, [key]) == ["Awaits second person"]
+
+
 def test_many_returns_of_the_bank_are_noted_by_somebody_who_paid_none_of_them(
     store: Store, partner: Partner, screen: Screen
 ) -> None:

@@ -96,9 +96,10 @@ curl "$API/products/get-all-products?limit=1" -H "Authorization: Bearer $KEY"
    `/products/{route_name}` where its `prefix` is empty; its `id` is the `product_id` of the body.
 2. *Price.* Credit life and trips have an address of their own for their price; of other products, `price` is the
    premium in naira, or with `is_dynamic_pricing` percent of the value that is insured; plans have theirs in
-   `meta.plan_prices`. What was charged stands in the answer to the purchase, as `genius_price`.
-3. *Buy.* Each of these operations has a body as an example that works as it stands. `id` of the answer is the
-   policy's, `meta.certificate_url` opens the certificate for whoever has it, once the policy is `active`.
+   `meta.plan_prices`. What was charged is `genius_price` of the policy.
+3. *Buy.* Each of these operations has a body as an example that works as it stands. The answer has the policy in
+   `data`, or in `data.policy` for some covers; its `meta.certificate_url` opens the certificate for whoever has it,
+   once the policy is `active`.
 4. *Follow it* by a webhook (register, keep the secret, ping: it is active from its first 2xx; how a delivery is
    verified stands under *Webhooks* at the end of the page), or by asking `/events` from time to time.
 

@@ -29,6 +29,11 @@ _POLLED = (
     " out the ids that they have."
 )
 _PAGE, _LIMIT = "The number of the page, from 1 on.", "How many records a page has at the most."
+_MOVING = (
+    f"{_PAGE} The newest come first, so that what is written meanwhile moves the pages, and a record may come on two of"
+    f" them. Give the moment at which you begin, less {OVERLAP.seconds} seconds, as `end_date` of every page: then none"
+    " comes twice, and none is missing."
+)
 _SEVERAL = ", any of which: repeat the parameter, or write commas between them."
 _ZONES: Mapping[str, tzinfo] = {"UTC": UTC, "Africa/Lagos": clock.LAGOS}
 _ZONED = (
@@ -128,6 +133,7 @@ class FilterQuery(PageQuery, Generic[F]):
     """Query of a list: paging, and what its filter offers to the API; `FilterQuery[PurchaseFilter]` is the model."""
 
     declared: ClassVar[type[Filter]]
+    page: Annotated[int, Field(ge=1, le=LARGEST_PAGE, description=_MOVING), BeforeValidator(whole_number)] = 1
     timezone: Annotated[str, one_of(*_ZONES)] = Field(default="UTC", description=_ZONED)
 
     def __class_getitem__(cls, declared: Any) -> Any:

@@ -73,15 +73,15 @@ def send_by_mail(session: ScopedSession, complaint_id: UUID, kind: str, *, by: P
         raise StateForbids("The person gave no e-mail: print the letter, and mark how it was sent")
     about = audit.subject_of("complaint", complaint_id)
     mail.send(session, letter.email, f"complaint {kind}", _build_values(session, row), about=about, by=by.actor)
-    _note_sent(session, complaint_id, letter, way=WAYS[0], by=by)
+    _note_sent(session, row, letter, way=WAYS[0], by=by)
 
 
 def mark_sent(session: ScopedSession, complaint_id: UUID, kind: str, *, way: str, by: Person) -> None:
     """Note that a letter was sent, and how."""
-    _, letter = _get_unsent(session, complaint_id, kind, by)
+    row, letter = _get_unsent(session, complaint_id, kind, by)
     if way not in WAYS:
         raise InvalidInput.for_field("way", f"must be one of {', '.join(WAYS)}")
-    _note_sent(session, complaint_id, letter, way=way, by=by)
+    _note_sent(session, row, letter, way=way, by=by)
 
 
 def _get_unsent(session: ScopedSession, complaint_id: UUID, kind: str, by: Person) -> tuple[Complaint, ComplaintLetter]:
@@ -94,12 +94,17 @@ def _get_unsent(session: ScopedSession, complaint_id: UUID, kind: str, by: Perso
     return row, letter
 
 
-def _note_sent(session: ScopedSession, complaint_id: UUID, letter: ComplaintLetter, *, way: str, by: Person) -> None:
-    audit.note(session, "complaint", complaint_id, _SENT, actor=by.actor, letter=letter.title, way=way)
+def _note_sent(session: ScopedSession, row: Complaint, letter: ComplaintLetter, *, way: str, by: Person) -> None:
+    setattr(row, f"sent_{letter.kind}", f"{letter.subject}\n\n{letter.body}")
+    session.flush()
+    audit.note(session, "complaint", row.id, _SENT, actor=by.actor, letter=letter.title, way=way)
 
 
 def _build(session: ScopedSession, row: Complaint, kind: str) -> ComplaintLetter:
-    subject, body = mail.get_template(session, f"complaint {kind}").render(_build_values(session, row))
+    if text := getattr(row, f"sent_{kind}"):
+        subject, _, body = text.partition("\n\n")
+    else:
+        subject, body = mail.get_template(session, f"complaint {kind}").render(_build_values(session, row))
     history = audit.list_history(session, audit.subject_of("complaint", row.id))
     sent = next(
         (each for each in history if each.action == _SENT and (each.after or {})["letter"] == KINDS[kind]), None

@@ -70,8 +70,8 @@ OWN_TEXTS: Final[tuple[tuple[Any, str, tuple[str, ...]], ...]] = (
     (CreditNotePayment, "credit_note_id", ("reason",)),
     (AdjustmentProposal, "corrects_id", ("reason", "refusal")),
     (StatementLine, "movement_id", ("customer",)),
-    (Complaint, "customer_id", ("name", "contact", "text", "outcome")),
-    (Complaint, "policy_id", ("name", "contact", "text", "outcome")),
+    (Complaint, "customer_id", ("name", "contact", "text", "outcome", "sent_acknowledgement", "sent_answer")),
+    (Complaint, "policy_id", ("name", "contact", "text", "outcome", "sent_acknowledgement", "sent_answer")),
 )
 # Columns of everybody's records in which a value may be somebody else's too: a shared phone, an equal name.
 IDENTITY: Final[Mapping[str, frozenset[str]]] = {

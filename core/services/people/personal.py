@@ -80,6 +80,7 @@ def list_spellings(phone: str) -> Sequence[str]:
     formats = phonenumbers.PhoneNumberFormat
     forms = (formats.E164, formats.INTERNATIONAL, formats.NATIONAL)
     formatted = [phonenumbers.format_number(number, form) for form in forms]
+    formatted += [way.replace(" ", "-") for way in formatted]
     return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})
 
 

@@ -37,7 +37,7 @@ class Claim(Record, Owned, table=True):
         *(sa.Index(None, "is_live", *columns) for columns in (("claim_status", "created_at"), ("updated_at",))),
         sa.Index(None, "customer_id", "created_at"),
         sa.Index(None, "claim_owner_phone_number"),
-        sa.Index(None, "claim_owner_email"),
+        sa.Index("ix_claim_claimant_email", sa.func.lower(sa.column("claim_owner_email"))),
         sa.Index("ix_claim_queue", *_CLOCK, "updated_at", "created_at", *_AMOUNTS),
         # What is left to do is bounded by the work of weeks, however many claims were settled before.
         sa.Index("ix_claim_unsettled", *_CLOCK, *_AMOUNTS, sqlite_where=_UNSETTLED, postgresql_where=_UNSETTLED),

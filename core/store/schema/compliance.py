@@ -229,3 +229,6 @@ class Complaint(Row, table=True):
     answered_by: UUID | None = Field(default=None, foreign_key="staff.id")
     answered_at: datetime | None = None
     created_by: UUID = Field(foreign_key="staff.id")
+    # Its letters as they were sent, subject and text: what an admin makes of the templates later changes none.
+    sent_acknowledgement: str | None = None
+    sent_answer: str | None = None

@@ -1,7 +1,7 @@
 """Cover bought after a loss, limits over all claims of a policy, and estimates (contract K1, K5, K6)."""
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -11,8 +11,10 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers.credit_life import CREDIT_LIFE
+from core.covers.insurers.insurer_a import THIRD_PARTY
 from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.catalogue import product_list
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.review.review import ClaimReview
@@ -22,8 +24,9 @@ from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow import payments as claim_payments
 from core.services.finance.credit_notes import deciding
 from core.services.policies import changes
+from core.services.renewals import renewals
 from core.store.access import Scope, Store
-from core.store.schema.tables import Agreement, Claim, CreditNote, Policy
+from core.store.schema.tables import Agreement, Claim, CreditNote, Policy, ProductVersion
 from tests.conftest import Partner
 from tests.planting import find_faults
 from tests.services.claim_desk import NOON, Desk
@@ -58,6 +61,10 @@ def test_cover_that_was_bought_after_the_loss_fails_whenever_it_was_made_to_begi
     with pytest.raises(NotAllowed, match=r"an admin: the cover was bought after the loss.*up to ₦50,000.00"):
         office.move(claim_id, "Approved", by="sade", amount="50000.01")
     office.move(claim_id, "Approved", by="sade", amount="50000")
+    second = office.lodge_again(incident_type="Permanent disability", incident_date="2026-10-28")
+    with pytest.raises(NotAllowed, match=r"an admin: the cover was bought after the loss.*up to ₦0.00"):
+        office.move(second, "Approved", by="sade", amount="25000")
+    office.move(second, "Approved", by="root", amount="25000")
 
 
 def test_waiting_period_counts_from_the_sale_where_that_is_later(office: Office) -> None:
@@ -90,6 +97,33 @@ def test_a_limit_counts_what_was_approved_on_the_same_policy_claimant_or_account
     assert "within 90 days" in str(refused.value)
     with clock.freeze(NOON + timedelta(days=91)):
         office.move(second, "Approved", by="ada", amount="15000")
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        ({"claim_owner_phone_number": "08035550101"}, {"claim_owner_phone_number": "+234 803 555 0101"}),
+        ({"claim_owner_email": "Kin@x.example"}, {"claim_owner_email": "kin@x.example"}),
+    ],
+    ids=["phone", "e-mail"],
+)
+def test_a_claimant_is_one_however_the_contact_is_written(
+    office: Office, mine: dict[str, Any], theirs: dict[str, Any]
+) -> None:
+    first, second = (office.lodge(**KNOWN) for _ in range(2))
+    office.put(first, **mine)
+    office.put(second, **theirs)
+    for claim_id, other in ((first, second), (second, first)):
+        office.move(other, "Approved", by="ada", amount="60000")
+        with pytest.raises(NotAllowed, match=r"approved on another claim of this policy, claimant or account"):
+            office.move(claim_id, "Approved", by="ada", amount="60000")
+        office.move(other, "Reviewing", by="sade")
+        office.put(other, approved_by=None, approved_amount_minor=0)
+    office.move(first, "Declined", by="bola", reason="exclusion", note="Excluded by the wording")
+    with office.store.reading(DESK) as session:
+        checks = claim_review.get_review(session, second, person=office.people["sade"]).checks
+    assert next(each.passed for each in checks if each.key == "declined") is False
 
 
 @pytest.mark.both_databases
@@ -183,6 +217,25 @@ def test_a_cover_whose_policy_names_no_sum_has_the_ceiling_of_its_product(office
     assert review(office, claim_id).amounts.limits.insured_minor == 300_000_000
     with pytest.raises(InvalidInput, match=r"amount must not be above ₦3,000,000.00, what is insured"):
         office.move(claim_id, "Approved", by="sade", amount="5000000")
+
+
+def test_the_ceiling_of_a_renewed_term_is_that_of_the_rates_at_which_it_was_renewed(
+    store: Store, partner: Partner
+) -> None:
+    sale = sell(store, partner, THIRD_PARTY)
+    ends = clock.to_lagos_day(datetime.fromisoformat(sale.policy["expiration_date"]))
+    with store.writing(Scope.system()) as session:
+        first = product_list.get_product(session, UUID(sale.policy["product_id"])).in_force.id
+        row = session.get_one(ProductVersion, first)
+        later = {"id": ids.new(), "effective_at": clock.now() + timedelta(days=30)}
+        meta = {**row.meta, "claim_ceiling": "1000000.00"}
+        session.insert(ProductVersion(**{**row.model_dump(), **later, "meta": meta}))
+    with clock.freeze(clock.lagos_midnight(ends) - timedelta(days=9)), store.writing(partner.scope()) as session:
+        renewals.renew(session, sale.policy_id, partner.seller())
+        policy = session.get_one(Policy, sale.policy_id)
+        days = (ends - timedelta(days=20), ends + timedelta(days=20))
+        found = [claim_payments.find_ceiling(session, policy, day) for day in days]
+    assert found == [300_000_000, 100_000_000]
 
 
 def cancelled(office: Office) -> tuple[UUID, int]:

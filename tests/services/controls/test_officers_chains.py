@@ -335,12 +335,19 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_does_not_approve_
         ({}, {}),
         ({}, {"loan_account_number": "LN-1"}),
         ({"phone_number": "08035550101"}, {"email": "n.okafor@x.example", "phone_number": "08035550101"}),
+        ({"phone_number": "08035550101"}, {"email": "n.okafor@x.example", "phone_number": "+234 803 555 0101"}),
         (
             {"loan_account_number": "LN-1"},
             {"loan_account_number": "ln - 1", "loan_amount": "99000", "product_id": OTHER},
         ),
     ],
-    ids=["without an account", "with one account", "with another e-mail", "of another product"],
+    ids=[
+        "without an account",
+        "with one account",
+        "with another e-mail",
+        "with a phone in other marks",
+        "of another product",
+    ],
 )
 def test_a_loan_that_was_insured_twice_is_owed_once(
     office: Office, first: dict[str, Any], second: dict[str, Any]

@@ -13,6 +13,7 @@ from sqlmodel import col
 from core.covers.claims.lines import PAPERS_OF_DAMAGE
 from core.services.claims.intake import submitted
 from core.services.files import likeness
+from core.services.people.personal import list_spellings
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Approval, Claim, ClaimPayment, FileMark, Policy, UploadedFile
@@ -155,21 +156,23 @@ def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
 
 
 def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> list[Duplicate]:
-    matches = [col(Claim.policy_id) == claim.policy_id, col(Claim.id).in_(sharing.documents | sharing.pictures)]
-    matches.append(col(Claim.policy_id).in_(sharing.policies))
-    if claim.account_key is not None:
-        matches.append(col(Claim.account_key) == claim.account_key)
-    if claim.claim_owner_phone_number:
-        matches.append(col(Claim.claim_owner_phone_number) == claim.claim_owner_phone_number)
+    of_loss = sa.or_(
+        col(Claim.policy_id) == claim.policy_id,
+        col(Claim.id).in_(sharing.documents | sharing.pictures),
+        col(Claim.policy_id).in_(sharing.policies),
+    )
+    of_people = sa.or_(*_build_same_account(claim), *_build_same_phone(claim), sa.false())
     was_paid = sa.exists().where(col(ClaimPayment.claim_id) == col(Claim.id))
     query: AnySelect = sa.select(Claim, was_paid.label("was_paid")).where(
-        sa.or_(*matches),
         *build_others(claim),
         sa.or_(col(Claim.claim_status) != ClaimStatus.DECLINED, was_paid),
         sa.or_(col(Claim.second_of).is_(None), col(Claim.second_of) != claim.id),
     )
-    others = session.execute(query.order_by(col(Claim.created_at).desc(), col(Claim.id)).limit(MAX_RELATED)).all()
-    found = ((row, _match(claim, row.Claim, sharing)) for row in others if row.Claim.id != claim.second_of)
+    newest = query.order_by(col(Claim.created_at).desc(), col(Claim.id))
+    # Those of the same people without those of the same loss: a distributor is paid to one account for years.
+    others = session.execute(newest.where(of_people, sa.not_(of_loss)).limit(MAX_RELATED)).all()
+    others = sorted([*session.execute(newest.where(of_loss)), *others], key=lambda row: row.Claim.created_at)
+    found = ((row, _match(claim, row.Claim, sharing)) for row in others[::-1] if row.Claim.id != claim.second_of)
     return [
         Duplicate(
             id=row.Claim.id,
@@ -275,15 +278,23 @@ def build_others(claim: Claim) -> list[sa.ColumnElement[bool]]:
 
 
 def build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions of a claim with the same e-mail, phone or account, any of which is enough."""
-    same: list[sa.ColumnElement[bool]] = [sa.false()]
+    """Return the conditions of a claim with the same e-mail, phone or account, any of which is enough.
+
+    However the e-mail and the phone are written.
+    """
+    same = [sa.false(), *_build_same_phone(claim), *_build_same_account(claim)]
     if claim.claim_owner_email:
-        same.append(col(Claim.claim_owner_email) == claim.claim_owner_email)
-    if claim.claim_owner_phone_number:
-        same.append(col(Claim.claim_owner_phone_number) == claim.claim_owner_phone_number)
-    if claim.account_key is not None:
-        same.append(col(Claim.account_key) == claim.account_key)
+        same.append(sa.func.lower(col(Claim.claim_owner_email)) == claim.claim_owner_email.lower())
     return same
+
+
+def _build_same_phone(claim: Claim) -> list[sa.ColumnElement[bool]]:
+    phone = claim.claim_owner_phone_number
+    return [col(Claim.claim_owner_phone_number).in_(list_spellings(phone))] if phone else []
+
+
+def _build_same_account(claim: Claim) -> list[sa.ColumnElement[bool]]:
+    return [] if claim.account_key is None else [col(Claim.account_key) == claim.account_key]
 
 
 def count_recent(session: ScopedSession, claim: Claim) -> int:
@@ -303,6 +314,7 @@ def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
     is_same_policy = other.policy_id == claim.policy_id
     has_same_paper = not _list_papers(claim).keys().isdisjoint(_list_papers(other))
     phone, incident = claim.claim_owner_phone_number, submitted.get_meta(claim).get("incident_type")
+    is_same_phone = bool(phone) and other.claim_owner_phone_number in list_spellings(phone or "")
     is_same_incident = (
         is_same_policy and incident is not None and submitted.get_meta(other).get("incident_type") == incident
     )
@@ -313,7 +325,7 @@ def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
         SAME_DOCUMENT: other.id in sharing.documents or (is_same_policy and has_same_paper),
         SAME_PICTURE: other.id in sharing.pictures,
         SAME_ACCOUNT: claim.account_key is not None and other.account_key == claim.account_key,
-        SAME_PHONE: bool(phone) and other.claim_owner_phone_number == phone and other.customer_id != claim.customer_id,
+        SAME_PHONE: is_same_phone and other.customer_id != claim.customer_id,
     }
     return tuple(match for match, holds in found.items() if holds)
 
@@ -354,7 +366,9 @@ def _find_policies_of_loan(session: ScopedSession, claim: Claim) -> set[UUID]:
     borrowers = [col(Policy.customer_id) == policy.customer_id]
     if policy.phone:
         borrowers.append(
-            sa.and_(col(Policy.phone) == policy.phone, col(Policy.distributor_id) == policy.distributor_id)
+            sa.and_(
+                col(Policy.phone).in_(list_spellings(policy.phone)), col(Policy.distributor_id) == policy.distributor_id
+            )
         )
     query = sa.select(col(Policy.id)).where(
         sa.or_(*borrowers), is_same, col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id

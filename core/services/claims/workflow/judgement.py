@@ -306,7 +306,7 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
         appeal_minor=_find_first_figure(session, claim, links),
         parties=officers.load_parties(session, claim),
         related=claim_payments.sum_related(session, claim),
-        backdated_minor=_find_backdated(checks, terms),
+        backdated_minor=_find_backdated(checks, terms, limits),
     )
 
 
@@ -326,10 +326,11 @@ def _find_first_figure(session: ScopedSession, claim: Claim, links: Sequence[Lin
     return found
 
 
-def _find_backdated(checks: Sequence[CoverageCheck], terms: CoverTerms) -> int | None:
+def _find_backdated(checks: Sequence[CoverageCheck], terms: CoverTerms, limits: Limits) -> int | None:
     is_after = any(check.key == coverage_checks.BOUGHT and check.passed is False for check in checks)
     rule = Decimal(str(tariff.get_claim_rule(terms.rules, tariff.BACKDATED_LIMIT)))
-    return money.to_minor(rule) if is_after else None
+    # No limit is split over several claims of a policy.
+    return max(0, money.to_minor(rule) - limits.elsewhere_minor) if is_after else None
 
 
 def _run_checks(

@@ -323,7 +323,7 @@ def limits(session: ScopedSession, claim: Claim, *, for_update: bool = False) ->
     came_off = given_back if any(other.paid_minor > 0 for other in others) else 0
     owed = _find_owed(session, claim, _load_payments(session, claim), others, came_off)
     # The ceiling of a product bounds what is owed; alone it is no reason to pay anything.
-    insured = insured_minor(policy) if owed is None else find_ceiling(session, policy)
+    insured = insured_minor(policy) if owed is None else find_ceiling(session, policy, submitted.get_loss_day(claim))
     elsewhere = sum(other.paid_minor + other.approved_minor for other in others)
     return Limits(
         owed_minor=owed,
@@ -508,13 +508,17 @@ def _find_term(terms: Sequence[PaidTerm], day: date) -> PaidTerm | None:
     return next((term for term in terms if term.start_on <= day < term.expiration_on), terms[0] if terms else None)
 
 
-def find_ceiling(session: ScopedSession, policy: Policy) -> int:
-    """Return the most that claims of a term come to, in kobo: the sum insured, or the ceiling of the product (K6)."""
+def find_ceiling(session: ScopedSession, policy: Policy, day: date) -> int:
+    """Return the most that claims of the term of a day come to, in kobo: the sum insured, or the product's (K6).
+
+    That of the product is the one in the rates at which the term was bought.
+    """
     insured = insured_minor(policy)
     if insured is not None:
         return insured
-    sale = session.get_one(Purchase, policy.purchase_id)
-    rules = session.get_one(ProductVersion, sale.product_version_id).meta
+    term = _find_term(refunds.list_paid_terms(session, policy), day)
+    version_id = term.version_id if term else session.get_one(Purchase, policy.purchase_id).product_version_id
+    rules = session.get_one(ProductVersion, version_id).meta
     return money.to_minor(Decimal(str(tariff.get_claim_rule(rules, tariff.CLAIM_CEILING))))
 
 

@@ -88,13 +88,29 @@ class Payee(NamedTuple):
         return f"account ending in {self.number[-4:]} at {self.bank}" if self.number else "no account"
 
 
+class Seen(NamedTuple):
+    """The payee, by its id, whom somebody saw on a screen before an act; None for nobody yet."""
+
+    payee_id: UUID | None
+
+
+def _refuse_unseen(row: CreditNote, seen: Seen | None) -> None:
+    if seen and seen.payee_id != row.payee_id:
+        raise StaleVersion("It was approved for another payee or account since you looked at it")
+
+
 def limit_of(by: Person) -> int:
     """Return the amount in kobo up to which a person approves alone."""
     return ADMIN_LIMIT if "admin" in by.roles else LIMIT
 
 
 def approve(
-    session: ScopedSession, note_id: UUID, typed: Mapping[str, Any] | None = None, *, by: Person
+    session: ScopedSession,
+    note_id: UUID,
+    typed: Mapping[str, Any] | None = None,
+    *,
+    by: Person,
+    seen: Seen | None = None,
 ) -> CreditNoteState:
     """Approve a credit note for its payee and account, and return its state.
 
@@ -103,15 +119,17 @@ def approve(
     at the sale, and where this person sold or renewed the policy, or issued the key or made the password link of who
     did, or of who ended it.
 
-    An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
-    without an account. NotAllowed for who ended the policy or uploaded the book that did, who approved it first, who
-    paid it before, whose own the refund or the account is, or who has a password that was just reset; StateForbids
-    while a claim on the policy is open, or once one was paid, and where the distributor holds the premium.
+    An approved or returned note is approved anew for another payee or account: the former approval lapses. StaleVersion
+    where that was done since the approver has `seen` it. InvalidInput without an account. NotAllowed for who ended the
+    policy or uploaded the book that did, who approved it first, who paid it before, whose own the refund or the account
+    is, or who has a password that was just reset; StateForbids while a claim on the policy is open, or once one was
+    paid, and where the distributor holds the premium.
     """
     # What two approve at one instant is judged with each other: by customer, and by account across customers.
     session.next_in_transaction("credit notes approved")
     with _keep_refusal(by, "approval", note_id):
         row = _get_for_update(session, note_id, by, _STATE.APPROVED)
+        _refuse_unseen(row, seen)
         given: PayeeInput = request.validate(PayeeInput, dict(typed or {}))
         held = find_payee(session, row)
         payee = _choose_payee(session, row, given, held)
@@ -331,18 +349,16 @@ def payments_of(session: ScopedSession, note_id: UUID) -> Sequence[CreditNotePay
 
 
 def pay(
-    session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: Person, seen: UUID | None = None
+    session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: Person, seen: Seen | None = None
 ) -> None:
     """Note that an approved credit note was paid, once more after the bank returned it; never by who approved it.
 
-    `seen` is the payee, by its id, whom the payer saw and paid: StaleVersion where it was approved for another one, or
-    another account, since. InvalidInput names every wrong field, another payee than the one approved, and a reference
-    that was used before.
+    StaleVersion where it was approved for another payee or account than the payer has `seen` and paid. InvalidInput
+    names every wrong field, another payee than the one approved, and a reference that was used before.
     """
     with _keep_refusal(by, "payment", note_id):
         row = _get_for_update(session, note_id, by, _STATE.PAID)
-        if seen not in (None, row.payee_id):
-            raise StaleVersion("It was approved for another payee or account since you looked at it")
+        _refuse_unseen(row, seen)
         _refuse_payer(session, row, by)
         given: PaidInput = request.validate(PaidInput, typed)
         payee = find_payee(session, row) or Payee(_get_customer(session, row))
