@@ -58,6 +58,7 @@ _ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     "refunds": ("finance/credit_notes.py",),
     "reconciled": ("finance/reconcile.py",),
     "differences": ("finance/reconcile.py",),
+    "replaced": ("finance/reconcile.py",),
     "rates": ("admin/products.py",),
     "accounts": ("admin/staff.py",),
     "store": ("admin/system.py",),
