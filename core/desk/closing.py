@@ -145,6 +145,10 @@ def list_unreconciled(session: ScopedSession, window: Window) -> Iterator[str]:
         yield f"Our bank: no file of {window.start:%B %Y} was reconciled"
 
 
+def _replaced(session: ScopedSession, window: Window) -> Iterator[str]:
+    yield from reconciliations.list_replaced(session, window.start)
+
+
 def _bordereaux(session: ScopedSession, window: Window) -> Iterator[str]:
     for row in bordereaux.list_month(session, window.start):
         if row.bordereau_id is None:
@@ -216,6 +220,7 @@ _BLOCKING: Final[dict[str, tuple[str, _Rows]]] = {
 }
 _REVIEWED: Final[dict[str, tuple[str, _Rows]]] = {
     "reconciled": ("Insurers and banks whose file was not reconciled", list_unreconciled),
+    "replaced": ("Differences that a newer file does not have", _replaced),
     "balances": ("Negative balances", _negative),
     "rates": ("Rates that changed in the month", _rates),
     "large": ("Movements above 5,000,000 naira", _large),

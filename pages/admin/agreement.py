@@ -112,7 +112,7 @@ def changing_account(party: Party) -> Action:
     return action(
         title="Another bank account",
         icon="account_balance",
-        says="Ask the party on a telephone number that you know, not on one of the letter. A second admin confirms.",
+        says="Call the party on a number that you already know, not on one from its letter. A second admin confirms.",
         fields=[Text(name, label, longest=100) for name, label in _BANK.items()],
         confirm="Propose the account",
         work=lambda session, typed, by: agreements.propose(session, party, typed, by=by),
@@ -309,7 +309,7 @@ def shares(party: Party, person: Person) -> None:
 
 def draw() -> None:
     person = frame.require("admin")
-    tables.back_link("distributors", "admin/partners.py", "All distributors and insurers")
+    tables.back_link("distributors", "admin/partners.py", "Back to the distributors and insurers")
     account: AccountKind = "provider" if st.query_params.get("party") == "provider" else "distributor"
     with page_links.require_id("party") as party_id, reading(frame.scope()) as session:
         party = Party(account, party_id)

@@ -210,7 +210,7 @@ def webhooks(of: DistributorDetail) -> None:
 
 def draw_distributor() -> None:
     frame.require("admin")
-    tables.back_link("distributors", "admin/partners.py", "All distributors")
+    tables.back_link("distributors", "admin/partners.py", "Back to the distributors")
     found = page_links.load_record("distributor", distributors.get_distributor)
     row = found.row
     with frame.header_with_buttons(
@@ -239,7 +239,7 @@ def draw_distributor() -> None:
 CONTACT: Mapping[str, Callable[[InsurerRow], str]] = {
     "Contact": lambda row: f"{row.first_name} {row.last_name}",
     "E-mail": lambda row: row.email,
-    "Phone": lambda row: row.phone_number,
+    "Phone": lambda row: words.phone(row.phone_number) or "–",
     "Office": lambda row: row.business_email or "–",
     "Claims": lambda row: row.claim_email or "–",
     "Support": lambda row: row.support_email or "–",
@@ -285,7 +285,7 @@ def business(of: InsurerRow) -> None:
 
 def draw_insurer() -> None:
     frame.require("admin")
-    tables.back_link("insurers", "admin/partners.py", "All insurers")
+    tables.back_link("insurers", "admin/partners.py", "Back to the insurers")
     insurer = page_links.load_record("insurer", awaiting.get_insurer)
     with frame.header_with_buttons(
         words.plain(insurer.name),

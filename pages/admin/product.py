@@ -354,7 +354,7 @@ def history(product: ProductDetail) -> None:
 def draw() -> None:
     person = frame.require("operations")
     is_admin = person.has_role("admin")
-    tables.back_link("products", "admin/products.py", "All products")
+    tables.back_link("products", "admin/products.py", "Back to the products")
     product = page_links.load_record("product", product_list.get_product)
     with frame.header_with_buttons(
         f"{words.plain(product.name)} {words.badge('On sale' if product.active else 'Off')}",

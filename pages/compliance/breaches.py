@@ -138,7 +138,7 @@ def closing(row: BreachRow) -> Action:
 
 
 def buttons(row: BreachRow, person: Person) -> None:
-    with st.container(horizontal=True, gap="xsmall"):
+    if row.closed_at is None:
         judging(row).button("Judge the risk", icon="balance", type="primary" if row.risk is None else "secondary")
         if row.risk not in {None, "unlikely"} and row.commission_at is None:
             notifying(row).button("Commission notified", icon="outgoing_mail", type="primary")
@@ -146,7 +146,10 @@ def buttons(row: BreachRow, person: Person) -> None:
             telling(row).button("People told", icon="campaign")
         if row.risk and row.decided_by != person.id:
             closing(row).button("Close", icon="task_alt")
-    if row.risk and row.decided_by == person.id:
+
+
+def show_who_closes(row: BreachRow, person: Person) -> None:
+    if row.closed_at is None and row.risk and row.decided_by == person.id:
         st.caption(":material/lock: You judged the risk: somebody else closes it.")
 
 
@@ -166,14 +169,14 @@ def draw_breach() -> None:
     person = frame.require(ROLE)
     tables.back_link("breaches", "compliance/breaches.py", "Back to the breaches")
     row = record(breaches.get_breach, "breach")
-    frame.page_header(
+    with frame.header_with_buttons(
         f"{words.plain(row.title)} {words.badge(row.state)}",
         row.number if row.closed_at else f"{row.number}: whoever judges the risk cannot close it.",
         tab=f"{row.number} · Breach",
-    )
-    actions.run()
-    if row.closed_at is None:
+    ):
         buttons(row, person)
+    actions.run()
+    show_who_closes(row, person)
     with st.grid(2, min_column_width=320, gap="small"):
         with facts.card("**What happened**"):
             facts.line("From", words.moment(row.since_at))

@@ -117,14 +117,14 @@ def draw_complaint() -> None:
     frame.require(ROLE)
     tables.back_link("complaints", "compliance/complaints.py", "Back to the complaints")
     row = record(found, "complaint")
-    frame.page_header(
+    with frame.header_with_buttons(
         f"{row.number} {words.badge('Answered' if row.answered_at else 'Waiting')}{late_badge(row)}",
         f"A complaint about {CATEGORIES[row.category].lower()}.",
         tab=f"{row.number} · Complaint",
-    )
+    ):
+        if row.answered_at is None:
+            answering_complaint(row).button("Answer", icon="task_alt", type="primary")
     actions.run()
-    if row.answered_at is None:
-        answering_complaint(row).button("Answer", icon="task_alt", type="primary")
     with st.container(border=True):
         facts.grid(
             {

@@ -6,7 +6,7 @@ from core import clock
 from core.services.compliance import figures
 from core.services.compliance.figures import Figure
 from core.ui.frame import frame
-from core.ui.kit import actions, words
+from core.ui.kit import actions
 from core.ui.kit.actions import Action, Choice, Day, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
@@ -22,6 +22,19 @@ FIGURES: Table[Figure] = Table(
         "amount": columns.number("Amount", lambda row: row.amount),
         "from": columns.day("From", lambda row: row.effective_on),
         "source": columns.text("Source", lambda row: row.source, 340),
+    },
+)
+
+
+YEAR: Table[tuple[str, str, int]] = Table(
+    name="figures_of_year",
+    noun=("figure", "figures of a year"),
+    key=lambda row: f"{row[0]} {row[1]}",
+    narrow=("figure", "group", "number"),
+    columns={
+        "group": columns.text("Group", lambda row: row[0], 260),
+        "figure": columns.text("Figure", lambda row: row[1], 420),
+        "number": columns.number("Number", lambda row: row[2]),
     },
 )
 
@@ -50,7 +63,7 @@ _YEARS = 5
 def draw() -> None:
     frame.require(ROLE)
     with frame.header_with_buttons(
-        "Figures", "Days, hours and months that hold, each from a day on and with its source."
+        "Figures", "The days, hours and months of each rule, with the date from which they apply and their source."
     ):
         setting_figure().button("Set a figure", icon="tune")
     actions.run()
@@ -60,7 +73,4 @@ def draw() -> None:
     year = st.selectbox("Year", range(this_year, max(this_year - _YEARS, 2022), -1), width=160)
     counted = read(lambda session: figures.count_year(session, year))
     st.link_button("Download as CSV", f"/privacy-figures/{year}.csv", icon=":material/download:")
-    st.table(
-        [{"Group": group, "Figure": label, "Number": words.count(number)} for group, label, number in counted],
-        border="horizontal",
-    )
+    tables.draw_short(YEAR, counted)

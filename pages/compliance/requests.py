@@ -269,45 +269,49 @@ def draw_pack(row: RequestRow) -> None:
     )
 
 
-def draw_buttons(row: RequestRow, *, is_prepared: bool) -> None:
-    """Draw what can be done now; of an erasure that is prepared or too early, why nothing is."""
+def find_wait(row: RequestRow, *, is_prepared: bool) -> str | None:
+    """Return why the erasure of an open request cannot be prepared now; None where it can, and for other requests."""
+    if row.kind != "erasure" or not row.is_open:
+        return None
+    if row.identity_at is None:
+        return "**Prepare the erasure** once it is noted how the identity of the person was checked."
+    if is_prepared:
+        return "The erasure is prepared: somebody else of compliance carries it out, on its page below."
+    return None
+
+
+def draw_buttons(row: RequestRow, *, waits: bool) -> None:
+    """Draw what can be done now; an erasure that `waits` cannot be prepared."""
     if not row.is_open:
         return
-    waits = (
-        "**Prepare the erasure** once it is noted how the identity of the person was checked."
-        if row.identity_at is None
-        else "The erasure is prepared: somebody else of compliance carries it out, on its page below."
-        if is_prepared
-        else None
-    )
-    with st.container(horizontal=True, gap="xsmall"):
-        if row.state == "received":
-            acknowledging(row).button("Acknowledge", icon="mark_email_read", type="primary")
-        if row.identity_at is None:
-            identifying(row).button("Identity checked", icon="badge")
-        if row.extended_to is None:
-            extending(row).button("Take more time", icon="more_time")
-        if row.kind == "erasure":
-            erasing(row).button("Prepare the erasure", icon="auto_delete", disabled=waits is not None)
-        else:
-            answering(row).button("Answer", icon="task_alt")
-        refusing(row).button("Refuse", icon="block")
-    if row.kind == "erasure" and waits:
-        st.caption(f":material/lock: {waits}")
+    if row.state == "received":
+        acknowledging(row).button("Acknowledge", icon="mark_email_read", type="primary")
+    if row.identity_at is None:
+        identifying(row).button("Identity checked", icon="badge")
+    if row.extended_to is None:
+        extending(row).button("Take more time", icon="more_time")
+    if row.kind == "erasure":
+        erasing(row).button("Prepare the erasure", icon="auto_delete", disabled=waits)
+    else:
+        answering(row).button("Answer", icon="task_alt")
+    refusing(row).button("Refuse", icon="block")
 
 
 def draw_request() -> None:
     frame.require(ROLE)
     tables.back_link("data_requests", "compliance/requests.py", "Back to the requests")
     row = record(requests.get_request, "request")
-    frame.page_header(
+    found = read(lambda session: erasures.list_of_request(session, row.id))
+    waits = find_wait(row, is_prepared=any(each.state == "open" for each in found))
+    with frame.header_with_buttons(
         f"{row.number} {words.badge(STATES[row.state])}{late_badge(row)}",
         f"{KINDS[row.kind]}: what a person asks about their data at every distributor and in both modes.",
         tab=f"{row.number} · Data request",
-    )
+    ):
+        draw_buttons(row, waits=waits is not None)
     actions.run()
-    found = read(lambda session: erasures.list_of_request(session, row.id))
-    draw_buttons(row, is_prepared=any(each.state == "open" for each in found))
+    if waits:
+        st.caption(f":material/lock: {waits}")
     if row.kind == "erasure" and row.is_open:
         warn_of_open(row.customers, besides=row.id)
     with st.grid(2, min_column_width=320, gap="small"):

@@ -143,12 +143,11 @@ def taking_back(row: ErasureRow) -> Action:
 
 
 def buttons(row: ErasureRow, person: Person) -> None:
-    with st.container(horizontal=True, gap="xsmall"):
-        if row.prepared_by == person.id:
-            taking_back(row).button("Take it back", icon="undo")
-        else:
-            deciding(row).button("Carry it out", icon="delete_forever", type="primary")
-            refusing(row).button("Refuse", icon="block")
+    if row.prepared_by == person.id:
+        taking_back(row).button("Take it back", icon="undo")
+    else:
+        deciding(row).button("Carry it out", icon="delete_forever", type="primary")
+        refusing(row).button("Refuse", icon="block")
 
 
 def certificate(row: ErasureRow) -> None:
@@ -166,15 +165,16 @@ def draw_erasure() -> None:
     person = frame.require(ROLE)
     tables.back_link("erasures", "compliance/retention.py", "Back to retention")
     row = record(erasures.get_erasure, "erasure")
-    frame.page_header(
+    with frame.header_with_buttons(
         f"{row.number} {words.badge(STATES[row.state])}",
         "An erasure is prepared by one person and carried out by another; it cannot be undone.",
         tab=f"{row.number} · Erasure",
-    )
+    ):
+        if row.state == "open":
+            buttons(row, person)
     actions.run()
     if row.state == "open":
         warn_of_open(row.customers, besides=row.request_id)
-        buttons(row, person)
     with st.container(border=True):
         facts.grid(
             {

@@ -122,13 +122,11 @@ def sending_return(row: FilingRow, filing_id: UUID) -> Action:
 
 def buttons(row: FilingRow, person: Person) -> None:
     if row.id is None:
-        preparing_return(row.kind, row.period_ends_on).button("Prepared", icon="draw", type="primary")
+        preparing_return(row.kind, row.period_ends_on).button("Mark as prepared", icon="draw", type="primary")
     elif row.state == "prepared" and row.prepared_by != person.id:
-        checking_return(row.id).button("Checked", icon="fact_check", type="primary")
-    elif row.state == "prepared":
-        st.caption(":material/lock: You prepared it: somebody else checks it.")
+        checking_return(row.id).button("Mark as checked", icon="fact_check", type="primary")
     elif row.state == "checked":
-        sending_return(row, row.id).button("Sent", icon="outgoing_mail", type="primary")
+        sending_return(row, row.id).button("Mark as sent", icon="outgoing_mail", type="primary")
 
 
 def draw_filing() -> None:
@@ -139,13 +137,15 @@ def draw_filing() -> None:
     if row is None:
         st.error("The address names no return of the calendar.", icon=":material/link_off:")
         return
-    frame.page_header(
+    with frame.header_with_buttons(
         f"{row.label} to {words.day(row.period_ends_on)} {words.badge(STATES[row.state])}{late_badge(row)}",
         "Whoever prepares a return cannot check it.",
         tab=f"{row.label} · Return",
-    )
+    ):
+        buttons(row, person)
     actions.run()
-    buttons(row, person)
+    if row.state == "prepared" and row.prepared_by == person.id:
+        st.caption(":material/lock: You prepared it: somebody else checks it.")
     with st.container(border=True):
         facts.grid(
             {

@@ -41,7 +41,7 @@ def preparing(found: Sequence[Balance]) -> Action:
         title="Prepare a payout",
         icon="payments",
         says=f"**{words.naira(total)}** to {len(found)} {'party' if len(found) == 1 else 'parties'}, each all that is"
-        " due until its newest statement. Somebody else of finance approves it, and only then there is a bank file.",
+        " due up to its newest statement. Somebody else of finance approves it, and only then there is a bank file.",
         confirm="Prepare the payout",
         work=lambda session, _, by: payment_reading.prepare(session, chosen, by=by),
         done="The payout is prepared: somebody else of finance approves it.",
@@ -325,7 +325,7 @@ def show_who_acts(row: PaymentRow, person: Person) -> None:
     waits = {
         PaymentState.PREPARED: "approves its payout",
         PaymentState.APPROVED: "notes what the bank says of it",
-        PaymentState.CONFIRMED: "notes it where the bank returns it",
+        PaymentState.CONFIRMED: "notes it if the bank returns it",
     }
     if row.direction == "out" and row.prepared_by == person.id and row.state in waits:
         st.caption(f"You prepared this payment: somebody else of finance {waits[PaymentState(row.state)]}.")

@@ -206,11 +206,10 @@ def people(row: BatchRow, superseded: str | None, *, is_lapsed: bool) -> None:
         )
     if superseded:
         st.warning(f"{superseded}.", icon=":material/block:")
-        st.code(f"SHA-256 {row.sha256}", language=None)
     elif row.sha256 and not is_lapsed:
-        st.link_button("Bank file, CSV", f"/payouts/{row.id}.csv", icon=":material/account_balance:")
-        st.code(f"SHA-256 {row.sha256}", language=None)
-        st.caption("It has the whole account numbers: each opening of it is in the audit log.")
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.link_button("Bank file, CSV", f"/payouts/{row.id}.csv", icon=":material/account_balance:")
+            st.caption("It has the whole account numbers: each opening of it is in the audit log.", width="content")
 
 
 def draw() -> None:
@@ -240,3 +239,5 @@ def draw() -> None:
     total = words.naira(sum(each.net_minor for each in rows))
     st.markdown(f"{OF_BATCH.count_text(len(rows))} · {total}")
     tables.draw_held(OF_BATCH, rows)
+    if row.sha256 and (superseded or not is_lapsed):
+        st.caption(f"SHA-256 of the bank file {row.sha256}")

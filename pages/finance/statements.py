@@ -201,7 +201,7 @@ def receiving(balance: Balance) -> Action:
     return action(
         title=f"Payment received from {words.plain(balance.name)}",
         icon="move_to_inbox",
-        says=f"It owes **{words.naira(-balance.amount_minor)}** until its newest statement.",
+        says=f"It owes **{words.naira(-balance.amount_minor)}** up to its newest statement.",
         fields=[Naira("amount", "Amount in naira", value=money.to_wire(-balance.amount_minor)), *bank_answer()],
         confirm="Note the payment",
         work=lambda session, typed, by: transitions.receive(session, balance.party, typed, by=by),
@@ -363,7 +363,7 @@ def payments(row: StatementRow, person: Person) -> None:
         found = payouts.list_of_statement(session, row.id)
     if balance.newest and balance.newest.statement_id == row.id and balance.amount_minor:
         owed = "by the platform" if balance.amount_minor > 0 else "to the platform"
-        st.markdown(f"**{words.naira(abs(balance.amount_minor))}** is due {owed}, with what was carried.")
+        st.markdown(f"**{words.naira(abs(balance.amount_minor))}** is due {owed}, with what was carried forward.")
         if hindrance is None:
             paying(balance).button("Pay it out")
         elif balance.amount_minor < 0 and not balance.hindrance:

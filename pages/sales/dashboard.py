@@ -172,7 +172,8 @@ def draw_movers(now: Breakdown, before: Breakdown, compared: Comparison) -> None
 def _draw_moved(dimension: Dimension, movers: list[Mover]) -> None:
     risen = [mover for mover in movers if mover.change_minor > 0][:_EACH_WAY]
     fallen = [mover for mover in movers if mover.change_minor < 0][-_EACH_WAY:]
-    with st.container(gap="xsmall"):
+    with st.container(gap="xxsmall"):
+        st.caption(PLURALS[dimension].capitalize())
         if risen or fallen:
             tables.draw_short(_moved_table(dimension), [*risen, *fallen])
         else:

@@ -97,7 +97,7 @@ def test_what_ends_below_an_open_dialog_is_said_beside_it(visit: Visit, desk: De
     person = col(Staff.id) == desk.people["compliance"]
     with desk.store.writing(Scope.system()) as session:
         session.change(Staff, person, roles=["finance"])
-    assert_refused("Your account does not have this: it needs the role compliance.")
+    assert_refused("You may not do this: it needs the role compliance.")
     with desk.store.writing(Scope.system()) as session:
         session.change(Staff, person, roles=["compliance"])
     other = page.context.new_page()

@@ -11,6 +11,7 @@ import xlsxwriter
 from alembic import command
 
 from core import clock, money
+from core.desk import closing
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge
 from core.services.audit import log as audit
 from core.services.finance import adjustments, parties
@@ -618,6 +619,12 @@ def test_a_newer_file_of_the_same_party_and_month_counts_and_keeps_what_was_said
     assert (old.is_superseded, old.unexplained, old.verdict) == (True, 0, "A newer file counts")
     assert (new.is_superseded, new.verdict) == (False, f"{new.unexplained} not explained")
     assert new.unexplained == sum(row.state == "Open" for row in after.values()) == new.differences - 2
+    # Whoever closes the month looks at what a newer file does not have, whoever made that file.
+    replaced = next(check for check in finance.read(closing.run, SEPTEMBER) if check.key == "replaced")
+    assert replaced.rows == (
+        f"{old.party}: 1 difference, -₦20.00, of {old.file_name} of Funmi is not in {new.file_name} of Wale",
+    )
+    assert not replaced.is_blocking
     stale = finance.read(reconciliations.get_difference, before["THEIRS/1"].id)
     assert differences.list_allowed(stale, finance.people["funmi"]) == []
     with pytest.raises(StateForbids, match="newer file"):

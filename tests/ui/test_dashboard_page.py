@@ -447,6 +447,10 @@ def test_what_moved_lists_rises_then_falls_and_a_row_narrows_the_page(sold: Stor
             breakdowns.compute_breakdown(session, each, SalesFilter(), names) for each in (window, window.previous)
         )
     movers = breakdowns.list_movers(now, before, "provider")
+    # On a narrow list the headings are not seen.
+    assert [each.value for each in at.caption if each.value in {"Insurers", "Products", "Distributors"}] == [
+        *("Insurers", "Products", "Distributors")
+    ]
     table = next(table for table in lists(at) if "Insurer" in table)
     assert table["Insurer"].iloc[0] == movers[0].name
     assert table["Insurer"].iloc[-1] == movers[-1].name
@@ -495,6 +499,7 @@ def test_a_day_that_gave_back_more_than_it_sold_reaches_below_the_axis() -> None
     low, high = figure["layout"]["yaxis"]["range"]
     assert (low <= -250, high >= 500, low <= min(figure["layout"]["yaxis"]["tickvals"]) < 0) == (True, True, True)
     assert figure["layout"]["barmode"] == "relative"
+    assert figure["layout"]["legend"]["maxheight"] == 0.9, "it is scrolled in half a chart otherwise"
 
 
 def test_operations_set_a_target_and_finance_only_sees_it(store: Store, screen: Screen, partner: Partner) -> None:

@@ -15,7 +15,7 @@ from core.services.people.staff import Person
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Staff
 from core.ui.frame import menu
-from core.ui.kit import actions
+from core.ui.kit import actions, words
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.services.selling import sell
@@ -215,18 +215,20 @@ def test_complaints_and_returns_are_kept_on_their_screens(
     at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=first.key)
     assert f":red-badge[{late}]" in at.title[0].value
     at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=first.key)
-    fill(press(at, "Prepared"))
-    assert "Checked" not in labels(at), "who prepared it does not check it"
+    fill(press(at, "Mark as prepared"))
+    assert f"Kind: {words.title(first.kind)} · Period ends on: {words.day(first.period_ends_on)}" in texts(at)
+    assert "Mark as checked" not in labels(at), "who prepared it does not check it"
     at = open_page(screen, "compliance/returns.py#filing", people["dayo"], id=first.key)
-    fill(press(at, "Checked"))
-    fill(press(at, "Sent"), reference="NAICOM/7")
+    fill(press(at, "Mark as checked"))
+    fill(press(at, "Mark as sent"), reference="NAICOM/7")
     assert "NAICOM/7" in [str(text.value) for text in at.text]
 
 
 def test_a_figure_on_a_telephone_is_its_name_and_amount_alone(people: dict[str, Person], screen: Screen) -> None:
-    table, *_ = (
+    table, year = (
         payload for payload in sent(open_page(screen, "compliance/figures.py", people["cora"])) if "rows" in payload
     )
+    assert [head["label"] for head in year["columns"] if "right" in head["classes"]] == ["Number"]
     assert {head["label"]: head["classes"].split()[0] for head in table["columns"]} == {
         "Figure": "first",
         "Amount": "corner",

@@ -106,7 +106,7 @@ def require(*roles: str) -> Person:
     if roles and not person.has_role(*roles):
         needed = " or ".join(roles)
         with st.container(key=_REFUSED):
-            st.error(f"Your account does not have this: it needs the role {needed}.", icon=":material/block:")
+            st.error(f"You may not do this: it needs the role {needed}.", icon=":material/block:")
         st.stop()
     return person
 

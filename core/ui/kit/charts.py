@@ -337,6 +337,8 @@ def _place_legend(below: int) -> dict[str, Any]:
         "yref": "container",
         "y": 0,
         "yanchor": "bottom",
+        # All its rows, also where a telephone has one column of them: half a chart would be scrolled in itself.
+        "maxheight": 0.9,
         "traceorder": "normal",
     }
 

@@ -31,7 +31,7 @@ _TITLES: Final = {
 }
 _OPTIONS: Final = frozenset(
     {"premium_frequency", "stock_taking_interval", "benefit_coverage", "nature_of_stock"}
-    | {"method", "state", "answer", "field", "fields", "roles"}
+    | {"method", "state", "answer", "field", "fields", "roles", "kind", "category", "record_class"}
 )
 
 
@@ -205,7 +205,7 @@ def _format_value(name: str, value: object) -> str:
         return "; ".join(_format_value(name, part) for part in value)
     if isinstance(value, str) and name.rpartition("_")[2] in _MONEY and _AMOUNT.fullmatch(value):
         return words.naira_of(value)
-    if isinstance(value, str) and ("date" in name or name == "dob") and _DAY.fullmatch(value):
+    if isinstance(value, str) and ("date" in name or name == "dob" or name.endswith("_on")) and _DAY.fullmatch(value):
         return words.day(value)
     return words.title(value) if isinstance(value, str) and name in _OPTIONS else _text(value)
 

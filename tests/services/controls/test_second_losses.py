@@ -12,12 +12,14 @@ from core import clock
 from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed
 from core.services.claims.review import review as claim_review
-from core.services.claims.review.coverage_checks import CoverageCheck
+from core.services.claims.review.coverage_checks import CHECK_KEYS, CoverageCheck
+from core.services.claims.workflow import moves as claim_moves
 from core.store.access import Scope
-from core.store.schema.tables import ClaimPayment, Policy
+from core.store.schema.tables import ClaimPayment, Policy, UploadedFile
 from tests.planting import find_faults
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
+from tests.services.races import run_while_open
 
 pytestmark = pytest.mark.frozen_at(NOON)
 
@@ -139,18 +141,36 @@ def test_the_same_paper_on_another_policy_is_approved_by_somebody_else(office: O
     bill = {"repair_receipt": "https://x.example/bill-of-the-workshop.pdf"}
     first = paid(office, **bill)
     second = damaged(office, office.lodge(incident_date="2026-11-10"), "Cracked screen")
-    with office.store.writing(Scope.system()) as session:
-        # The paper of the first, sent anew with the second.
-        values = {"sent_sha256": "0" * 64}
-        for claim_id in (first, second):
-            session.execute(
-                sa.text("UPDATE uploaded_file SET sent_sha256 = :sent_sha256 WHERE claim_id = :claim"),
-                {**values, "claim": claim_id.hex if office.store.is_sqlite else str(claim_id)},
-            )
+    send_one_paper(office, first, second)
     assert no_other(office, second).passed is False
     with pytest.raises(NotAllowed, match=f"other than who approved {reference(first)}, which has the same document"):
         approve(office, second, by="sade")
     approve(office, second, by="root")
+
+
+def send_one_paper(office: Office, *claims: UUID) -> None:
+    """The paper of the first, sent anew with the others."""
+    with office.store.writing(Scope.system()) as session:
+        sent = sa.update(UploadedFile).where(col(UploadedFile.claim_id).in_(claims)).values(sent_sha256="0" * 64)
+        session.execute(sent.execution_options(synchronize_session=False))
+
+
+@pytest.mark.both_databases
+def test_one_person_does_not_approve_the_same_paper_of_two_policies_at_one_instant(office: Office) -> None:
+    """Of two tabs neither sees the approval of the other before it is committed."""
+    first, second = (damaged(office, office.lodge(incident_date="2026-11-10"), "Cracked screen") for _ in range(2))
+    send_one_paper(office, first, second)
+    reasons = dict.fromkeys(CHECK_KEYS, "Seen, and accepted")
+    seen: dict[str, Any] = {"version": office.claim(first).version, "reasons": reasons}
+    refusal = run_while_open(
+        office.store,
+        DESK,
+        lambda session: claim_moves.move_claim(
+            session, first, to="Approved", person=office.people["sade"], amount="60000", **seen
+        ),
+        lambda: approve(office, second, by="sade"),
+    )
+    assert f"an approver other than who approved {reference(first)}, which has the same document" in str(refusal)
 
 
 @pytest.mark.both_databases

@@ -164,9 +164,12 @@ def describe_backdated(person: Person, minor: int, most_minor: int | None) -> st
 
 
 def wait_for_authority(session: ScopedSession, transition: ClaimTransition, person: Person) -> None:
-    """Wait for whoever decides under a limit at this instant: what both approve counts together (contract K5)."""
+    """Wait for whoever approves, or decides under a limit, at this instant (contract K5).
+
+    What both approve counts together, and neither approves the second of two claims for one loss unseen.
+    """
     is_limited = person.claim_limit_minor is not None and not person.has_role("supervisor")
-    if is_limited and AUTHORITY in transition.needs:
+    if (is_limited and AUTHORITY in transition.needs) or claim_states.OTHER_APPROVER in transition.needs:
         session.next_in_transaction("claims decided under a limit")
 
 

@@ -27,7 +27,7 @@ from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, Column, c
 from core.services.lists.windows import Window
 from core.services.people.staff import Person, join_names
 from core.services.people.transfers import reference_key
-from core.states.finance import UNEXPLAINED, DifferenceState
+from core.states.finance import ENDED, UNEXPLAINED, DifferenceState
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import Difference, FileMapping, Provider, Reconciliation
@@ -444,6 +444,30 @@ def _list_explained(session: ScopedSession, row: Reconciliation) -> Mapping[_Sig
         col(Difference.reconciliation_id) == newest.scalar_subquery(), col(Difference.state).in_(_STILL_EXPLAINED)
     )
     return {_sign_of(each): each for each in session.execute(query).scalars()}
+
+
+def list_replaced(session: ScopedSession, month: date) -> Iterator[str]:
+    """Describe the differences of a month that nobody settled and that a newer file of the party does not have.
+
+    A file is what somebody uploads: the one that took the place of another may leave out what was found in that.
+    """
+    made = list_reconciliations(session, month=month)
+    newest = {row.provider_id: row for row in reversed(made)}
+    kept = {party: {_sign_of(each) for each in _load_differences(session, row.id)} for party, row in newest.items()}
+    for row in made:
+        last = newest[row.provider_id]
+        open_ones = [each for each in _load_differences(session, row.id) if each.state not in ENDED]
+        lost = [each.difference_minor for each in open_ones if _sign_of(each) not in kept[row.provider_id]]
+        if lost:
+            number = f"{len(lost):,} {'difference' if len(lost) == 1 else 'differences'}, {format_naira(sum(lost))},"
+            verb = "is" if len(lost) == 1 else "are"
+            files = f"of {row.file_name} of {row.maker} {verb} not in {last.file_name} of {last.maker}"
+            yield f"{row.party}: {number} {files}"
+
+
+def _load_differences(session: ScopedSession, reconciliation_id: UUID) -> Sequence[Difference]:
+    query = sa.select(Difference).where(col(Difference.reconciliation_id) == reconciliation_id)
+    return session.execute(query).scalars().all()
 
 
 def _sign_of(row: Difference) -> _Sign:
