@@ -186,7 +186,9 @@ def draw_check(found: Check, month: date) -> None:
         st.markdown(f":material/remove: {words.plain(found.name)}: {words.plain(found.unproved)}")
         return
     if not number:
-        st.markdown(f":green[:material/check_circle:] {words.plain(found.name)}")
+        # A line that is only looked at is named by what it would list.
+        none = "" if found.is_blocking else ": none"
+        st.markdown(f":green[:material/check_circle:] {words.plain(found.name)}{none}")
         return
     icon = ":material/block:" if found.is_blocking else ":material/visibility:"
     kind = "still open" if found.is_blocking else "to look at"
@@ -217,7 +219,8 @@ def check_list(month: date) -> None:
     st.fragment(_check_store, run_every=_EVERY if run.is_running else None)(run, month)
     with st.skeleton(height=200), reading(frame.scope()) as session:
         found = closing.run(session, month)
-    for each in found:
+    # What is left to do before what is done.
+    for each in sorted(found, key=lambda each: (not each.stands_against, not each.rows, not each.unproved)):
         draw_check(each, month)
 
 

@@ -37,6 +37,8 @@ def test_the_log_is_narrowed_by_its_address(screen: Screen, store: Store, entry_
     assert lists(at)[0]["Facts"][0] == "Price 1.00 → 2.00 · New *bold*"
     at.selectbox(key="kind").set_value("product").run()
     assert list(lists(at)[0]["Who"]) == ["ada@coverdesk.example"]
+    field = at.text_input(key="id")
+    assert (field.label, field.proto.label_visibility.value) == ("Id of the record", 0), "its label is seen"
     at.text_input(key="q").set_value("nothing like it").run()
     assert "No entry matches" in texts(at)
     press(at, "Show all entries")

@@ -39,6 +39,15 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     assert "October 2026 is being closed: somebody else of finance closes it." in texts(at)
     assert "Close the month" not in labels(at)
     assert any("Every statement is approved" in each.label for each in at.expander)
+    shown = [str(getattr(node, "label", "") or getattr(node, "value", "")) for node in at.main]
+    left = [place for place, text in enumerate(shown) if text.endswith("still open")]
+    met = [
+        place
+        for place, text in enumerate(shown)
+        if ":green[" in text and "**" not in text and "whole store" not in text
+    ]
+    assert max(left) < min(met), "what stands against it comes first"
+    assert ":green[:material/check_circle:] Adjustments by hand: none" in [each.value for each in at.markdown]
     at = press(open_page(screen, finance, "femi"), "Close the month")
     assert "It cannot be closed yet: " in texts(at), "before it is tried"
     assert "Look at these, and write what you found: Insurers and banks whose file was not reconciled" in texts(at)

@@ -44,6 +44,7 @@ class AuditFilter(Filter, on=(AuditEntry,)):
             placeholder="Any text of an entry",
             longest=100,
             searches=True,
+            place="search",
         )
     )
     who: tuple[str, ...] = of(
@@ -67,12 +68,10 @@ class AuditFilter(Filter, on=(AuditEntry,)):
     kind: str | None = of(Text(label="Kind of record", address="kind", help="Such as policy, claim or product."))
     id: str | None = of(
         Text(
-            label="Its id",
+            label="Id of the record",
             address="id",
             help="The id of the record.",
-            placeholder="As the table shows it",
             longest=100,
-            searches=True,
         )
     )
     created: Span = of(Days(column="created_at", address="from to"))
