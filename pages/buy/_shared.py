@@ -125,7 +125,7 @@ class Checkout:
 
 @dataclass(frozen=True, kw_only=True)
 class _Reviewed:
-    """The request and offer under review; if figures, rates or mode change, the sale returns to the details."""
+    """The request and offer under review; if figures or mode change, the sale returns to the details."""
 
     checkout: Checkout
     request: Any
@@ -137,7 +137,7 @@ def run_checkout(checkout: Checkout) -> None:
     # Idempotency token of a filled form: it sells once, however often the page reruns.
     st.session_state.setdefault(f"{checkout.key}.token", ids.new_token())
     reviewed: _Reviewed | None = st.session_state.get(f"{checkout.key}.reviewed")
-    if reviewed is None or reviewed.checkout != checkout:
+    if reviewed is None or replace(reviewed.checkout, product=checkout.product) != checkout:
         _details(checkout)
     else:
         _review(checkout, reviewed)
@@ -180,8 +180,8 @@ def _judge(checkout: Checkout, typed: Mapping[str, Any]) -> None:
     st.session_state[f"{checkout.key}.reviewed"] = reviewed
 
 
-def _review(checkout: Checkout, reviewed: _Reviewed) -> None:
-    counter = checkout.counter
+def _review(checkout: Checkout, shown: _Reviewed) -> None:
+    counter, reviewed = checkout.counter, _offer_again(checkout, shown)
     sale_drafts.settle(checkout.key, counter.person, sale_drafts.get_held(checkout.form, counter))
     st.subheader("Review", anchor=False)
     grid = st.grid(2, min_column_width=340, gap="medium")
@@ -192,12 +192,29 @@ def _review(checkout: Checkout, reviewed: _Reviewed) -> None:
         kind = "A live sale" if checkout.counter.is_live else "A test sale: nobody is covered by it"
         st.caption(f"{_term(reviewed.offer)} {kind}.")
         total = words.naira_of(reviewed.offer.price.total)
+        if reviewed.offer != shown.offer:
+            is_repriced = reviewed.offer.price.total != shown.offer.price.total
+            changed = f"price has changed to {words.plain(total)}" if is_repriced else "days of cover are others now"
+            st.warning(f"The {changed}: look again.", icon=":material/price_change:")
         confirmed = st.button(f"Confirm and buy for {total}", type="primary", width="stretch")
         if st.button("Change the details", width="stretch"):
             _back(checkout)
             st.rerun()
-        if confirmed:
+        if confirmed and reviewed.offer == shown.offer:
             _confirm(checkout, reviewed)
+
+
+def _offer_again(checkout: Checkout, shown: _Reviewed) -> _Reviewed:
+    """Return what is under review at the rates and on the day of now; who looks at it long may see others."""
+    try:
+        found = offer(checkout.cover, shown.request, checkout.product.rates)
+    except InvalidInput as error:
+        forms.blame(checkout.form, error.faults)
+        _back(checkout)
+        st.rerun()
+    reviewed = replace(shown, checkout=checkout, offer=found)
+    st.session_state[f"{checkout.key}.reviewed"] = reviewed
+    return reviewed
 
 
 def _confirm(checkout: Checkout, reviewed: _Reviewed) -> None:

@@ -1,8 +1,9 @@
 """The Buy screen: any cover by the form of its endpoint, its price while the form fills, and one sale of it."""
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
+from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
@@ -18,7 +19,7 @@ from core.services.catalogue import products
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
-from core.store.schema.tables import Mail, Policy, ProductBlock, Purchase, SaleDraft, Staff
+from core.store.schema.tables import Mail, Policy, ProductBlock, ProductVersion, Purchase, SaleDraft, Staff
 from core.ui.buying import prices, sale_drafts
 from core.ui.forms import forms, questions
 from core.ui.forms.questions import Kind
@@ -209,6 +210,36 @@ def test_a_sale_gives_a_receipt_and_a_live_policy(page: AppTest, store: Store) -
     with store.reading(Scope.system()) as session:
         assert there["id"] == str(session.execute(sa.select(Purchase.id)).scalar_one())
     assert texts(at.run()) == shown, "a reload shows it again"
+
+
+def test_a_price_that_changes_while_the_form_is_open_is_reviewed_anew_and_then_sold(
+    page: AppTest, store: Store
+) -> None:
+    at = press(fill(page, insurer_a.THIRD_PARTY), "Review")
+    product_id = UUID(str(fields.build_example(insurer_a.THIRD_PARTY.request)["product_id"]))
+    with store.writing(Scope.system()) as session:
+        row = session.execute(sa.select(ProductVersion).where(ProductVersion.product_id == product_id)).scalar_one()
+        dearer = {"id": ids.new(), "effective_at": clock.now() + timedelta(hours=1), "price_minor": 2_000_000}
+        session.insert(ProductVersion(**{**row.model_dump(), **dearer}))
+    with clock.freeze(clock.now() + timedelta(hours=2)):
+        at = press(at, "Confirm and buy for ₦15,000.00")
+        assert "The price has changed to ₦20,000.00: look again." in texts(at).replace("\\", "")
+        assert sold(store) == []
+        assert metrics(at)["To pay"] == "₦20,000.00"
+        follow(press(at, "Confirm and buy for ₦20,000.00"))
+    assert sold(store) == [(True, 2_000_000, "desk")]
+
+
+def test_a_sale_that_is_confirmed_on_another_day_than_reviewed_shows_its_days_first(
+    page: AppTest, store: Store
+) -> None:
+    at = press(fill(page, insurer_a.THIRD_PARTY), "Review")
+    with clock.freeze(clock.now() + timedelta(days=1)):
+        at = press(at, "Confirm and buy for ₦15,000.00")
+        assert "The days of cover are others now: look again." in texts(at)
+        assert sold(store) == []
+        follow(press(at, "Confirm and buy for ₦15,000.00"))
+    assert sold(store) == [(True, 1_500_000, "desk")]
 
 
 def test_a_press_of_review_is_not_lost_when_what_was_typed_before_runs_the_page_again(

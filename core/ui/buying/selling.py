@@ -40,7 +40,7 @@ def show(person: Person) -> None:
 def choice(
     label: str, options: Sequence[Option], key: str, name: Callable[[Option], str], *, locked: bool = False
 ) -> Option | None:
-    """Draw a pick list with nothing chosen, unless there is one option only."""
+    """Draw a pick list with nothing chosen, unless there is one option only; returns the option as it is now."""
     if len(options) == 1:
         st.session_state[key] = options[0]
     chosen: Option | None = st.selectbox(
@@ -53,7 +53,8 @@ def choice(
         bind="query-params",
         disabled=locked,
     )
-    return chosen
+    # The list keeps what was chosen as it was then, such as a product with the rates of that day.
+    return next((option for option in options if chosen is not None and name(option) == name(chosen)), None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,7 +121,7 @@ def sell(cover: Cover[Any], request: Request, counter: Counter, *, token: str, e
     try:
         answer = transact(counter.scope, work)
     except KeyReused:
-        raise StateForbids("This form was sold already, with other figures. Look for it under Purchases.") from None
+        raise StateForbids("This form was sold already, with other figures. Look for it under Purchases") from None
     return Receipt(**json.loads(answer.body))
 
 
@@ -130,7 +131,7 @@ def _sold(
     sale = buying.sell(session, cover, request, counter.seller)
     if sale.price.total != expected:
         raise StateForbids(
-            f"The price has changed to {money.format_naira(money.to_minor(sale.price.total))}: review it again."
+            f"The price has changed to {money.format_naira(money.to_minor(sale.price.total))}: look again"
         )
     receipt = Receipt(policy_id=str(sale.policy_id), purchase_id=str(sale.purchase_id))
     return WireResponse(201, json.dumps(asdict(receipt)).encode())

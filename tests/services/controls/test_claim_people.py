@@ -23,8 +23,9 @@ from core.services.claims.workflow import moves as claim_moves
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people import staff
+from core.services.selling import endorsing
 from core.store.access import Scope
-from core.store.schema.tables import StaffDetail
+from core.store.schema.tables import Policy, StaffDetail
 from tests import papers
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
@@ -102,6 +103,26 @@ def test_nobody_decides_on_a_claim_that_has_their_own_mail_phone_or_account(offi
     for statement in (sa.update(StaffDetail).values(account_key=None, phone_number="1"), sa.delete(StaffDetail)):
         with pytest.raises(sa.exc.DBAPIError), office.store.writing(Scope.system()) as session:
             session.execute(statement)
+
+
+@pytest.mark.parametrize("is_endorsed", [False, True], ids=["by the policy", "endorsed away"])
+def test_a_claim_on_a_policy_with_ones_own_contact_is_ones_own(office: Office, *, is_endorsed: bool) -> None:
+    """The customer's phone is that of the latest sale, or of an endorsement; the policy was bought with another."""
+    details(office, "bola", phone_number="08035550199")
+    with office.store.writing(DESK) as session:
+        sold = session.get_one(Policy, office.desk.sale.policy_id)
+        sold.phone, sold.submitted = "08035550199", {**sold.submitted, "phone_number": "08035550199"}
+    if is_endorsed:
+        how: dict[str, Any] = {"reason": "Another number", "requested_by": "The customer", "expected_version": 1}
+        with office.store.writing(DESK) as session:
+            policy = office.desk.sale.policy_id
+            changed = {"phone_number": "08035550188"}
+            endorsing.endorse(session, policy, changed, effective_on=clock.today(), by=office.people["funmi"], **how)
+    claim_id = office.lodge_again(**KNOWN)
+    with pytest.raises(NotAllowed, match="has your e-mail, phone or account"):
+        office.move(claim_id, "Approved", by="bola", amount="75000")
+    assert "The customer, claimant or payee is of this desk: bola" in review(office, claim_id).fraud_flags
+    office.move(claim_id, "Approved", by="sade", amount="75000")
 
 
 @pytest.mark.both_databases

@@ -73,6 +73,10 @@ _CLAIMS = {
 _REFUNDS = {
     acts.sell: 1,
     money_acts.cancel: 2,
+    money_acts.decline: 1,
+    money_acts.endorse: 1,
+    money_acts.send_exits: 1,
+    money_acts.confirm_exits: 2,
     money_acts.approve_note: 4,
     money_acts.pay_note: 5,
     money_acts.return_note: 3,

@@ -15,9 +15,10 @@ from core.services.people import four_eyes
 from core.services.people.four_eyes import Parties
 from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
+from core.services.policies import policies
 from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimEvent, Customer, Staff, StaffDetail
+from core.store.schema.tables import Claim, ClaimEvent, Customer, Policy, Staff, StaffDetail
 
 _CLAIM_ROLES = frozenset({*CLAIMS_ROLES, "admin"})
 
@@ -57,12 +58,11 @@ def get_names(session: ScopedSession, ids: Collection[UUID | None]) -> Mapping[U
 
 
 def load_parties(session: ScopedSession, claim: Claim) -> Parties:
-    """Return the people of a claim."""
-    customer = session.get_one(Customer, claim.customer_id)
-    phones = {claim.claim_owner_phone_number, customer.phone_number}
+    """Return the people of a claim: its claimant and payee, and the customer and holder of its policy."""
+    holders = policies.load_holders(session, session.get_one(Policy, claim.policy_id))
     return Parties(
-        emails=frozenset({claim.claim_owner_email.lower(), customer.email.lower()} - {""}),
-        phones=frozenset(phone for phone in phones if phone),
+        emails=frozenset({claim.claim_owner_email.lower(), *holders.emails} - {""}),
+        phones=frozenset(filter(None, (claim.claim_owner_phone_number, *holders.phones))),
         account_keys=frozenset(filter(None, (claim.account_key,))),
     )
 

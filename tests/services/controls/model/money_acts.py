@@ -1,12 +1,18 @@
 """Acts on money beside claims: refunds, corrections, statements, payouts, files, accounts, rates."""
 
 from datetime import date, timedelta
+from decimal import Decimal
 from random import Random
 from typing import Any, Final
 
+import sqlalchemy as sa
+from sqlmodel import col
+
 from core import clock, ids
 from core.desk import closing
+from core.dispatch import loan_books as worker
 from core.services.catalogue import rate_changes, share_changes
+from core.services.files.links import Owner
 from core.services.finance import adjustments, agreements, tax_rates
 from core.services.finance.credit_notes import deciding
 from core.services.finance.payments import balances, payouts, transitions
@@ -14,7 +20,10 @@ from core.services.finance.reconciling import differences, reconciliations
 from core.services.finance.statements import statements
 from core.services.people import accounts, role_grants, staff
 from core.services.policies import changes
-from core.store.schema.tables import Staff
+from core.services.selling import endorsing
+from core.services.selling.loan_books import books
+from core.services.selling.loan_books.books import Expected, Uploader
+from core.store.schema.tables import Policy, Staff
 from tests.services.controls.model.acts import ACCOUNTS, Idle, acting, anybody, as_id, naira, reference
 from tests.services.controls.model.office import PASSWORD, SYSTEM, Office
 from tests.services.sign_in_links import ticket_of
@@ -40,6 +49,69 @@ def cancel(office: Office, dice: Random) -> None:
     given: dict[str, Any] = {"reason": "Sold the car", "by_insurer": dice.random() < 0.5}
     with acting(office, anybody(office, dice, "wale", "root", "second")) as (session, person):
         changes.cancel(session, as_id(policy.id), actor=person.actor, expected_version=policy.version, **given)
+
+
+def decline(office: Office, dice: Random) -> None:
+    """Somebody says that the insurer does not want a policy that waits for it: everything goes back."""
+    query = "SELECT id, version FROM policy WHERE NOT activated AND cancelled_at IS NULL ORDER BY created_at, id"
+    policy = _pick(office, dice, query)
+    with acting(office, anybody(office, dice, "wale", "root", "second")) as (session, person):
+        given: dict[str, Any] = {"reason": "Not wanted", "expected_version": policy.version}
+        changes.decline(session, as_id(policy.id), actor=person.actor, **given)
+
+
+def endorse(office: Office, dice: Random) -> None:
+    """The holder of a policy gets another name, e-mail or phone."""
+    policy = _pick(office, dice, "SELECT id, version FROM policy WHERE activated ORDER BY created_at, id")
+    changed = dice.choice(
+        (
+            {"first_name": "Ama", "last_name": "Friend"},
+            {"email": dice.choice(("wale@x.example", "friend@x.example", "funmi@x.example"))},
+            {"phone_number": "08069999999"},
+        )
+    )
+    how: dict[str, Any] = {"reason": "As asked", "requested_by": "The customer", "expected_version": policy.version}
+    day = clock.to_lagos_day(office.now - timedelta(days=dice.choice((0, 0, 3))))
+    with acting(office, anybody(office, dice, "wale", "root", "second")) as (session, person):
+        endorsing.endorse(session, as_id(policy.id), changed, effective_on=day, by=person, **how)
+
+
+def send_exits(office: Office, dice: Random) -> None:
+    """A lender's file, by its key or at the desk, says that a loan is over since a day, perhaps of long ago."""
+    running = office.read(
+        "SELECT id FROM policy WHERE cancelled_at IS NULL AND id NOT IN (SELECT policy_id FROM claim) ORDER BY id"
+    )
+    unclaimed = {as_id(row.id) for row in running}
+    loans = [each for each in office.sold if each.is_loan and each.number]
+    loans = [each for each in loans if each.id in unclaimed or dice.random() < 0.2]
+    if not loans:
+        raise Idle
+    sold, day = dice.choice(loans), office.today(-dice.choice((0, 5, 30, 70)))
+    office.what = f"of {sold.id.hex} as of {day}"
+    content = f"policy_number,exit_date,exit_reason\n{sold.number},{day},settled_early\n".encode()
+    with acting(office, anybody(office, dice, "wale", "root", "sade")) as (session, person):
+        owner = Owner(distributor_id=office.partner.id, is_live=True)
+        uploader = Uploader(owner=owner, actor=person.actor, staff_id=person.id)
+        if dice.random() < 0.4:
+            uploader = Uploader(owner=owner, actor=f"key {ids.new()}")
+        product = session.execute(sa.select(col(Policy.product_id)).where(col(Policy.id) == sold.id)).scalar_one()
+        typed = {"kind": "exits", "product_id": str(product), "month": office.today()[:7]}
+        books.upload(session, typed, "exits.csv", content + b"\n" * dice.randrange(9), uploader)
+    worker.work(office.store)
+
+
+def confirm_exits(office: Office, dice: Random) -> None:
+    """A file of loans that are over is confirmed at the desk or by the lender's key, and they are ended."""
+    book = _pick(office, dice, "SELECT id FROM loan_book WHERE state = 'validated' ORDER BY created_at, id")
+    with acting(office, anybody(office, dice, "sade", "uche", "root", "wale")) as (session, person):
+        made = books.get(session, as_id(book.id))
+        amounts: dict[str, Any] = {"rows": made.preview["valid"], "premium": Decimal(made.preview["premium"])}
+        seen = Expected(**amounts, preview_hash=str(made.preview_hash))
+        if made.uploader_id is None and dice.random() < 0.5:
+            books.confirm_by_key(session, made.id, accept="valid", expected=seen, actor=made.uploaded_by)
+        else:
+            books.confirm_by_person(session, made.id, accept="valid", expected=seen, by=person)
+    worker.work(office.store)
 
 
 _NOTES = "SELECT id, state, total_minor FROM credit_note {} ORDER BY created_at, id"
