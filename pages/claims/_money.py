@@ -158,7 +158,7 @@ def draw(review: ClaimReview, person: Person) -> None:
         "Approved by": review.approved_name or "",
         "Excess": words.naira(kept.excess_minor),
         "Betterment": words.naira(kept.betterment_minor),
-        "Offer": words.naira(kept.offer_minor),
+        "Offer": words.naira(kept.offer_minor or None),
         ClaimStatus.PAID: words.naira(kept.limits.paid_minor) if review.payments else "",
         **_describe_reserve(review),
     }

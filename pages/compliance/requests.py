@@ -305,7 +305,7 @@ def draw_request() -> None:
     waits = find_wait(row, is_prepared=any(each.state == "open" for each in found))
     with frame.header_with_buttons(
         f"{row.number} {words.badge(STATES[row.state])}{late_badge(row)}",
-        f"{KINDS[row.kind]}: what a person asks about their data at every distributor and in both modes.",
+        f"{KINDS[row.kind]}, at every distributor and in both modes.",
         tab=f"{row.number} · Data request",
     ):
         draw_buttons(row, waits=waits is not None)

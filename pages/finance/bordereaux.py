@@ -187,21 +187,22 @@ def draft(kind: str, given: str, text: str) -> None:
         st.query_params["id"] = str(row.id)
         whole(row)
         return
-    frame.page_header(
+    is_over = Window.of_month(month).is_over
+    with frame.header_with_buttons(
         f"{words.plain(insurer)}, {month:%B %Y} {words.badge('Draft')}",
         f"{KIND_NAMES[kind]} bordereau: {words.counted(rows, 'row', 'rows')}, {words.naira(minor)}, which can change"
         " until it is issued.",
         tab=f"{insurer} · Draft bordereau",
-    )
+    ):
+        if due == month and is_over:
+            actions.button("Issue it", issuing_one(provider_id, kind, month), type="primary")
     actions.run()
     if due != month:
         st.caption(
             f"{due:%B %Y} comes first: months are reported one after the other." if due else "Nothing to report."
         )
-    elif not Window.of_month(month).is_over:
+    elif not is_over:
         st.caption("The month is not over yet: it is issued when it is over.")
-    else:
-        actions.button("Issue it", issuing_one(provider_id, kind, month), type="primary")
     if first:
         draw_rows(kind, first, rows)
     else:
@@ -241,7 +242,7 @@ _SEEN: Final[Mapping[str, Sequence[str]]] = {
         *("gross_premium", "commission", "net"),
     ),
     "claims": (
-        *("claim_reference", "policy_number", "insured", "loss_description", "date_of_loss", "claim_status"),
+        *("claim_reference", "policy_number", "insured", "date_of_loss", "claim_status"),
         *("paid_this_month_indemnity", "reserve", "total_incurred"),
     ),
 }
@@ -249,8 +250,14 @@ _NARROW: Final[Mapping[str, Sequence[str]]] = {
     "premium": ("policy_number", "insured_full_name", "transaction_on", "gross_premium"),
     "claims": ("claim_reference", "insured", "claim_status", "total_incurred"),
 }
-# Narrower than their longest names, so that all that is seen has room at 1280 pixels.
-_WIDTHS: Final = {"insured_full_name": 120, "type_of_insurance": 120, "insured": 110, "loss_description": 110}
+# Shorter and narrower than they are in the file, so that all that is seen has room at 1280 pixels.
+_LABELS: Final = {
+    "insured_full_name": "Insured",
+    "transaction_type": "Transaction",
+    "transaction_on": "Date",
+    "paid_this_month_indemnity": "Paid this month",
+}
+_WIDTHS: Final = {"insured_full_name": 130, "insured": 130}
 _SHARES: Final = frozenset({"commission_percent"})
 
 
@@ -275,7 +282,7 @@ def build_rows(kind: str) -> Table[Sequence[str]]:
 
 def _column(printed: Printed, place: int, *, usual: bool) -> Column[Sequence[str]]:
     """Return a column of what is printed at a place of each row, in the form of the screens."""
-    label = printed.name.replace("_", " ").capitalize()
+    label = _LABELS.get(printed.name) or printed.name.replace("_", " ").capitalize()
     if printed.name in _SHARES:
         return columns.text(label, lambda cells: f"{cells[place]} %" if cells[place] else None, right=True, usual=usual)
     if printed.column_type in (MONEY, SIGNED_MONEY):

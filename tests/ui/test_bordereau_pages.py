@@ -70,8 +70,7 @@ def test_a_draft_shows_the_rows_that_are_issued(finance: Finance, screen: Screen
     follow(at, row_links(at)[list(lists(at)[0]["Kind"]).index("Premium")])
     (shown,), links = lists(at), row_links(at)
     assert list(shown) == [
-        *("Policy number", "Insured full name", "Type of insurance", "Transaction type", "Transaction on"),
-        *("Gross premium", "Commission", "Net"),
+        *("Policy number", "Insured", "Type of insurance", "Transaction", "Date", "Gross premium", "Commission", "Net"),
     ]
     assert all(amount.lstrip("-").startswith("₦") for amount in shown["Gross premium"])
     assert all(str(link).startswith("/movement?id=") for link in links)

@@ -59,6 +59,8 @@ def test_the_reserve_is_changed_from_the_amounts(opens: Opens, office: Office) -
     assert "Exposure: what is still owed" in texts(opens(claim_id))
     office.move(claim_id, "Reviewing")
     at = opens(claim_id)
+    shown = [str(getattr(node, "value", "")) for node in at.main]
+    assert shown[shown.index("Offer") + 1] == "–", "no offer was made, and none is of nothing"
     at.text_input(key=key(claim_id, "reserve")).set_value("₦200,000")
     at.text_input(key=key(claim_id, "reserve_reason")).set_value("More is owed")
     at = click(at, claim_id, "keep reserve")

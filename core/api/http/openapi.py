@@ -96,7 +96,8 @@ curl "$API/products/get-all-products?limit=1" -H "Authorization: Bearer $KEY"
    `/products/{route_name}` where its `prefix` is empty; its `id` is the `product_id` of the body.
 2. *Price.* Credit life and trips have an address of their own for their price; of other products, `price` is the
    premium in naira, or with `is_dynamic_pricing` percent of the value that is insured; plans have theirs in
-   `meta.plan_prices`. What was charged is `genius_price` of the policy.
+   `meta.plan_prices`. What was charged is `genius_price` of the policy. Other rates hold from the next day on at
+   the earliest, and the event `product.price_changed` tells of them before.
 3. *Buy.* Each of these operations has a body as an example that works as it stands. The answer has the policy in
    `data`, or in `data.policy` for some covers; its `meta.certificate_url` opens the certificate for whoever has it,
    once the policy is `active`.
