@@ -37,8 +37,9 @@ def test_the_one_gate_leaves_nothing_out(step: str) -> None:
 
 
 def test_the_tests_of_one_folder_are_run_alone() -> None:
-    assert make("-n", "quick", "T=tests/api").strip().endswith('pytest -n 0 -q -m "not long" tests/api')
-    assert make("-n", "quick", "T=tests/api/test_fuzz.py").strip().endswith("pytest -n 0 -q  tests/api/test_fuzz.py")
+    folder = f'pytest -q -n {os.cpu_count()} --dist worksteal -m "not long" tests/api'
+    assert make("-n", "quick", "T=tests/api").strip().endswith(folder)
+    assert make("-n", "quick", "T=tests/api/test_fuzz.py").strip().endswith("pytest -q -n 0 tests/api/test_fuzz.py")
 
 
 def test_setting_up_says_what_it_does_and_without_a_network_ends_in_one_sentence(tmp_path: Path) -> None:

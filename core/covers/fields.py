@@ -386,7 +386,13 @@ Bvn = Annotated[
 ]
 AccountNumber = Annotated[str, Field(max_length=32), AfterValidator(_check_account_number), Personal()]
 Passport = Annotated[str, Field(min_length=5, max_length=20), AfterValidator(_check_identifier), Personal()]
-Link = Annotated[str, Field(max_length=2048, json_schema_extra={"format": "uri"}), AfterValidator(_check_link)]
+# Said in the schema alone: a description of the field would stand beside its widget too.
+_ADDRESS = {"format": "uri", "description": "What `/upload-file` answered as `file_url`, or an address of yours."}
+_PRODUCT = {
+    "format": "uuid",
+    "description": "The `id` of a product whose `prefix` and `route_name` are of this address.",
+}
+Link = Annotated[str, Field(max_length=2048, json_schema_extra=_ADDRESS), AfterValidator(_check_link)]
 Picture = Annotated[Link, Upload()]
 Document = Annotated[Link, Upload()]
 Day = Annotated[date, BeforeValidator(_parse_day)]
@@ -407,5 +413,5 @@ Flag = Annotated[
     BeforeValidator(_parse_flag),
     WithJsonSchema({"type": "boolean", "description": 'As a text too: "true" or "false".'}),
 ]
-ProductId = Annotated[str, Field(max_length=64, json_schema_extra={"format": "uuid"}), AfterValidator(_check_uuid)]
+ProductId = Annotated[str, Field(max_length=64, json_schema_extra=_PRODUCT), AfterValidator(_check_uuid)]
 RegistrationNumber = Annotated[str, Field(min_length=3, max_length=20), AfterValidator(_check_identifier)]

@@ -18,12 +18,14 @@ from core import clock
 from core.api.app import api
 from core.api.http import openapi
 from core.covers import request
+from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from core.covers.registry import COVERS
 from core.covers.request import Request
 from core.outbound import signing
 from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.settings import ROOT, settings
+from core.ui.forms import questions
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.covers import shipped
@@ -249,6 +251,16 @@ def test_every_parameter_of_a_query_says_what_it_is() -> None:
     assert said["GET /renewals", "status"] == "true: took effect; false: failed or reversed."
     assert said["GET /claims", "claim_amount"] == "In naira, exactly."
     assert said["GET /purchase", "provider_id"] == "The id of the provider."
+
+
+def test_a_body_says_where_its_ids_addresses_and_types_come_from() -> None:
+    fields = api.openapi()["components"]["schemas"]
+    buy, endpoint = fields["CreditLifeRequest"]["properties"], fields["EndpointRequest"]["properties"]
+    assert "`route_name`" in buy["product_id"]["description"]
+    assert "`/upload-file`" in buy["id_image_url"]["description"]
+    assert "`/event-types`" in endpoint["events"]["description"]
+    helps = {question.name: question.help for question in questions.of(CREDIT_LIFE.request)}
+    assert helps["id_image_url"] is None, "said to a developer, and not beside the widget"
 
 
 def test_no_operation_has_two_parameters_of_one_name() -> None:

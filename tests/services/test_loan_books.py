@@ -205,6 +205,22 @@ def test_a_lenders_key_confirms_up_to_what_its_agreement_allows(store: Store, pa
 
 
 @pytest.mark.both_databases
+def test_a_book_is_compared_with_that_of_the_month_before(store: Store, partner: Partner) -> None:
+    lender, head = Lender(store, partner), person(store, "supervisor", "head")
+    first = lender.carry_out(lender.read(as_csv([loan(1), loan(2)]), month="2026-10"), head)
+    assert first.state == "done"
+    second = lender.read(as_csv([loan(number) for number in (3, 4, 5)]))
+    assert second.preview["compared"] == {
+        "month": "2026-10",
+        "rows": 2,
+        "premium": first.preview["premium"],
+        "change_percent": 50.0,
+        "premium_change_percent": 50.0,
+        "is_unusual": True,
+    }
+
+
+@pytest.mark.both_databases
 def test_what_moved_since_the_preview_is_read_again(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     book = lender.read(as_csv([loan(1), loan(2)]))

@@ -29,6 +29,7 @@ AUDIT_KIND = "audit entry"
 BACKED_UP = "store backed up"
 RESTORED = "store restored"
 REVEALED = "personal value shown"
+KEY_ISSUED: Final = "key issued"
 # How the actor of what was done by a command begins.
 COMMAND_LINE: Final = "command line"
 _HASHED_FIELDS = ("created_at", "chain", "position", "actor", "action", "subject", "before", "after")

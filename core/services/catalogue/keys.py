@@ -15,7 +15,6 @@ from core.errors import NotFound, Unauthorized
 from core.services.audit import log as audit
 from core.services.catalogue import distributors
 from core.services.files.links import Owner
-from core.services.people import role_grants
 from core.store.access import Scope, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import ApiKey, Distributor
@@ -87,9 +86,7 @@ def issue_key(
     )
     if session.insert_if_absent(row):
         after = {"name": name, "mode": "live" if is_live else "test", "distributor": str(distributor_id)}
-        audit.write(
-            session, actor=actor, action=role_grants.KEY_ISSUED, subject=audit.subject_of("key", row.id), after=after
-        )
+        audit.write(session, actor=actor, action=audit.KEY_ISSUED, subject=audit.subject_of("key", row.id), after=after)
     return key
 
 

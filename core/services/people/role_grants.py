@@ -27,7 +27,6 @@ MONEY_ROLES: Final = frozenset({"claims", "finance", "supervisor", "compliance",
 PROPOSALS: Final = Proposals(RoleGrant, "change of an account")
 ALONE: Final = "by_one_admin_alone"
 LINK_MADE: Final = "password link made"
-KEY_ISSUED: Final = "key issued"
 _STAFF: Final = "staff "
 _ADMIN: Final = "admin"
 # The entries of the log by which an account comes to be as it is.
@@ -86,7 +85,8 @@ def list_holders(session: ScopedSession, actors: Collection[str]) -> set[str]:
     entry, subject = (col(AuditEntry.action), col(AuditEntry.subject))
     query = sa.select(col(AuditEntry.actor), subject).where(
         sa.or_(
-            sa.and_(entry == KEY_ISSUED, subject.in_(actors)), sa.and_(entry == LINK_MADE, subject.in_(list(owners)))
+            sa.and_(entry == audit.KEY_ISSUED, subject.in_(actors)),
+            sa.and_(entry == LINK_MADE, subject.in_(list(owners))),
         )
     )
     return {row.actor for row in session.execute(query) if row.actor != owners.get(row.subject)}

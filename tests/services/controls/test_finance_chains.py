@@ -35,7 +35,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.portfolio import NOW
 from tests.prefilled import demonstration_copy
-from tests.services.finance_office import ACCOUNT, BANK, Finance, pay_out
+from tests.services.finance_office import ACCOUNT, BANK, Finance, pay_out, state
 from tests.services.selling import CAR, sell
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -105,6 +105,25 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
     (found,) = finance.faults(RETURNS)
     total = money.format_naira(finance.read(payouts.get_batch, again).net_minor)
     assert found == (f"payout PB-0002, {total}: Wale had noted that it came back before, and prepared or approved it")
+
+
+@pytest.mark.both_databases
+def test_nor_once_the_statement_was_reversed_and_stated_anew(finance: Finance, partner: Partner, party: Party) -> None:
+    sold(finance, partner)
+    (row,) = finance.read(payouts.list_of_batch, pay_out(finance, party))
+    finance.do(transitions.confirm, row.id, PAID, by="wale")
+    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    reversal = finance.do(statements.reverse, row.statement_id, reason="Another tax number", by="funmi")
+    finance.do(statements.move, reversal, "Approved", by="femi")
+    state(finance, party, row.month, "Approved", "Sent")
+    own = "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
+    with pytest.raises(NotAllowed, match=own):
+        finance.do(payouts.prepare, {party: None}, by="wale")
+    again = finance.do(payouts.prepare, {party: None}, by="funmi")
+    with pytest.raises(NotAllowed, match=own):
+        finance.do(payouts.approve, again, by="wale")
+    finance.do(payouts.approve, again, by="femi")
+    assert finance.faults(RETURNS) == []
 
 
 def test_others_have_a_payout_that_came_back_paid_again(finance: Finance, partner: Partner, party: Party) -> None:

@@ -50,10 +50,19 @@ def _check_header(value: str) -> str:
     return name
 
 
-Url = Annotated[str, Field(max_length=addresses.MAX_URL_LENGTH), AfterValidator(_check_url)]
+Url = Annotated[
+    str,
+    Field(max_length=addresses.MAX_URL_LENGTH, description="https, at a public address, on port 443."),
+    AfterValidator(_check_url),
+]
 Patterns = Annotated[
     list[Annotated[str, Field(max_length=60)]],
-    Field(min_length=1, max_length=MAX_PATTERNS, examples=[["claim.*", "policy.activated"]]),
+    Field(
+        min_length=1,
+        max_length=MAX_PATTERNS,
+        examples=[["claim.*", "policy.activated"]],
+        description="Types of `/event-types`, or patterns of them: `claim.*`, and `*` for every one.",
+    ),
     AfterValidator(_check_patterns),
 ]
 FORMATS: Final = ("standard", "classic")

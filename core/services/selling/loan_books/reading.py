@@ -26,6 +26,7 @@ from core.services.selling.loan_books.judging import Judged, Rules, Tally
 from core.services.selling.loan_books.row_values import Heading
 from core.states.loan_books import LoanBookState, RowOutcome
 from core.store.access import ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema.tables import Customer, LoanBook, LoanBookFile, LoanBookRow, Policy
 
 CHUNK: Final = 1_000
@@ -345,22 +346,23 @@ def _compare(session: ScopedSession, book: LoanBook, tally: Tally) -> dict[str, 
     if book.kind == row_values.SNAPSHOT:
         return judging.compare_snapshot(session, book, tally.outcomes[RowOutcome.UNINSURED])
     before = clock.add_months(book.month, -1)
-    query = sa.select(sa.func.sum(col(LoanBook.done_rows)), sa.func.sum(col(LoanBook.done_minor))).where(
+    query = sa.select(sum_of(col(LoanBook.done_rows)), sum_of(col(LoanBook.done_minor))).where(
         col(LoanBook.distributor_id) == book.distributor_id,
         col(LoanBook.is_live) == book.is_live,
         col(LoanBook.kind) == book.kind,
         col(LoanBook.product_id) == book.product_id,
         col(LoanBook.month) == before,
     )
-    rows, minor = session.execute(query).one()
+    # PostgreSQL adds amounts up to a decimal, which is no plain data.
+    rows, minor = map(int, session.execute(query).one())
     if not rows:
         return {"month": f"{before:%Y-%m}"}
     valid, now_minor = tally.outcomes[RowOutcome.VALID], sum(tally.premium.values())
     change = (valid - rows) / rows
     return {
         "month": f"{before:%Y-%m}",
-        "rows": int(rows),
-        "premium": money.to_wire(int(minor)),
+        "rows": rows,
+        "premium": money.to_wire(minor),
         "change_percent": round(change * 100, 1),
         "premium_change_percent": round((now_minor - minor) / minor * 100, 1) if minor else None,
         "is_unusual": abs(change) > _RED,
