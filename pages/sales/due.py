@@ -218,7 +218,7 @@ def _show(picked: Sequence[DueRow]) -> None:
 
 def text_message(row: DueRow) -> str:
     """Return the reminder as a text message."""
-    price = f" One more term costs {words.naira(row.next_minor)}." if row.next_minor is not None else ""
+    price = f" One more term costs {words.naira(row.next_minor)} today." if row.next_minor is not None else ""
     return (
         f"{row.customer}, your {row.product} cover with {row.provider} {describe_end(row)} on"
         f" {words.day(row.expiration_at)}.{price}"

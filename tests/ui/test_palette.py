@@ -64,8 +64,8 @@ def test_every_screen_has_a_purpose_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("role", "page", "may"),
     [
-        ("finance", "policies/policy.py", "operations or claims or supervisor"),
-        ("claims", "sales/dashboard.py", "operations or finance"),
+        ("finance", "policies/policy.py", "operations, claims, supervisor and admin"),
+        ("claims", "sales/dashboard.py", "operations, finance and admin"),
         ("operations", "admin/staff.py", "admin only"),
     ],
 )

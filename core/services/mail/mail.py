@@ -139,7 +139,7 @@ TEMPLATES: Final[Mapping[str, MailTemplate]] = {
         "Your policy $policy_number ends on $ends",
         "Dear $name,\n\n"
         "Your cover $cover with $insurer, bought from $seller, ends on $ends.\n"
-        "One more term costs $price. Call us or reply to this message, and we renew it for you.\n\n"
+        "One more term costs $price today. Call us or reply to this message, and we renew it for you.\n\n"
         "If you want no more reminders, reply with the word STOP.\n",
     ),
     "saved view": MailTemplate(

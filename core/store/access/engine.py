@@ -138,6 +138,7 @@ def open_engine(url: sa.URL) -> sa.Engine:
         hide_parameters=True,
     )
     install_transaction_events(engine)
+    statements.read_sums_whole(engine)
     statements.watch(engine)
 
     @event.listens_for(engine, "connect")

@@ -19,6 +19,7 @@ from core.store.access.statements import (
     RETRIED_SQLSTATES,
     add_options,
     install_transaction_events,
+    read_sums_whole,
     translate_db_errors,
 )
 
@@ -189,4 +190,5 @@ def _reading_engine(url: sa.URL) -> sa.Engine:
         hide_parameters=True,
     )
     install_transaction_events(engine)
+    read_sums_whole(engine)
     return engine

@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -233,6 +234,20 @@ def _refuse_other_version(question: Pending) -> None:
     if question.is_answered and (found := question.rows) != [(_wanted.version,)]:
         versions = ", ".join(version for (version,) in found)
         raise OtherRelease(f"the store stands at version {versions}, this release is made for {_wanted.version}")
+
+
+def read_sums_whole(engine: sa.Engine) -> None:
+    """Read a sum of kobo as the whole number that it is, as SQLite does: PostgreSQL adds them up to a decimal."""
+    driver: Any = engine.dialect.loaded_dbapi
+
+    class Number(driver.adapt.Loader):  # type: ignore[misc]
+        def load(self, data: Any) -> int | Decimal:
+            text = bytes(data).decode()
+            return int(text) if text.lstrip("-").isdigit() else Decimal(text)
+
+    @event.listens_for(engine, "connect")
+    def _register(connection: Any, _: Any) -> None:
+        connection.adapters.register_loader("numeric", Number)
 
 
 def install_transaction_events(engine: sa.Engine) -> None:

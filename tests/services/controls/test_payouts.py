@@ -51,6 +51,17 @@ def batch(finance: Finance, partner: Partner) -> UUID:
     return pay_out(finance, Party("distributor", partner.id))
 
 
+@pytest.mark.both_databases
+def test_what_the_bank_did_with_a_payout_is_whole_kobo(finance: Finance, batch: UUID) -> None:
+    """PostgreSQL adds whole numbers up to a decimal, which no amount is written from."""
+    (row,) = finance.read(payouts.list_of_batch, batch)
+    finance.do(transitions.confirm, row.id, PAID, by="femi")
+    (found,) = finance.read(payouts.list_batches)
+    amounts = [found.paid_minor, found.returned_minor, found.open_minor]
+    assert [type(minor) for minor in amounts] == [int, int, int]
+    assert [money.format_naira(minor) for minor in amounts] == [money.format_naira(row.net_minor), "₦0.00", "₦0.00"]
+
+
 def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: Finance, batch: UUID) -> None:
     (row,) = finance.read(payouts.list_of_batch, batch)
     for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, BACK)):
