@@ -236,7 +236,7 @@ LIST, LOG = "admin/staff.py", "admin/audit_log.py"
 
 def access(person: StaffRow, by: Person) -> None:
     """Draw the state of the person's access, and the buttons to change it."""
-    with facts.card(f"**Access** {words.badge(person.state)}"):
+    with facts.card("**Access**"):
         facts.line("Account made", words.moment(person.created_at))
         facts.line("Last sign-in", words.moment(person.signed_in_at))
         if person.disabled_at:

@@ -92,7 +92,7 @@ def money(sale: SaleDetail) -> None:
 
 
 def policy(sale: SaleDetail, person: Person) -> None:
-    with facts.card(f"**Policy** {words.badge(sale.stage)}"):
+    with facts.card("**Policy**"):
         facts.grid(
             {
                 "Number": sale.policy_number or "Not given yet",

@@ -205,6 +205,7 @@ def test_one_purchase_shows_its_money_its_policy_and_its_customer(sold: Store, s
     at = open_page(screen, ONE, id=str(row.id))
     page_text = texts(at) + "\n".join(str(text.value) for text in at.text)
     assert at.title[0].value.split(" :")[0] == row["policy"]
+    assert page_text.count(at.title[0].value.split(" :")[1]) == 1, "its state is told once"
     for minor in (row["total"], row["share"], row["platform"], row["seller"]):
         assert words.naira(minor) in page_text + "".join(str(tile.value) for tile in at.metric)
     for fact in (row["customer"], row["email"], row["distributor"], row["provider"], row["product"]):
