@@ -18,7 +18,7 @@ from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.admin._shared import action
 
-MADE, SEED = "keys.made", "keys.seed"
+MADE, SEED, ISSUED = "keys.made", "keys.seed", "keys.issued"
 MODES = {"test": "Test: invented sales only", "live": "Live: real sales"}
 _OF, _KIND, _STATE = "distributor", "kind", "state"
 _KINDS: Mapping[str, str] = {"live": "Live", "test": "Test"}
@@ -102,21 +102,32 @@ def show(key: str, typed: Values) -> None:
         st.caption("We keep only what is needed to recognise it. If it is lost, revoke it and issue another.")
 
 
+def draw_head(sellers: list[str], *, is_made: bool) -> None:
+    """Draw the head of the list with the form of another key, which is closed once one was made."""
+    if is_made:
+        # By another place of its own: open, it would lie over the key that is shown once.
+        st.session_state[ISSUED] = st.session_state.get(ISSUED, 0) + 1
+    else:
+        st.session_state[SEED] = ids.new_token()
+    with frame.header_with_buttons(
+        "API keys", "Which distributors may call the API, in which mode, and when they last did."
+    ):
+        if sellers:
+            place = f"issue {st.session_state.get(ISSUED, 0)}"
+            with st.popover("Issue a key", icon=":material/add:", type="primary", key=place):
+                issuing(sellers, st.session_state[SEED]).form(key="issue")
+        else:
+            page_links.link_to("admin/partners.py", "Add the distributor that the first key is for", "add_business")
+
+
 def draw() -> None:
     frame.require("admin")
-    frame.page_header("API keys", "Which distributors may call the API, in which mode, and when they last did.")
     with reading(Scope.system()) as session:
         sellers = distributors.list_active(session)
         names = {str(key): name for key, name in load_choices(session).names["distributor"].items()}
-    actions.run()
     made = st.session_state.pop(MADE, None)
-    if made is None:
-        st.session_state[SEED] = ids.new_token()
-    if sellers:
-        with st.expander("Issue a key", icon=":material/add:"):
-            issuing([seller.name for seller in sellers], st.session_state[SEED]).form(key="issue")
-    else:
-        page_links.link_to("admin/partners.py", "Add the distributor that the first key is for", "add_business")
+    draw_head([seller.name for seller in sellers], is_made=made is not None)
+    actions.run()
     if made:
         show(*made)
     wanted = read_filter(names)

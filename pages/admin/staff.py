@@ -208,10 +208,12 @@ def open_person(person_id: UUID, link: str) -> None:
 
 def draw() -> None:
     frame.require("admin")
-    frame.page_header("Staff", "Everybody who signs in, what they may do, and whether they are here now.")
     if added := st.session_state.pop(ADDED, None):
         page_links.go("admin/staff.py#person", id=str(added))
-    with st.expander("Add a person", icon=":material/person_add:"):
+    with (
+        frame.header_with_buttons("Staff", "Everybody who signs in, what they may do, and whether they are here now."),
+        st.popover("Add a person", icon=":material/person_add:", type="primary"),
+    ):
         adding(st.session_state.setdefault(DRAFT, ids.new())).form(key="add")
     draw_waiting()
     wanted = read_filter()

@@ -25,9 +25,16 @@ def issue(at: AppTest, distributor: str | None, name: str) -> AppTest:
     return press(at, "Issue the key")
 
 
+def place_of_form(at: AppTest) -> str:
+    return next(str(node.proto.id) for node in at.main if getattr(node, "type", "") == "popover")
+
+
 def test_a_key_is_shown_once_and_kept_nowhere(screen: Screen, store: Store, partner: Partner) -> None:
-    at = issue(screen("admin", path=LIST), "Swift Lenders", "Check *out*")
+    at = screen("admin", path=LIST)
+    before = place_of_form(at)
+    at = issue(at, "Swift Lenders", "Check *out*")
     key = at.code[0].value
+    assert place_of_form(at) != before, "the form is closed, which lay over the key"
     with store.reading(Scope.system()) as session:
         caller = keys.authenticate(session, key)
     assert (caller.distributor_id, caller.is_live) == (partner.id, False)
