@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from alembic import command
 from sqlmodel import col
 
-from core import ids
+from core import clock, ids
+from core.desk import closing
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import product_list, rate_changes, share_changes
@@ -68,6 +69,24 @@ def test_a_statement_whose_approver_left_is_not_sent_before_another_approves_it(
         log = audit.list_history(session, f"statement {stated}")
     assert {each.action for each in log} >= {"statement Sent refused", "statement Approved refused"}
     assert finance.money_faults() == []
+
+
+def test_nobody_approves_a_statement_or_closes_a_month_made_in_the_name_of_a_resting_colleague(
+    finance: Finance, party: Party
+) -> None:
+    """Whoever opened the link of a colleague would make both steps, of a reversal too."""
+    pay_out(finance, party)
+    made = "It was made by Funmi, whose password somebody else had just reset"
+    with clock.freeze(NOW + timedelta(hours=1)):
+        finance.rest("funmi", NOW + timedelta(hours=24))
+        stated = state(finance, party, SEPTEMBER)
+        finance.do(closing.begin, date(2026, 8, 1), by="funmi")
+        with pytest.raises(StateForbids, match=made):
+            finance.do(statements.move, stated, "Approved", by="wale")
+        with pytest.raises(StateForbids, match=made):
+            finance.do(closing.close, date(2026, 8, 1), by="wale", note="Looked at all of them")
+    with clock.freeze(NOW + timedelta(hours=25)):
+        finance.do(statements.move, stated, "Approved", by="wale")
 
 
 def test_a_payout_whose_approver_left_has_no_bank_file_before_another_approves_it(

@@ -28,7 +28,7 @@ from core.services.lists.spreadsheets import hash_chunks
 from core.services.lists.windows import Window, find_first_month
 from core.services.people import approvals
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import refuse_own, require_second
+from core.services.people.four_eyes import refuse_made_resting, refuse_own, require_second
 from core.services.people.staff import Person
 from core.states.finance import PAID_ON, STATEMENT_TRANSITIONS, StatementState, StatementTransition
 from core.store.access import ScopedSession
@@ -403,6 +403,7 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
         )
     if step.needs_other:
         require_second(row.prepared_by, by, "You prepared this statement: somebody else of finance approves it")
+        refuse_made_resting(session, row.prepared_by, row.prepared_at)
         agreements.refuse_who_changed(session, row, by)
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
         raise StateForbids("Say why, in at least five characters")
