@@ -16,7 +16,7 @@ from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import product_list, rate_changes, share_changes
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts
+from core.services.finance.payments import payouts, transitions
 from core.services.finance.statements import statements
 from core.services.people import staff
 from core.store.access import Scope
@@ -69,6 +69,20 @@ def test_a_statement_whose_approver_left_is_not_sent_before_another_approves_it(
         log = audit.list_history(session, f"statement {stated}")
     assert {each.action for each in log} >= {"statement Sent refused", "statement Approved refused"}
     assert finance.money_faults() == []
+
+
+def test_what_somebody_prepared_who_has_left_since_is_not_approved(finance: Finance, party: Party) -> None:
+    """Payouts and receipts of somebody who was found out and disabled are approved together, unseen."""
+    (paid,) = finance.read(payouts.list_of_batch, pay_out(finance, party))
+    finance.do(transitions.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="femi")
+    again = finance.do(payouts.prepare, {party: None}, by="funmi")
+    disable(finance, "funmi")
+    gone = "Funmi, who prepared this payout, is disabled: give it up, and make it anew"
+    assert finance.read(payouts.find_refusal_to_approve, again, finance.people["wale"]) == gone
+    with pytest.raises(StateForbids, match=gone):
+        finance.do(payouts.approve, again, by="wale")
+    finance.do(payouts.withdraw, again, reason="Its preparer has left", by="wale")
+    finance.do(payouts.approve, finance.do(payouts.prepare, {party: None}, by="wale"), by="second")
 
 
 def test_nobody_approves_a_statement_or_closes_a_month_made_in_the_name_of_a_resting_colleague(

@@ -25,7 +25,7 @@ from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import csv_field
 from core.services.people import approvals, transfers
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import refuse_made_resting, refuse_same, require_second
+from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_same, require_second
 from core.services.people.staff import Person, join_names
 from core.states.finance import BatchState, PaymentState, StatementState
 from core.store.access import AnySelect, ScopedSession
@@ -166,6 +166,8 @@ def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
 def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
     require_second(batch.prepared_by, by, transitions.OWN_MESSAGE)
     refuse_made_resting(session, batch.prepared_by, batch.prepared_at)
+    if batch.state == BatchState.PREPARED:
+        refuse_maker_gone(session, batch.prepared_by, "prepared this payout", **transitions.GIVEN_UP)
     if by.id in load_returners(session, batch):
         raise NotAllowed(transitions.OWN_RETURN)
     for payment in _payments(session, batch.id):
@@ -228,8 +230,7 @@ def build_subject(session: ScopedSession, batch: PayoutBatch) -> Subject:
 def find_lapse(session: ScopedSession, batch_id: UUID) -> str | None:
     """Say why the approval of an approved payout does not stand; None where it does, or where none was given yet."""
     batch: PayoutBatch = session.get_one(PayoutBatch, batch_id)
-    is_approved = batch.state == BatchState.APPROVED
-    return approvals.find_fault(session, build_subject(session, batch)) if is_approved else None
+    return approvals.find_fault(session, build_subject(session, batch)) if batch.state == BatchState.APPROVED else None
 
 
 def withdraw(session: ScopedSession, batch_id: UUID, *, reason: str, by: Person) -> None:

@@ -17,7 +17,7 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.finance.reconciling import matching, reconciliations
 from core.services.people import staff
-from core.services.people.four_eyes import refuse_made_resting, require_second
+from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, require_second
 from core.services.people.staff import Person
 from core.states.finance import DIFFERENCE_TRANSITIONS, ENDED, DifferenceState
 from core.store import policy_numbers
@@ -167,6 +167,8 @@ def write_off(session: ScopedSession, difference_id: UUID, *, by: Person) -> Non
     with _keep_refusal(by, "write-off", row):
         require_second(row.asked_by, by, "You asked for this write-off: somebody else approves it")
         refuse_made_resting(session, row.asked_by, row.changed_at)
+        instead = "explain it again, and ask for it anew"
+        refuse_maker_gone(session, row.asked_by, "asked for this write-off", role="finance", instead=instead)
         if role != "admin":
             _refuse_above_limit(session, row)
     # `coverdesk check` holds the sum of a month against the limit of whoever approved it then.
