@@ -223,7 +223,7 @@ def draw() -> None:
         is_lapsed = lapsed is not None
         is_open = is_lapsed or row.state == BatchState.PREPARED
         refusal = payouts.find_refusal_to_approve(session, row.id, person) if is_open else None
-        own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
+        own = parties.list_own_staff(session, *{each.party for each in rows})
     with frame.header_with_buttons(
         f"{row.number} {words.badge(row.progress)}",
         "Payments that one person prepared, another approves, and the bank answers line by line.",
@@ -232,7 +232,7 @@ def draw() -> None:
         buttons(row, person, is_lapsed=is_lapsed, refusal=refusal)
     actions.run()
     show_who_acts(row, person, is_lapsed=is_lapsed, refusal=refusal)
-    facts.own_interest(sorted(own))
+    facts.own_interest(own)
     facts.lapsed_approval(lapsed)
     people(row, superseded, is_lapsed=is_lapsed)
     answers(row, person)

@@ -113,7 +113,7 @@ def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
 
 def _refuse_own(session: ScopedSession, distributor_id: UUID, by: Person) -> None:
     distributor, is_theirs = session.get_one(Distributor, distributor_id), col(BankAccount.distributor_id)
-    four_eyes.refuse_own(four_eyes.load_people(session, distributor, is_theirs == distributor_id), by)
+    four_eyes.refuse_own(four_eyes.load_people(session, [distributor], is_theirs == distributor_id), by)
 
 
 def build_subject(row: CommissionShare) -> Subject:

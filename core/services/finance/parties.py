@@ -68,10 +68,13 @@ def get_name(session: ScopedSession, party: Party) -> str:
     return str(found)
 
 
-def load_people(session: ScopedSession, party: Party) -> Parties:
-    """Return the e-mail, phone and bank accounts of a party, also of an account that is only proposed."""
-    entity: Any = session.get_one(Distributor if party.account == "distributor" else Provider, party.id)
-    return four_eyes.load_people(session, entity, party.owns(BankAccount))
+def load_people(session: ScopedSession, *which: Party) -> Parties:
+    """Return the e-mails, phones and bank accounts of parties, also of accounts that are only proposed."""
+    businesses: list[Any] = []
+    for account, entity in (("distributor", Distributor), ("provider", Provider)):
+        if keys := {party.id for party in which if party.account == account}:
+            businesses += session.execute(sa.select(entity).where(col(entity.id).in_(keys))).scalars()
+    return four_eyes.load_people(session, businesses, sa.or_(*(party.owns(BankAccount) for party in which), sa.false()))
 
 
 def has_account(session: ScopedSession, key: str) -> bool:
@@ -85,9 +88,9 @@ def refuse_own_party(session: ScopedSession, party: Party, by: Person) -> None:
     four_eyes.refuse_own(load_people(session, party), by)
 
 
-def list_own_staff(session: ScopedSession, party: Party) -> list[str]:
-    """List the names of staff whose e-mail, phone or account a party has."""
-    return [person.name for person in four_eyes.list_staff(session, load_people(session, party))]
+def list_own_staff(session: ScopedSession, *which: Party) -> list[str]:
+    """List the names of staff whose e-mail, phone or account one of these parties has."""
+    return [person.name for person in four_eyes.list_staff(session, load_people(session, *which))]
 
 
 def find_own_decisions(session: ScopedSession) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Two people: what one person proposes or prepares is decided by another (contract A1, F9, K4)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
@@ -33,13 +34,14 @@ class Parties:
         return is_phone or person.email.lower() in self.emails or not self.account_keys.isdisjoint(person.account_keys)
 
 
-def load_people(session: ScopedSession, business: Any, is_theirs: sa.ColumnElement[bool]) -> Parties:
-    """Return the e-mail and phone of a distributor or insurer, and its bank accounts by a condition, open ones too."""
+def load_people(session: ScopedSession, businesses: Iterable[Any], is_theirs: sa.ColumnElement[bool]) -> Parties:
+    """Return the e-mails and phones of distributors and insurers, and their bank accounts by a condition, open too."""
+    rows = list(businesses)
     sealed = session.execute(sa.select(col(BankAccount.sealed)).where(is_theirs)).scalars()
     numbers = map(transfers.open_account, sealed)
     return Parties(
-        emails=frozenset(email.lower() for email in (business.email,) if email),
-        phones=frozenset(filter(None, (getattr(business, "phone_number", None),))),
+        emails=frozenset(row.email.lower() for row in rows if row.email),
+        phones=frozenset(filter(None, (getattr(row, "phone_number", None) for row in rows))),
         account_keys=frozenset(seal.build_account_key(number) for number in numbers if number),
     )
 

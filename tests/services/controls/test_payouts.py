@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import agreements
+from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import bank_answers, payouts, transitions
 from core.services.finance.payments.bank_answers import AnswerLine
@@ -19,7 +19,7 @@ from core.services.finance.statements import statements
 from core.services.people import staff, transfers
 from core.services.people.transfers import TypedReference
 from core.store.access import Scope, ScopedSession, Store
-from core.store.schema.tables import AuditEntry, PartyPayment, Payment, Transfer
+from core.store.schema.tables import AuditEntry, Distributor, PartyPayment, Payment, Provider, Transfer
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import BANK, LIVE, Finance, pay_out, state
@@ -60,6 +60,21 @@ def test_what_the_bank_did_with_a_payout_is_whole_kobo(finance: Finance, batch: 
     amounts = [found.paid_minor, found.returned_minor, found.open_minor]
     assert [type(minor) for minor in amounts] == [int, int, int]
     assert [money.format_naira(minor) for minor in amounts] == [money.format_naira(row.net_minor), "₦0.00", "₦0.00"]
+
+
+def test_the_staff_whose_own_any_of_several_parties_is_are_named(finance: Finance, partner: Partner) -> None:
+    with finance.store.writing(Scope.system()) as session:
+        insurer = session.execute(sa.select(Provider).order_by(col(Provider.id)).limit(1)).scalar_one()
+        insurer.email = "Wale@F.example"
+        session.get_one(Distributor, partner.id).email = "oye@f.example"
+        ours, theirs = Party("distributor", partner.id), Party("provider", insurer.id)
+    finance.do(agreements.propose, theirs, BANK, by="root")
+    own = {"phone_number": None, "account_number": BANK["account_number"], "actor": "tests"}
+    finance.do(staff.set_own_details, finance.people["chi"].id, **own)
+    assert finance.read(parties.list_own_staff, ours) == ["Oye"]
+    assert finance.read(parties.list_own_staff, theirs) == ["Chi", "Wale"]
+    assert finance.read(parties.list_own_staff, ours, theirs) == ["Chi", "Oye", "Wale"]
+    assert finance.read(parties.list_own_staff) == []
 
 
 def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: Finance, batch: UUID) -> None:
