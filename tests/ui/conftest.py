@@ -30,12 +30,15 @@ def person_of(*roles: str) -> Person:
 
 
 @pytest.fixture
-def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """The store behind a screen, on SQLite: what it reads and writes is tested with the services on both databases.
+def store(
+    request: pytest.FixtureRequest, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Store]:
+    """The store behind a screen.
 
-    That every screen opens on both is `test_every_screen.py`.
+    That every screen opens on both databases is `test_every_screen.py`, and what it reads and writes is tested with the
+    services; `make test-everything` runs every test of the screens on both.
     """
-    with fresh_store(request, "sqlite", tmp_path, monkeypatch) as made:
+    with fresh_store(request, database, tmp_path, monkeypatch) as made:
         yield made
 
 

@@ -76,6 +76,7 @@ def walks(store: Store, sql: str) -> list[str]:
     ]
 
 
+@pytest.mark.parametrize("database", ["sqlite"])  # its plans are asked for
 def test_no_record_page_walks_a_table_that_grows(store: Store, screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     # The business of a fixed day: one that ends now has no credit note of this size at some hours.
     demo.write(store, purchases=300, seed=5, until=NOW)

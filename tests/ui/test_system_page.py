@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import sqlalchemy as sa
+import streamlit as st
 
 from core import clock
 from core.services.audit import log as audit
@@ -65,6 +66,7 @@ def test_a_store_that_was_restored_says_so_for_a_month(screen: Screen, store: St
             audit.write(
                 session, actor="command line, ada at desk-1", action=audit.RESTORED, subject="backup", after=facts
             )
+    st.cache_data.clear()
     text = texts(screen("admin", path=PAGE)).replace("\\", "")
     day = clock.format_day(clock.add_days(clock.today(), -3))
     assert text.count("The store was restored on") == 1
