@@ -1,24 +1,12 @@
 """Every screen of the menu opens, full on both databases and empty on SQLite."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from core import demo
 from core.store.access import Store
 from core.ui.frame import menu
-from tests.conftest import fresh_store
 from tests.pages import turn_to
 from tests.ui.conftest import Screen
-
-
-@pytest.fixture
-def store(
-    request: pytest.FixtureRequest, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Store]:
-    with fresh_store(request, database, tmp_path, monkeypatch) as made:
-        yield made
 
 
 @pytest.fixture
