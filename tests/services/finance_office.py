@@ -6,6 +6,9 @@ from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
+import pytest
+import sqlalchemy as sa
+
 from core import clock
 from core.desk import store_check
 from core.services.finance import agreements, movements
@@ -130,6 +133,15 @@ def select(**address: Any) -> MovementFilter:
     """A selection as an address has it; `from_` is its `from`."""
     listed = {name.rstrip("_"): value if isinstance(value, list) else [str(value)] for name, value in address.items()}
     return MovementFilter.read(listed)
+
+
+def refuse_statement(finance: Finance, statement: str) -> None:
+    """The store itself refuses a statement that changes what was agreed."""
+    with (
+        pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"),
+        finance.store.writing(Scope.system()) as session,
+    ):
+        session.connection().exec_driver_sql(statement)
 
 
 def change(finance: Finance, table: str, trigger: str, statement: Any) -> None:

@@ -112,6 +112,8 @@ def _find_own_rates(session: ScopedSession) -> Iterator[str]:
         .where(
             col(TaxRate.state) == "confirmed",
             col(TaxRate.proposed_by) == col(Statement.approved_by),
+            # One that was void again by then was approved by other rates.
+            col(TaxRate.decided_at) <= col(Statement.approved_at),
             col(Statement.distributor_id).is_not(None),
             col(Statement.reverses_id).is_(None),
         )

@@ -146,13 +146,13 @@ def _build_span(today: date, first: int, last: int) -> Span:
 # The table of policies due for renewal: contact, deadline, and the price of the next term.
 
 _EXPIRES_AT = col(Policy.expiration_at)
-OPTED_OUT, REFUSED = "wants no reminders", "does not want to renew"
+OPTED_OUT, UNWANTED = "wants no reminders", "does not want to renew"
 _NO_REMINDER = sa.case(
     (
         col(Policy.customer_id).in_(sa.select(col(ReminderOptOut.customer_id))),
         sa.literal_column(f"'{OPTED_OUT}'", sa.String),
     ),
-    (calls.is_refused(), sa.literal_column(f"'{REFUSED}'", sa.String)),
+    (calls.is_refused(), sa.literal_column(f"'{UNWANTED}'", sa.String)),
 )
 _BY_END = (
     Order("soonest", "Ends soonest first", (_EXPIRES_AT, col(Policy.created_at), col(Policy.id))),

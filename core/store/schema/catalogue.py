@@ -7,7 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.store.schema.columns import PROPOSAL_STATES, Record, Row, json_field, minor_field, one_of
+from core.store.schema.columns import Record, Row, json_field, minor_field, one_open, proposal_checks
 
 
 class ProductCategory(Record, table=True):
@@ -90,18 +90,9 @@ class RateProposal(Row, table=True):
 
     __tablename__ = "rate_proposal"
     __table_args__ = (
-        sa.Index(
-            "ix_rate_proposal_open",
-            "product_id",
-            unique=True,
-            sqlite_where=sa.text("state = 'open'"),
-            postgresql_where=sa.text("state = 'open'"),
-        ),
-        one_of("state", PROPOSAL_STATES, "state"),
-        sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
+        one_open("rate_proposal", "product_id"),
+        *proposal_checks(),
         sa.CheckConstraint("(state = 'confirmed') = (version_id IS NOT NULL)", name="version"),
-        # Whoever proposes does not judge it; taking one's own proposal back is no judgement.
-        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
     )
     id: UUID = Field(primary_key=True)
     product_id: UUID = Field(foreign_key="product.id")
@@ -129,18 +120,10 @@ class CommissionShare(Row, table=True):
 
     __tablename__ = "commission_share"
     __table_args__ = (
-        sa.Index(
-            "ix_commission_share_open",
-            "distributor_id",
-            unique=True,
-            sqlite_where=sa.text("state = 'open'"),
-            postgresql_where=sa.text("state = 'open'"),
-        ),
+        one_open("commission_share", "distributor_id"),
         sa.Index("ix_commission_share_in_force", "distributor_id", "product_id", "effective_at"),
-        one_of("state", PROPOSAL_STATES, "state"),
+        *proposal_checks(),
         sa.CheckConstraint("commission_bp BETWEEN 0 AND 10000", name="commission"),
-        sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
-        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
     )
     id: UUID = Field(primary_key=True)
     distributor_id: UUID = Field(foreign_key="distributor.id")

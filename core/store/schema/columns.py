@@ -144,3 +144,21 @@ def one_of(column: str, values: tuple[str, ...], name: str) -> sa.CheckConstrain
     """A check that a text column holds one of a few words."""
     words = ", ".join(f"'{value}'" for value in values)
     return sa.CheckConstraint(f"{column} IN ({words})", name=name)
+
+
+def proposal_checks(decided: str = "(state = 'open') = (decided_at IS NULL)") -> tuple[sa.CheckConstraint, ...]:
+    """The checks of a table of proposals: a decided one says when, and is not judged by who proposed it.
+
+    Taking one's own proposal back is no judgement. A table with rows that nobody proposed has another `decided`.
+    """
+    return (
+        one_of("state", PROPOSAL_STATES, "state"),
+        sa.CheckConstraint(decided, name="decided"),
+        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
+    )
+
+
+def one_open(table: str, column: str) -> sa.Index:
+    """The index by which a value of a column has one open proposal at the most."""
+    is_open = sa.text("state = 'open'")
+    return sa.Index(f"ix_{table}_open", column, unique=True, sqlite_where=is_open, postgresql_where=is_open)

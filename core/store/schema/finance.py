@@ -8,11 +8,10 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.finance import BatchState, CreditNoteState, MonthState, PaymentState
-from core.store.schema.columns import PROPOSAL_STATES, Owned, Row, json_field, minor_field, one_of
+from core.store.schema.columns import Owned, Row, json_field, minor_field, one_of, proposal_checks
 
 ACCOUNTS = ("distributor", "provider")
 COLLECTS = ("platform", "distributor")
-BANK_STATES = ("open", "confirmed", "refused", "withdrawn")
 
 
 def one_party() -> sa.CheckConstraint:
@@ -79,10 +78,8 @@ class BankAccount(Party, table=True):
     __table_args__ = (
         one_party(),
         one_of("account", ACCOUNTS, "account"),
-        one_of("state", BANK_STATES, "state"),
-        sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
+        *proposal_checks(),
         sa.CheckConstraint("(state = 'confirmed') = (usable_from IS NOT NULL)", name="rests"),
-        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
         sa.Index("ix_bank_account_of_distributor", "distributor_id", "state"),
         sa.Index("ix_bank_account_of_provider", "provider_id", "state"),
     )
@@ -334,11 +331,8 @@ class AdjustmentProposal(Owned, Amounts, table=True):
     __tablename__ = "adjustment_proposal"
     __table_args__ = (
         sa.Index("ix_adjustment_proposal_open", "is_live", "state", "proposed_at"),
-        one_of("state", PROPOSAL_STATES, "state"),
+        *proposal_checks(),
         one_of("corrects_kind", MOVEMENT_KINDS, "corrects_kind"),
-        sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
-        # Whoever proposes does not judge it; taking one's own proposal back is no judgement.
-        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
         sa.CheckConstraint(
             "total_minor <> 0 OR mca_profit_minor <> 0 OR distributor_profit_minor <> 0", name="changes_something"
         ),

@@ -9,11 +9,19 @@ from sqlmodel import Field
 
 from core import clock, ids
 from core.store.expressions import join_lines
-from core.store.schema.columns import ONE_DATABASE, Owned, Record, Row, json_field, minor_field, one_of
+from core.store.schema.columns import (
+    ONE_DATABASE,
+    Owned,
+    Record,
+    Row,
+    json_field,
+    minor_field,
+    one_of,
+    one_open,
+    proposal_checks,
+)
 
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
-GRANT_STATES = ("open", "confirmed", "refused", "withdrawn")
-_GRANT_OPEN = sa.text("state = 'open'")
 
 
 class Distributor(Record, table=True):
@@ -85,11 +93,9 @@ class RoleGrant(Row, table=True):
 
     __tablename__ = "role_grant"
     __table_args__ = (
-        one_of("state", GRANT_STATES, "state"),
-        sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
-        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
+        *proposal_checks(),
         sa.CheckConstraint("state <> 'confirmed' OR decided_by <> staff_id", name="not_oneself"),
-        sa.Index("ix_role_grant_open", "staff_id", unique=True, sqlite_where=_GRANT_OPEN, postgresql_where=_GRANT_OPEN),
+        one_open("role_grant", "staff_id"),
     )
     id: UUID = Field(primary_key=True)
     staff_id: UUID = Field(foreign_key="staff.id", index=True)

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.finance import BY_A_PERSON, BordereauState, DifferenceState, StatementState
-from core.store.schema.columns import PROPOSAL_STATES, Row, json_field, minor_field, one_of
+from core.store.schema.columns import Row, json_field, minor_field, one_of, one_open, proposal_checks
 from core.store.schema.finance import ACCOUNTS, Party, one_party
 
 BORDEREAU_KINDS = ("premium", "claims")
@@ -180,18 +180,10 @@ class TaxRate(Row, table=True):
 
     __tablename__ = "tax_rate"
     __table_args__ = (
-        sa.Index(
-            "ix_tax_rate_open",
-            "kind",
-            unique=True,
-            sqlite_where=sa.text("state = 'open'"),
-            postgresql_where=sa.text("state = 'open'"),
-        ),
+        one_open("tax_rate", "kind"),
         one_of("kind", TAXES, "kind"),
-        one_of("state", PROPOSAL_STATES, "state"),
         sa.CheckConstraint("state = 'confirmed' OR proposed_by IS NOT NULL", name="proposed"),
-        sa.CheckConstraint("proposed_by IS NULL OR (state = 'open') = (decided_at IS NULL)", name="decided"),
-        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
+        *proposal_checks(decided="proposed_by IS NULL OR (state = 'open') = (decided_at IS NULL)"),
     )
     id: UUID = Field(primary_key=True)
     kind: str = Field(max_length=11)

@@ -130,17 +130,8 @@ def approve(
     with _keep_refusal(by, "approval", note_id):
         row = _get_for_update(session, note_id, by, _STATE.APPROVED)
         _refuse_unseen(row, seen)
-        given: PayeeInput = request.validate(PayeeInput, dict(typed or {}))
         held = find_payee(session, row)
-        payee = _choose_payee(session, row, given, held)
-        _refuse_approver(session, row, payee, by)
-        _refuse_claims(session, row)
-        _refuse_corrected(session, row)
-        _refuse_given_back(session, row)
-        if row.state in (_STATE.APPROVED, _STATE.RETURNED):
-            _take_off(session, row, payee, held, by)
-        elif row.state == _STATE.SECOND_PERSON:
-            _refuse_second(row, payee, held, by)
+        payee = _judge_payee(session, row, typed or {}, held, by)
     now, role = clock.now(), "admin" if "admin" in by.roles else ROLE
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
     alone = row.total_minor + sum_alone(session, row, until=now)
@@ -155,6 +146,23 @@ def approve(
     _change(session, row, _STATE.APPROVED, by, _APPROVED, facts=facts, **approved)
     approvals.approve(session, _subject(row, payee), staff_id=by.id, role=role, limit_minor=limit_of(by), at=now)
     return _STATE.APPROVED
+
+
+def _judge_payee(
+    session: ScopedSession, row: CreditNote, typed: Mapping[str, Any], held: Payee | None, by: Person
+) -> Payee:
+    """Return whom this person may approve it for; a former approval for another one is taken off."""
+    given: PayeeInput = request.validate(PayeeInput, dict(typed))
+    payee = _choose_payee(session, row, given, held)
+    _refuse_approver(session, row, payee, by)
+    _refuse_claims(session, row)
+    _refuse_corrected(session, row)
+    _refuse_given_back(session, row)
+    if row.state in (_STATE.APPROVED, _STATE.RETURNED):
+        _take_off(session, row, payee, held, by)
+    elif row.state == _STATE.SECOND_PERSON:
+        _refuse_second(row, payee, held, by)
+    return payee
 
 
 def _has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:

@@ -353,8 +353,7 @@ def _compare(session: ScopedSession, book: LoanBook, tally: Tally) -> dict[str, 
         col(LoanBook.product_id) == book.product_id,
         col(LoanBook.month) == before,
     )
-    # PostgreSQL adds amounts up to a decimal, which is no plain data.
-    rows, minor = map(int, session.execute(query).one())
+    rows, minor = session.execute(query).one()
     if not rows:
         return {"month": f"{before:%Y-%m}"}
     valid, now_minor = tally.outcomes[RowOutcome.VALID], sum(tally.premium.values())
