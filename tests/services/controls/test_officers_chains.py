@@ -336,6 +336,7 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_does_not_approve_
         ({}, {"loan_account_number": "LN-1"}),
         ({"phone_number": "08035550101"}, {"email": "n.okafor@x.example", "phone_number": "08035550101"}),
         ({"phone_number": "08035550101"}, {"email": "n.okafor@x.example", "phone_number": "+234 803 555 0101"}),
+        ({"phone_number": "080 35-55.0101"}, {"email": "n.okafor@x.example", "phone_number": "234(80)3555 0101"}),
         (
             {"loan_account_number": "LN-1"},
             {"loan_account_number": "ln - 1", "loan_amount": "99000", "product_id": OTHER},
@@ -346,6 +347,7 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_does_not_approve_
         "with one account",
         "with another e-mail",
         "with a phone in other marks",
+        "with a phone in odd marks",
         "of another product",
     ],
 )
