@@ -88,7 +88,7 @@ def refuse_made_resting(session: ScopedSession, maker_id: UUID | None, made_at: 
     until = maker.approves_from if maker else None
     if maker and until and made_at and until > clock.now() and made_at >= until - RESTS_FOR:
         raise StateForbids(
-            f"It was made by {maker.name}, whose password somebody else had just reset: it is confirmed from"
+            f"It was made by {maker.name}, who had just been given a password by somebody else: it is confirmed from"
             f" {clock.format_lagos(until)} on"
         )
 

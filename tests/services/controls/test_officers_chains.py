@@ -35,7 +35,7 @@ PAYEE = {"name": "Bisi Okafor", "bank_name": "A Bank", "account_number": "012345
 PAPERS = ("front_image", "back_image", "repair_receipt")
 # Credit life on the reducing basis, which is another product.
 OTHER = "01900000-0000-7000-8000-000000080103"
-RESTS = "Somebody else has reset your password"
+RESTS = "Somebody else gave you your password"
 OWN = "It has your own e-mail, phone or account"
 
 
