@@ -315,8 +315,8 @@ def test_who_noted_that_a_payment_came_back_does_not_pay_again(office: Office) -
     office.move(claim_id, "Paid", by="ada", payment_reference="TWO")
 
 
-def test_who_issued_the_key_by_which_a_claim_named_its_account_does_not_approve_it(office: Office) -> None:
-    """An admin sends a claim in the name of a distributor, with an account of a friend, and would approve it."""
+def test_who_issued_the_key_by_which_a_claim_named_its_account_neither_approves_nor_pays_it(office: Office) -> None:
+    """An admin sends a claim in the name of a distributor, with an account of a friend, and would be its second."""
     key = f"key {ids.new()}"
     claim_id = office.lodge(actor=key, **KNOWN)
     with office.store.writing(Scope.system()) as session:
@@ -325,7 +325,10 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_does_not_approve_
     office.put(claim_id, sealed=seal.seal({"account_number": "0123456789"}))
     with pytest.raises(NotAllowed, match="an approver other than who issued the key by which it named who is paid"):
         office.move(claim_id, "Approved", by="root", amount="75000")
-    office.move(claim_id, "Approved", by="sade", amount="75000")
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    with pytest.raises(NotAllowed, match="a payer who has not issued the key by which it named who is paid"):
+        office.move(claim_id, "Paid", by="root", payment_reference="ONE")
+    office.move(claim_id, "Paid", by="ada", payment_reference="ONE")
 
 
 @pytest.mark.both_databases
