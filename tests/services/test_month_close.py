@@ -87,7 +87,7 @@ def test_a_month_is_closed_by_two_people_once_nothing_stands_against_it(finance:
     with pytest.raises(NotAllowed, match="You made the last step"):
         finance.do(closing.close, first, by="funmi", note=NOTE)
     resting = finance.rest("femi", NOW + timedelta(hours=1))
-    with pytest.raises(NotAllowed, match="reset your password"):
+    with pytest.raises(NotAllowed, match="gave you your password"):
         finance.do(closing.close, first, by=resting, note=NOTE)
     for name in OUTSIDERS:
         with pytest.raises(NotAllowed):

@@ -238,7 +238,7 @@ def test_nobody_approves_a_payout_that_they_prepared_and_only_finance_touches_on
     with pytest.raises(NotAllowed, match="You prepared"):
         finance.do(payouts.approve, batch, by="funmi")
     resting = finance.rest("femi", NOW + timedelta(hours=1))
-    with pytest.raises(NotAllowed, match="reset your password"):
+    with pytest.raises(NotAllowed, match="gave you your password"):
         finance.do(payouts.approve, batch, by=resting)
     for name in OUTSIDERS:
         for verb in (payouts.approve, payouts.open_bank_file):

@@ -55,11 +55,14 @@ def test_a_disabled_confirmation_has_its_reason_beside_it(finance: Finance, scre
     at = press(open_page(screen, finance, partner), "New commission share")
     at.text_input(key="decision.field.commission").set_value("7.25")
     confirm(at)
-    assert "Somebody else has reset your password" not in texts(open_page(screen, finance, partner))
+    assert "Somebody else gave you your password" not in texts(open_page(screen, finance, partner))
     resting = finance.rest("second", clock.now() + timedelta(hours=1))
     at = screen(path=PAGE, signed_in=resting, id=str(partner.id))
     assert next(button for button in at.button if button.label == "Confirm").disabled
-    assert "Somebody else has reset your password: you can approve again from" in texts(at)
+    assert (
+        "Somebody else gave you your password, or the link to it, less than 24 hours ago: you can approve from"
+        in texts(at)
+    )
 
 
 def test_an_account_is_proposed_by_one_admin_and_confirmed_by_another(
