@@ -94,6 +94,8 @@ class AnswerInput(Request):
 class TaskInput(Request):
     """Something to do, and by when."""
 
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"task"})
+
     task: Annotated[str, Field(min_length=2, max_length=500)]
     due_on: fields.TodayOrLater
 
