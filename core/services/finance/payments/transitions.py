@@ -245,7 +245,7 @@ def require_finance(by: Person) -> None:
 
 def refuse_own_payment(session: ScopedSession, row: Payment, by: Person) -> None:
     """NotAllowed for whoever has an e-mail, phone or account of the party that is paid or pays."""
-    parties.refuse_own_party(session, parties.party_of(row), by)
+    parties.refuse_own_party(session, parties.party_of(row), by=by)
 
 
 def refuse_who_returned(session: ScopedSession, statement_ids: Iterable[UUID], by: Person) -> None:

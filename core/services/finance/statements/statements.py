@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
+import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, money
@@ -347,9 +348,10 @@ def find_lapse(session: ScopedSession, statement_id: UUID) -> str | None:
 
 def refuse_unapproved(session: ScopedSession, statement_ids: Iterable[UUID]) -> None:
     """StateForbids where a statement is not what was approved: nothing is paid on it."""
-    for statement_id in statement_ids:
-        row: Statement = session.get_one(Statement, statement_id)
-        if why := approvals.describe_difference(approvals.find_latest(session, KIND, row.id), build_subject(row)):
+    rows = session.execute(sa.select(Statement).where(col(Statement.id).in_(list(statement_ids)))).scalars().all()
+    approved = approvals.load_latest(session, KIND, [row.id for row in rows])
+    for row in sorted(rows, key=lambda row: row.month):
+        if why := approvals.describe_difference(approved.get(row.id), build_subject(row)):
             raise StateForbids(f"{statement_reading.number_of(row)} is not what was approved: {why}")
 
 
