@@ -250,7 +250,9 @@ def _check_email(value: str) -> str:
 
 
 def _check_phone(value: str) -> str:
-    digits = re.sub(r"[\s().-]", "", value)
+    # Copied from a page it may have another blank; `phone_key` knows this one.
+    value = re.sub(r"\s", " ", value)
+    digits = re.sub(r"[ ().-]", "", value)
     if re.fullmatch(r"(\+?234|0)[789][01]\d{8}", digits):
         return value
     # The parser accepts letters, extensions and addresses too; an E.164 number has digits only.

@@ -89,7 +89,7 @@ OTHER_THAN_DECLINER: Final = Need("somebody other than who declined it", of_pers
 SECOND_PERSON: Final = Need("a payer other than the approver", of_person=True)
 SUPERVISOR: Final = Need("a supervisor", of_person=True)
 AUTHORITY: Final = Need("a supervisor, if the amount is above the officer's limit", of_person=True)
-OWN_PASSWORD: Final = Need("a password that nobody else has reset within 24 hours", of_person=True)
+OWN_PASSWORD: Final = Need("a password that nobody else gave or reset within 24 hours", of_person=True)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

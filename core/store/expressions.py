@@ -1,6 +1,7 @@
 """SQL expressions that SQLite and PostgreSQL spell differently: Lagos days, LIKE, printed values; and sums."""
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import Any, ClassVar, Final
 
 import sqlalchemy as sa
@@ -123,6 +124,15 @@ class last_digits(_Spelled):  # noqa: N801
     type = sa.String()
     sqlite = "substr({0}, -8)"
     postgresql = "right(CAST({0} AS TEXT), 8)"
+
+
+class phone_key(_Spelled):  # noqa: N801
+    """The digits of a phone number with its country code, whatever marks are between them (`fields.Phone`)."""
+
+    type = sa.String()
+    # A mark stands for the beginning, where alone a nought is that of a number as it is dialled at home.
+    _DIGITS = reduce("replace({}, '{}', '')".format, " -().+", "{0}")
+    sqlite = postgresql = f"replace(replace('^' || {_DIGITS}, '^0', '^234'), '^', '')"
 
 
 class join_lines(_Spelled):  # noqa: N801

@@ -147,6 +147,11 @@ def test_a_phone_is_a_nigerian_mobile_or_in_e164(sent: str) -> None:
     assert kept("phone", sent) == sent
 
 
+@every_case("blank", ["\u00a0", "\u2009", "\u202f", "\u3000"])
+def test_the_blanks_of_a_phone_are_plain_ones(blank: str) -> None:
+    assert kept("phone", f"0803{blank}123{blank}4567") == "0803 123 4567"
+
+
 @every_case(
     "sent", ["+1800FLOWERS", "tel:+447911123456", "+44 7911 123456 x5", "+44 20 7946 0958;ext=9", "+99912345678"]
 )

@@ -88,7 +88,7 @@ def test_no_other_role_proposes_or_decides(finance: Finance, one: MovementRow, n
 def test_whoever_had_a_password_reset_confirms_nothing_for_a_day(finance: Finance, one: MovementRow) -> None:
     proposal = finance.do(adjustments.propose, one.id, TYPED, by="funmi")
     resting = finance.rest("femi", clock.now() + timedelta(hours=5))
-    with pytest.raises(NotAllowed, match="reset your password"):
+    with pytest.raises(NotAllowed, match="gave you your password"):
         finance.do(adjustments.confirm, proposal, by=resting)
 
 

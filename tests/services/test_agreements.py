@@ -103,7 +103,7 @@ def test_an_account_takes_two_admins_and_is_paid_to_after_two_days(finance: Fina
             with pytest.raises(NotAllowed, match="You proposed"):
                 finance.do(verb, account, by="root")
         resting = finance.rest("second", NOW + timedelta(hours=3))
-        with pytest.raises(NotAllowed, match="reset your password"):
+        with pytest.raises(NotAllowed, match="gave you your password"):
             finance.do(agreements.confirm, account, by=resting)
     with clock.freeze(NOW + timedelta(hours=4)):
         finance.do(agreements.confirm, account, by=finance.person("second"))

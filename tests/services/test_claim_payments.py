@@ -292,7 +292,7 @@ def test_who_had_a_password_reset_approves_and_pays_nothing_for_a_day(office: Of
         (other, "Paid", {"payment_reference": "R"}),
         (other, "Reviewing", {}),
     ):
-        with pytest.raises(NotAllowed, match="a password that nobody else has reset within 24 hours"):
+        with pytest.raises(NotAllowed, match="a password that nobody else gave or reset within 24 hours"):
             office.move(refused_id, to, by="root", **inputs)
     office.move(claim_id, "Viewed", by="root")
     with clock.freeze(NOON + timedelta(hours=24)):

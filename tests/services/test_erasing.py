@@ -476,7 +476,7 @@ def test_only_compliance_erases_and_never_what_it_prepared_itself(privacy: Priva
         claim_limit_minor=None,
         approves_from=LATER.replace(year=2034),
     )
-    with pytest.raises(NotAllowed, match="reset your password"):
+    with pytest.raises(NotAllowed, match="gave you your password"):
         privacy.do(erasures.carry_out, erasure, by=resting)
     with pytest.raises(NotAllowed, match="takes it back"):
         privacy.do(erasures.take_back, erasure, by="dayo")

@@ -153,7 +153,7 @@ def test_a_share_takes_two_admins_of_whom_the_second_has_no_password_just_reset(
     with pytest.raises(StateForbids, match="waits for a second"):
         finance.do(share_changes.propose, partner.id, {**SHARE, "commission": "9"}, by="second")
     resting = finance.rest("second", shipped.STILL + timedelta(hours=3))
-    with pytest.raises(NotAllowed, match="reset your password"):
+    with pytest.raises(NotAllowed, match="gave you your password"):
         finance.do(share_changes.confirm, share, by=resting)
     finance.do(share_changes.take_back, share, by="root")
     with pytest.raises(StateForbids, match="does not wait"):

@@ -468,7 +468,7 @@ def test_a_difference_is_explained_and_written_off_by_two_people_within_their_li
     with pytest.raises(NotAllowed, match="You asked"):
         finance.do(differences.write_off, row.id, by="funmi")
     resting = finance.rest("femi", NOW + timedelta(hours=1))
-    with pytest.raises(NotAllowed, match="reset your password"):
+    with pytest.raises(NotAllowed, match="gave you your password"):
         finance.do(differences.write_off, row.id, by=resting)
     finance.do(differences.write_off, row.id, by="wale")
     assert state(finance, row) == "Written off"

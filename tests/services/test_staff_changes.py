@@ -99,7 +99,9 @@ def test_somebody_new_chooses_a_password_by_a_link_and_nobody_else_learns_it(off
     assert office.do(accounts.choose_password, ticket, CHOSEN) == bola
     with office.store.reading(SYSTEM) as session:
         assert credentials.verify_password(session, BOLA["email"], CHOSEN) == bola
-    assert office.person("bola").may_approve, "an invitation resets no password"
+    assert not office.person("bola").may_approve, "whoever confirmed the account had the link of its first password"
+    with clock.freeze(clock.now() + credentials.RESTS_FOR):
+        assert office.person("bola").may_approve
     with pytest.raises(Unauthorized, match="used"):
         office.do(accounts.choose_password, ticket, CHOSEN)
     office.do(accounts.choose_password, office.link(bola), f"{CHOSEN} anew")

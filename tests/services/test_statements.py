@@ -225,7 +225,7 @@ def test_a_statement_is_approved_by_somebody_else_of_finance(finance: Finance, p
         with pytest.raises(NotAllowed):
             finance.do(statements.prepare, party, SEPTEMBER, by=name)
     resting = finance.rest("femi", NOW + timedelta(hours=1))
-    with pytest.raises(NotAllowed, match="reset your password"):
+    with pytest.raises(NotAllowed, match="gave you your password"):
         finance.do(statements.move, made, "Approved", by=resting)
     with pytest.raises(StateForbids, match="cannot become Sent"):
         finance.do(statements.move, made, "Sent", by="wale")

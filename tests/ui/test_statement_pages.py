@@ -97,7 +97,10 @@ def test_somebody_else_approves_and_sends_a_whole_month_with_its_sums_before_the
     rested = finance.rest("femi", NOW + timedelta(hours=1))
     at = screen(path=LIST, signed_in=rested, month="2026-08")
     assert [button.disabled for button in at.button if button.label == f"Approve {drafts}"] == [True]
-    assert "Somebody else has reset your password: you can approve again from" in texts(at)
+    assert (
+        "Somebody else gave you your password, or the link to it, less than 24 hours ago: you can approve from"
+        in texts(at)
+    )
     rows = finance.read(statement_reading.list_month, date(2026, 8, 1))
     opening, change, closing = (
         sum(getattr(row, name) for row in rows) for name in ("opening_minor", "change_minor", "closing_minor")

@@ -266,15 +266,15 @@ def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
     """Set the password of a link's person, and end their open sessions.
 
     Whoever made the link may have opened it: a person whose password somebody else has reset approves nothing for a
-    day. The first password of an invitation resets none.
+    day, and so does one who chooses the first of an account that moves money.
 
     Unauthorized when the link is no longer good; InvalidInput for a weak password, and the link stays good.
     """
     row = _get_invited(session, _read_ticket(session, "password", ticket), lock=True)
-    is_first = row.password_hash is None
+    rests = row.password_hash is not None or role_grants.is_guarded(row.roles, row.claim_limit_minor)
     row.password_hash = credentials.hash_password(password, email=row.email)
     _redeem(session, "password", ticket)
-    if not is_first and row.link_by != row.id:
+    if rests and row.link_by != row.id:
         credentials.suspend_approvals(row)
     row.confirms_from = clock.now() + credentials.RESTS_FOR
     row.link_until = row.link_by = None

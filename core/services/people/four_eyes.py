@@ -13,9 +13,10 @@ from core import clock, seal
 from core.errors import NotAllowed, StateForbids
 from core.services.people import staff, transfers
 from core.services.people.credentials import RESTS_FOR
-from core.services.people.personal import list_spellings
+from core.services.people.personal import build_phone_key
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
+from core.store.expressions import phone_key
 from core.store.schema.tables import BankAccount, Staff, StaffDetail
 
 
@@ -29,8 +30,8 @@ class Parties:
 
     def is_own(self, person: Person) -> bool:
         """True where one of them is the person's own, or ever was."""
-        spelled = {way for phone in self.phones for way in list_spellings(phone)}
-        is_phone = any(not spelled.isdisjoint(list_spellings(phone)) for phone in person.phone_numbers)
+        keys = {build_phone_key(phone) for phone in self.phones}
+        is_phone = not keys.isdisjoint(map(build_phone_key, person.phone_numbers))
         return is_phone or person.email.lower() in self.emails or not self.account_keys.isdisjoint(person.account_keys)
 
 
@@ -52,23 +53,12 @@ def refuse_own(parties: Parties, by: Person) -> None:
         raise NotAllowed("It has your own e-mail, phone or account: somebody else works on it")
 
 
-def ends_in_the_same(one: Any, other: Any) -> sa.ColumnElement[bool]:
-    """Return the condition that two columns have one phone number, however each is spelled: the last ten digits."""
-    same: sa.ColumnElement[bool] = _build_tail(one) == _build_tail(other)
-    return same
-
-
-def _build_tail(column: Any) -> Any:
-    digits = column
-    for sign in (" ", "-", "+", "(", ")", "."):
-        digits = sa.func.replace(digits, sign, "")
-    return sa.func.substr(digits, sa.func.length(digits) - 9)
-
-
 def list_staff(session: ScopedSession, parties: Parties) -> list[Staff]:
     """List the staff who have or had an e-mail, phone or account of these, by name."""
-    phones = {way for phone in parties.phones for way in list_spellings(phone)}
-    known = sa.or_(col(StaffDetail.phone_number).in_(phones), col(StaffDetail.account_key).in_(parties.account_keys))
+    phones = {build_phone_key(phone) for phone in parties.phones}
+    known = sa.or_(
+        phone_key(col(StaffDetail.phone_number)).in_(phones), col(StaffDetail.account_key).in_(parties.account_keys)
+    )
     theirs = sa.select(col(StaffDetail.staff_id)).where(known)
     own = (sa.func.lower(col(Staff.email)).in_(parties.emails), col(Staff.id).in_(theirs))
     return list(session.execute(sa.select(Staff).where(sa.or_(*own)).order_by(col(Staff.name))).scalars())
@@ -98,7 +88,7 @@ def refuse_made_resting(session: ScopedSession, maker_id: UUID | None, made_at: 
     until = maker.approves_from if maker else None
     if maker and until and made_at and until > clock.now() and made_at >= until - RESTS_FOR:
         raise StateForbids(
-            f"It was made by {maker.name}, whose password somebody else had just reset: it is confirmed from"
+            f"It was made by {maker.name}, who had just been given a password by somebody else: it is confirmed from"
             f" {clock.format_lagos(until)} on"
         )
 

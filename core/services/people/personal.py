@@ -84,6 +84,11 @@ def list_spellings(phone: str) -> Sequence[str]:
     return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})
 
 
+def build_phone_key(phone: str) -> str:
+    """Return the digits of a phone number with its country code, by which two are one; `phone_key` in SQL."""
+    return re.sub(r"^0", "234", re.sub(r"\D", "", phone))
+
+
 def to_international(phone: str) -> str:
     """Return a valid phone number in E.164 form."""
     import phonenumbers  # noqa: PLC0415

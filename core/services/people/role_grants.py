@@ -130,8 +130,8 @@ def propose(
 def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staff, str]:
     """Carry out what another admin proposed, and return the person's row and the act.
 
-    It is a link where an account comes to move money that the proposer alone made a password link of before, and may
-    sign in as since: its password and its sessions end, and the person chooses another.
+    It is a link where an account comes to move money that one of the two admins alone made a password link of before,
+    and may sign in as since: its password and its sessions end, and the person chooses another.
 
     NotAllowed for who proposed it, for the person, for who was made an admin by the proposer, and for who has not been
     an active admin with a password of their own for a day.
@@ -148,7 +148,7 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staf
         was_guarded = is_guarded(row.roles, row.claim_limit_minor)
         _apply(session, row, grant, actor=by.actor)
     PROPOSALS.decide(session, grant.id, "confirmed", by=by)
-    if was_guarded or not is_guarded(row.roles, row.claim_limit_minor) or not _was_opened(session, row, grant):
+    if was_guarded or not is_guarded(row.roles, row.claim_limit_minor) or not _was_opened(session, row, grant, by):
         return row, grant.act
     row.password_hash = row.link_until = None
     session.flush()
@@ -156,9 +156,9 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staf
     return row, "link"
 
 
-def _was_opened(session: ScopedSession, row: Staff, grant: RoleGrant) -> bool:
-    proposer = session.get_one(Staff, grant.proposed_by)
-    return settings().passwords and f"{_STAFF}{proposer.email}" in list_holders(session, {f"{_STAFF}{row.email}"})
+def _was_opened(session: ScopedSession, row: Staff, grant: RoleGrant, by: Person) -> bool:
+    both = {f"{_STAFF}{session.get_one(Staff, grant.proposed_by).email}", by.actor}
+    return settings().passwords and not both.isdisjoint(list_holders(session, {f"{_STAFF}{row.email}"}))
 
 
 def _apply(session: ScopedSession, row: Staff, grant: RoleGrant, *, actor: str, **more: Any) -> None:

@@ -167,7 +167,10 @@ def refuse_resting(person: Person) -> None:
     """NotAllowed for whoever may approve nothing yet, with the time from which they may."""
     if not person.may_approve:
         from_then = clock.format_lagos(person.approves_from)
-        raise NotAllowed(f"Somebody else has reset your password: you can approve again from {from_then} on")
+        raise NotAllowed(
+            "Somebody else gave you your password, or the link to it, less than 24 hours ago:"
+            f" you can approve from {from_then} on"
+        )
 
 
 def apply_input(row: Staff, inputs: StaffInput) -> None:

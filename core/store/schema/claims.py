@@ -9,7 +9,7 @@ from sqlmodel import Field
 
 from core import clock
 from core.states.claims import CLOSED, ClaimStatus
-from core.store.expressions import last_digits
+from core.store.expressions import last_digits, phone_key
 from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
 from core.store.schema.finance import IS_MADE, Paid, is_payment
 
@@ -37,6 +37,7 @@ class Claim(Record, Owned, table=True):
         *(sa.Index(None, "is_live", *columns) for columns in (("claim_status", "created_at"), ("updated_at",))),
         sa.Index(None, "customer_id", "created_at"),
         sa.Index(None, "claim_owner_phone_number"),
+        sa.Index("ix_claim_claimant_phone", phone_key(sa.column("claim_owner_phone_number"))),
         sa.Index("ix_claim_claimant_email", sa.func.lower(sa.column("claim_owner_email"))),
         sa.Index("ix_claim_queue", *_CLOCK, "updated_at", "created_at", *_AMOUNTS),
         # What is left to do is bounded by the work of weeks, however many claims were settled before.

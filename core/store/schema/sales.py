@@ -9,6 +9,7 @@ from sqlmodel import Field
 
 from core.states.loan_books import GIVEN_UP, LoanBookState, RowOutcome
 from core.states.policies import SubmissionState
+from core.store.expressions import phone_key
 from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
 
 
@@ -75,6 +76,13 @@ class Policy(Record, Owned, table=True):
         *(
             sa.Index(None, column, postgresql_include=["id", "is_live", "distributor_id"])
             for column in ("number_key", "plate_key", "phone")
+        ),
+        # A loan that was insured twice is found by its borrower's phone.
+        sa.Index(
+            "ix_policy_borrower_phone",
+            phone_key(sa.column("phone")),
+            sqlite_where=sa.text("twin_key IS NOT NULL"),
+            postgresql_where=sa.text("twin_key IS NOT NULL"),
         ),
         sa.CheckConstraint("NOT activated OR number_key IS NOT NULL", name="numbered"),
         sa.CheckConstraint("expiration_at IS NULL OR start_at IS NULL OR expiration_at >= start_at", name="term"),

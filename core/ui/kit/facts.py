@@ -254,4 +254,7 @@ def show_resting(person: Person) -> None:
     """Say why somebody cannot approve or confirm anything now."""
     if not person.may_approve:
         until = words.moment(person.approves_from)
-        st.caption(f":material/lock: Somebody else has reset your password: you can approve again from {until} on.")
+        st.caption(
+            f":material/lock: Somebody else gave you your password, or the link to it, less than 24 hours"
+            f" ago: you can approve from {until} on."
+        )

@@ -90,7 +90,7 @@ def test_nobody_approves_a_statement_or_closes_a_month_made_in_the_name_of_a_res
 ) -> None:
     """Whoever opened the link of a colleague would make both steps, of a reversal too."""
     pay_out(finance, party)
-    made = "It was made by Funmi, whose password somebody else had just reset"
+    made = "It was made by Funmi, who had just been given a password by somebody else"
     with clock.freeze(NOW + timedelta(hours=1)):
         finance.rest("funmi", NOW + timedelta(hours=24))
         stated = state(finance, party, SEPTEMBER)

@@ -202,7 +202,7 @@ def test_what_is_proposed_in_the_name_of_somebody_whose_password_was_just_reset_
     with clock.freeze(NOW + timedelta(hours=1)):
         wale = finance.rest("wale", clock.now() + timedelta(hours=24))
         since = finance.do(adjustments.propose, row.id, typed(distributor=600), by=wale)
-        with pytest.raises(StateForbids, match="made by Wale, whose password somebody else had just reset"):
+        with pytest.raises(StateForbids, match="made by Wale, who had just been given a password by somebody else"):
             finance.do(adjustments.confirm, since, by="femi")
         assert refused_acts(finance, f"movement {row.id}") == ["adjustment confirmation refused"]
         finance.do(adjustments.confirm, before, by="femi")

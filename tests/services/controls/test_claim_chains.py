@@ -104,7 +104,7 @@ def test_who_typed_a_claim_with_its_account_at_the_desk_does_not_approve_it(offi
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("way", ["lodged", "set"])
-def test_who_may_act_as_who_named_the_payee_does_not_approve_it(office: Office, way: str) -> None:
+def test_who_may_act_as_who_named_the_payee_neither_approves_nor_pays_it(office: Office, way: str) -> None:
     """An admin confirms the link of an officer, opens it, and would approve what that one asks to be paid."""
     bola = office.people["bola"]
     with office.store.writing(Scope.system()) as session:
@@ -118,7 +118,10 @@ def test_who_may_act_as_who_named_the_payee_does_not_approve_it(office: Office, 
         office.do(claim_corrections.set_payee, claim_id, by="bola", **payee, **seen)
     with pytest.raises(NotAllowed, match="an approver other than who made the password link of who named the payee"):
         office.move(claim_id, "Approved", by="root", amount="75000")
-    office.move(claim_id, "Approved", by="sade", amount="75000")
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    with pytest.raises(NotAllowed, match="a payer who has not made the password link of who named the payee"):
+        office.move(claim_id, "Paid", by="root", payment_reference="ONE")
+    office.move(claim_id, "Paid", by="ada", payment_reference="ONE")
 
 
 def test_cover_that_the_desk_put_in_force_after_the_loss_fails(office: Office) -> None:

@@ -104,9 +104,10 @@ def test_a_limit_counts_what_was_approved_on_the_same_policy_claimant_or_account
     ("mine", "theirs"),
     [
         ({"claim_owner_phone_number": "08035550101"}, {"claim_owner_phone_number": "+234 803 555 0101"}),
+        ({"claim_owner_phone_number": "(080) 35.55-0101"}, {"claim_owner_phone_number": "234-80 3555 0101"}),
         ({"claim_owner_email": "Kin@x.example"}, {"claim_owner_email": "kin@x.example"}),
     ],
-    ids=["phone", "e-mail"],
+    ids=["phone", "phone in odd spellings", "e-mail"],
 )
 def test_a_claimant_is_one_however_the_contact_is_written(
     office: Office, mine: dict[str, Any], theirs: dict[str, Any]

@@ -126,9 +126,18 @@ def test_a_claim_on_a_policy_with_ones_own_contact_is_ones_own(office: Office, *
 
 
 @pytest.mark.both_databases
-def test_the_queue_does_not_offer_ones_own_claim(office: Office) -> None:
+@pytest.mark.parametrize(
+    "contact",
+    [
+        {"claim_owner_email": "bola@x.example", "claim_owner_phone_number": None},
+        {"claim_owner_phone_number": "(080) 35-55.0199"},
+    ],
+    ids=["e-mail", "phone in odd marks"],
+)
+def test_the_queue_does_not_offer_ones_own_claim(office: Office, contact: dict[str, Any]) -> None:
     claim_id = office.lodge(**KNOWN)
-    office.put(claim_id, claim_owner_email="bola@x.example", claim_owner_phone_number=None)
+    details(office, "bola", phone_number="08035550199")
+    office.put(claim_id, **contact)
     with office.store.writing(DESK) as session:
         assert claim_assignment.assign_next(session, person=office.people["bola"]) is None
         assert claim_assignment.assign_next(session, person=office.people["ada"]) == claim_id

@@ -88,7 +88,7 @@ def test_nobody_confirms_what_was_uploaded_in_the_name_of_a_resting_colleague(st
     with store.writing(Scope.system()) as session:
         session.get_one(Staff, ada.id).approves_from = clock.now() + timedelta(hours=24)
     book = lender.read(as_csv([loan(1)]), by=ada)
-    with pytest.raises(StateForbids, match="It was made by Ada, whose password somebody else had just reset"):
+    with pytest.raises(StateForbids, match="It was made by Ada, who had just been given a password by somebody else"):
         lender.confirm(book, head)
     with clock.freeze(clock.now() + timedelta(hours=25)):
         lender.confirm(book, head)

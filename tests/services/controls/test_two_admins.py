@@ -89,6 +89,9 @@ def test_a_puppet_that_one_admin_adds_has_no_role_no_limit_and_no_link(admins: A
     assert link is not None
     with admins.store.writing(SYSTEM) as session:
         assert accounts.choose_password(session, ticket_of(link), "a password of my own") == puppet
+    assert not admins.person("puppet").may_approve, "whoever confirmed the account had its link"
+    with clock.freeze(clock.now() + DAY):
+        assert admins.person("puppet").may_approve
     assert (admins.row(puppet).roles, admins.row(puppet).claim_limit_minor) == (("claims",), 25_000_000)
     assert admins.do(accounts.create_password_link, puppet, by="ada") is None, "a new password takes two as well"
     assert admins.waiting(puppet).act == "link"
@@ -110,8 +113,8 @@ def test_the_second_admin_is_not_disabled_or_demoted_and_a_puppet_does_not_confi
     with admins.store.writing(SYSTEM) as session:
         accounts.choose_password(session, ticket_of(link), "a password of my own")
     another = admins.add(email="another@x.example")
-    for wait in (timedelta(0), DAY):
-        with clock.freeze(clock.now() + wait), pytest.raises(NotAllowed, match="made an admin by who proposed this"):
+    for wait, why in ((timedelta(0), "gave you your password"), (DAY, "made an admin by who proposed this")):
+        with clock.freeze(clock.now() + wait), pytest.raises(NotAllowed, match=why):
             admins.confirm(another, by="puppet")
     with clock.freeze(clock.now() + DAY):
         admins.do(accounts.disable_person, admins.person("ada").id, by="eze")
@@ -271,12 +274,11 @@ def test_an_admin_who_opened_an_account_does_not_hold_its_password_once_it_moves
     another = admins.confirm(key, by=confirmer)
     with admins.store.reading(SYSTEM) as session:
         is_in = staff.get_by_token(session, token) is not None
-    # Whoever confirms gets the link of a new account as well: there another admin has said what it becomes.
-    assert (another is None, is_in, admins.row(key).has_password) == (*([proposer == "eze"] * 2), proposer == "eze")
-    assert admins.row(key).roles == ("finance",)
-    if another is not None:
-        with admins.store.writing(SYSTEM) as session:
-            accounts.choose_password(session, ticket_of(another), "a password of my own")
+    assert another is not None
+    assert (is_in, admins.row(key).has_password, admins.row(key).roles) == (False, False, ("finance",))
+    with admins.store.writing(SYSTEM) as session:
+        accounts.choose_password(session, ticket_of(another), "a password of my own")
+    assert not admins.person("puppet").may_approve
     admins.change(key, by=proposer, roles=["finance", "operations"])
     assert admins.confirm(key, by=confirmer) is None, "it moved money before"
     assert admins.faults() == []

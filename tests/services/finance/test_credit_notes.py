@@ -108,7 +108,7 @@ def test_one_person_approves_and_another_notes_the_payment_and_its_return(financ
     first, second = notes(finance)
     with pytest.raises(NotAllowed, match="You ended this policy"):
         finance.do(deciding.approve, first.id, ACCOUNT, by="root")
-    with pytest.raises(NotAllowed, match="reset your password"):
+    with pytest.raises(NotAllowed, match="gave you your password"):
         finance.do(deciding.approve, first.id, ACCOUNT, by=finance.rest("wale", NOW + timedelta(hours=1)))
     with pytest.raises(StateForbids, match="Computed cannot become Paid"):
         finance.do(deciding.pay, first.id, PAID, by="funmi")

@@ -13,11 +13,12 @@ from core.services.claims.lists import filter as claim_filter
 from core.services.claims.workflow import payments as claim_payments
 from core.services.people import four_eyes
 from core.services.people.four_eyes import Parties
-from core.services.people.personal import list_spellings
+from core.services.people.personal import build_phone_key
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import phone_key
 from core.store.schema.tables import Claim, ClaimEvent, Customer, Policy, Staff, StaffDetail
 
 _CLAIM_ROLES = frozenset({*CLAIMS_ROLES, "admin"})
@@ -70,9 +71,8 @@ def load_parties(session: ScopedSession, claim: Claim) -> Parties:
 def build_own_condition(person: Person) -> sa.ColumnElement[bool]:
     """Return the condition of a claim whose claimant or account is the person's own."""
     own: list[sa.ColumnElement[bool]] = [sa.func.lower(col(Claim.claim_owner_email)) == person.email.lower()]
-    phones = [way for phone in person.phone_numbers for way in list_spellings(phone)]
     for column, values in (
-        (col(Claim.claim_owner_phone_number), phones),
+        (phone_key(col(Claim.claim_owner_phone_number)), [*map(build_phone_key, person.phone_numbers)]),
         (col(Claim.account_key), person.account_keys),
     ):
         if values:
@@ -91,8 +91,8 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     is_own = sa.or_(
         sa.func.lower(col(Claim.claim_owner_email)) == sa.func.lower(col(Staff.email)),
         sa.func.lower(col(Customer.email)) == sa.func.lower(col(Staff.email)),
-        four_eyes.ends_in_the_same(col(Claim.claim_owner_phone_number), col(StaffDetail.phone_number)),
-        four_eyes.ends_in_the_same(col(Customer.phone_number), col(StaffDetail.phone_number)),
+        phone_key(col(Claim.claim_owner_phone_number)) == phone_key(col(StaffDetail.phone_number)),
+        phone_key(col(Customer.phone_number)) == phone_key(col(StaffDetail.phone_number)),
         col(Claim.account_key) == col(StaffDetail.account_key),
     )
     query: AnySelect = (

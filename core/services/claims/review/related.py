@@ -13,9 +13,10 @@ from sqlmodel import col
 from core.covers.claims.lines import PAPERS_OF_DAMAGE
 from core.services.claims.intake import submitted
 from core.services.files import likeness
-from core.services.people.personal import list_spellings
+from core.services.people.personal import build_phone_key
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import phone_key
 from core.store.schema.tables import Approval, Claim, ClaimPayment, FileMark, Policy, UploadedFile
 
 POLICY: Final = "same policy"
@@ -290,7 +291,7 @@ def build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
 
 def _build_same_phone(claim: Claim) -> list[sa.ColumnElement[bool]]:
     phone = claim.claim_owner_phone_number
-    return [col(Claim.claim_owner_phone_number).in_(list_spellings(phone))] if phone else []
+    return [phone_key(col(Claim.claim_owner_phone_number)) == build_phone_key(phone)] if phone else []
 
 
 def _build_same_account(claim: Claim) -> list[sa.ColumnElement[bool]]:
@@ -313,8 +314,8 @@ def count_recent(session: ScopedSession, claim: Claim) -> int:
 def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
     is_same_policy = other.policy_id == claim.policy_id
     has_same_paper = not _list_papers(claim).keys().isdisjoint(_list_papers(other))
-    phone, incident = claim.claim_owner_phone_number, submitted.get_meta(claim).get("incident_type")
-    is_same_phone = bool(phone) and other.claim_owner_phone_number in list_spellings(phone or "")
+    phones = [build_phone_key(each.claim_owner_phone_number or "") for each in (claim, other)]
+    incident = submitted.get_meta(claim).get("incident_type")
     is_same_incident = (
         is_same_policy and incident is not None and submitted.get_meta(other).get("incident_type") == incident
     )
@@ -325,7 +326,7 @@ def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
         SAME_DOCUMENT: other.id in sharing.documents or (is_same_policy and has_same_paper),
         SAME_PICTURE: other.id in sharing.pictures,
         SAME_ACCOUNT: claim.account_key is not None and other.account_key == claim.account_key,
-        SAME_PHONE: is_same_phone and other.customer_id != claim.customer_id,
+        SAME_PHONE: bool(phones[0]) and phones[0] == phones[1] and other.customer_id != claim.customer_id,
     }
     return tuple(match for match, holds in found.items() if holds)
 
@@ -367,10 +368,15 @@ def _find_policies_of_loan(session: ScopedSession, claim: Claim) -> set[UUID]:
     if policy.phone:
         borrowers.append(
             sa.and_(
-                col(Policy.phone).in_(list_spellings(policy.phone)), col(Policy.distributor_id) == policy.distributor_id
+                phone_key(col(Policy.phone)) == build_phone_key(policy.phone),
+                col(Policy.distributor_id) == policy.distributor_id,
             )
         )
     query = sa.select(col(Policy.id)).where(
-        sa.or_(*borrowers), is_same, col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id
+        sa.or_(*borrowers),
+        is_same,
+        col(Policy.twin_key).is_not(None),
+        col(Policy.is_live) == policy.is_live,
+        col(Policy.id) != policy.id,
     )
     return set(session.execute(query).scalars())

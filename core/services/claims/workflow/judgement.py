@@ -80,10 +80,10 @@ _AUDITED: Final[Mapping[str, str]] = {
 _CHANGES: Final = frozenset(
     {"claim corrected", "claim incident dated", "claim payee set", "claim document added", _BY_CLAIMANT}
 )
-# Who set a figure or the account of a claim, or noted that its payment came back, does not pay it.
-_SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, PAYEE_SET, CLAIMANT_SET, RETURNED)
 # Who named the payee of now does not approve it.
 _NAMES_PAYEE: Final = (PAYEE_SET, CLAIMANT_SET, KEY_ISSUED, LINK_MADE)
+# Who set a figure or the payee of a claim, or noted that its payment came back, does not pay it.
+_SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, RETURNED, *_NAMES_PAYEE)
 _PARTS: Final[Mapping[str, str]] = {
     LODGED: "lodged it",
     ESTIMATED: "set its estimate",

@@ -16,10 +16,10 @@ from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.payments import balances, payouts, transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.people import approvals, four_eyes, transfers
+from core.services.people import approvals, transfers
 from core.states.finance import IN_FORCE, BatchState, CreditNoteState, PaymentState
 from core.store.access import AnySelect, ScopedSession
-from core.store.expressions import sum_of
+from core.store.expressions import phone_key, sum_of
 from core.store.schema.tables import (
     Adjustment,
     Approval,
@@ -371,7 +371,7 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     accounts = sa.select(col(PaymentPayee.account_key)).where(col(PaymentPayee.credit_note_id) == col(CreditNote.id))
     is_own = sa.or_(
         *(sa.func.lower(email) == sa.func.lower(col(Staff.email)) for email in holder),
-        *(four_eyes.ends_in_the_same(phone, col(StaffDetail.phone_number)) for phone in phones),
+        *(phone_key(phone) == phone_key(col(StaffDetail.phone_number)) for phone in phones),
         col(StaffDetail.account_key).in_(accounts.correlate(CreditNote)),
     )
     noted = sa.select(col(CreditNotePayment.paid_by)).where(col(CreditNotePayment.credit_note_id) == col(CreditNote.id))
