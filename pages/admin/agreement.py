@@ -110,7 +110,7 @@ def _as_typed(value: object) -> str | date | None:
 def changing_account(party: Party) -> Action:
     """Return the dialog that proposes another bank account."""
     return action(
-        title="Another bank account",
+        title="New bank account",
         icon="account_balance",
         says="Call the party on a number that you already know, not on one from its letter. A second admin confirms.",
         fields=[Text(name, label, longest=100) for name, label in _BANK.items()],
@@ -274,7 +274,7 @@ def proposing_share(distributor_id: UUID) -> Action:
         products = product_list.get_names(session)
     options = {_ALL: "All products", **{str(key): name for key, name in products.items()}}
     return action(
-        title="Another commission share",
+        title="New commission share",
         icon="percent",
         says="Sales and renewals take it from its day on, tomorrow at the earliest. Both commissions together stay"
         " those of the product: the platform has what remains, and the insurer keeps its share. The share of one"
@@ -294,9 +294,9 @@ def proposing_share(distributor_id: UUID) -> Action:
 
 def buttons(party: Party) -> None:
     actions.button("New terms", lambda: changing_terms(party), icon="contract_edit")
-    changing_account(party).button("Another bank account", icon="account_balance")
+    changing_account(party).button("New bank account", icon="account_balance")
     if party.account == "distributor":
-        actions.button("Another commission share", lambda: proposing_share(party.id), icon="percent")
+        actions.button("New commission share", lambda: proposing_share(party.id), icon="percent")
 
 
 def shares(party: Party, person: Person) -> None:

@@ -133,7 +133,7 @@ def draw_waiting() -> None:
     for party, name, what in waiting:
         page_links.link_to(
             "admin/agreement.py",
-            f"Another {what} waits for a second admin: {words.plain(name)}",
+            f"A new {what} waits for a second admin: {words.plain(name)}",
             "how_to_reg",
             party=party.account,
             id=str(party.id),

@@ -9,6 +9,7 @@ from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.services.catalogue import changes, product_list, rate_changes
 from core.services.catalogue.product_list import ProductDetail, ProductSeller, Proposal, RatesVersion
+from core.services.catalogue.shipped import SHIPPED_AT
 from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.frame import frame, page_links
@@ -63,8 +64,8 @@ def confirming(product: ProductDetail, proposal: Proposal, headline: str) -> Act
         title=words.plain(headline),
         icon="fact_check",
         says=f"**{words.plain(proposal.proposer)}** proposed it on {words.moment(proposal.proposed_at)}. From"
-        f" {words.moment(proposal.effective_at)} on every sale and every price uses the new figures; policies that are"
-        " sold keep theirs.",
+        f" {products.since(proposal.effective_at)} on every sale and every price uses the new figures; policies that"
+        " are sold keep theirs.",
         confirm="Confirm the change",
         work=lambda session, _, by: rate_changes.confirm(session, product.id, proposal.id, seen=product.version, by=by),
         done=f"Confirmed: {headline}.",
@@ -102,7 +103,7 @@ def taking_back(product: ProductDetail, proposal: Proposal, headline: str) -> Ac
 
 def withdrawing(product: ProductDetail, version: RatesVersion) -> Action:
     """Return the dialog that withdraws a planned change of rates."""
-    at = words.moment(version.effective_at)
+    at = products.since(version.effective_at)
     return action(
         title="Withdraw the planned change",
         icon="event_busy",
@@ -130,7 +131,7 @@ def draw_product(of: ProductDetail) -> None:
 def draw_rates(of: ProductDetail) -> None:
     """Draw the current rates."""
     version = of.in_force
-    with facts.card(f"**In force since {words.moment(version.effective_at)}**"):
+    with facts.card(f"**In force since {products.since(version.effective_at)}**"):
         facts.line("Price or rate", products.price(version.tariff))
         facts.line("Platform", f"{version.tariff.mca_commission} %")
         facts.line("Distributor", f"{version.tariff.distributor_commission} %")
@@ -186,14 +187,15 @@ def time_line(of: ProductDetail, person: Person) -> None:
 def _head(of: ProductDetail, version: RatesVersion, person: Person) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(
-            f"{words.badge(version.state)} **from {words.moment(version.effective_at)}** · "
+            f"{words.badge(version.state)} **from {products.since(version.effective_at)}** · "
             f"{words.plain(products.price(version.tariff))} · commissions "
             f"{words.plain(products.commissions(version.tariff))}",
             width="content",
         )
         if version.state == "Planned" and person.has_role("admin"):
             withdrawing(of, version).button("Withdraw", key=f"withdraw {version.id}")
-    parts = [f"Decided {words.moment(version.created_at)}"]
+    is_shipped = version.created_at == SHIPPED_AT
+    parts = ["Came with the catalogue" if is_shipped else f"Decided {words.moment(version.created_at)}"]
     parts += [f"withdrawn {words.moment(version.withdrawn_at)}"] if version.withdrawn_at else []
     st.caption(", ".join(parts))
 

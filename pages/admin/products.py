@@ -15,6 +15,7 @@ from core.covers.fields import build_example
 from core.covers.tariff import EditableTariff, Figure, Kind, Tariff
 from core.services.catalogue import product_list
 from core.services.catalogue.product_list import ProductDetail, ProductFilter, ProductRow
+from core.services.catalogue.shipped import SHIPPED_AT
 from core.store.access import reading
 from core.ui.buying import prices
 from core.ui.buying.prices import SoFar
@@ -114,8 +115,9 @@ def _in_short(change: Difference) -> str:
 
 
 def since(at: datetime) -> str:
-    """Return the instant from which rates apply; the date alone if they start with the day."""
-    return words.day(at).lstrip("0") if at == clock.lagos_midnight(clock.to_lagos_day(at)) else words.moment(at)
+    """Return the instant from which rates apply; or its date if they start with a day, or are the catalogue's."""
+    is_day = at in (SHIPPED_AT, clock.lagos_midnight(clock.to_lagos_day(at)))
+    return words.day(at).lstrip("0") if is_day else words.moment(at)
 
 
 def _short(label: str) -> str:

@@ -153,12 +153,12 @@ def show_start(product: ProductDetail, start: RatesVersion) -> None:
     """Show the rates that the form starts from, and any planned change."""
     for version in product.planned_changes:
         st.warning(
-            f"A change is planned from {words.moment(version.effective_at)} on. It takes the place of yours then,"
+            f"A change is planned from {products.since(version.effective_at)} on. It takes the place of yours then,"
             " unless it is withdrawn or yours begins later.",
             icon=":material/event_upcoming:",
         )
     if start.state == "Planned":
-        st.caption(f"The form starts with the rates that are planned from {words.moment(start.effective_at)} on.")
+        st.caption(f"The form starts with the rates that are planned from {products.since(start.effective_at)} on.")
 
 
 def show_changes(changes: Sequence[Difference]) -> None:

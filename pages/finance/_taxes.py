@@ -62,7 +62,7 @@ def draw_waiting() -> None:
     with reading(frame.scope()) as session:
         waiting = tax_rates.list_waiting(session)
     for name in waiting:
-        label = f"Another rate of {name} waits for somebody else of finance"
+        label = f"A new rate of {name} waits for somebody else of finance"
         page_links.link_to("finance/payments.py", label, "how_to_reg", view="taxes")
 
 
@@ -82,7 +82,7 @@ def _draw_rates(rates: Sequence[DatedRate]) -> None:
         with st.container(horizontal=True, gap="xsmall", width="content"):
             for kind in tax.KINDS:
                 held = next((rate for rate in rates if rate.kind == kind and rate.is_held), None)
-                proposing(kind, held).button(f"Another rate of {tax.IN_TEXT[kind]}", icon="percent")
+                proposing(kind, held).button(f"New rate of {tax.IN_TEXT[kind]}", icon="percent")
     st.table([_build_row(rate) for rate in rates if rate.state != OPEN], border="horizontal")
 
 
@@ -161,7 +161,7 @@ def proposing(kind: str, held: DatedRate | None) -> Action:
         ]
     fields += [Text("source", "The law that says so, with its section", longest=300)]
     return action(
-        title=f"Another rate of {tax.IN_TEXT[kind]}",
+        title=f"New rate of {tax.IN_TEXT[kind]}",
         icon="percent",
         says="It holds for the statements of whole months, from one on that nobody has stated yet. Somebody else of"
         " finance confirms it; who proposed it does not approve the statements of the month in which it begins.",

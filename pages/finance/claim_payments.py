@@ -10,8 +10,8 @@ from core import clock
 from core.desk.pii_reveal import PAYEE_ACCOUNT, HiddenField
 from core.errors import CoverdeskError
 from core.services.claims.workflow import paying as claim_paying
-from core.services.claims.workflow.inputs import BANK_TRANSFER, PAYMENT_METHODS
 from core.services.claims.workflow.paying import HandOver
+from core.services.claims.workflow.payments import BANK_TRANSFER, PAYMENT_METHODS
 from core.services.finance.claim_payments import payment_files
 from core.services.finance.claim_payments.payment_files import MAX_LINES, MEANINGS, PaidFile, PaymentLine
 from core.services.finance.reconciling import table_files
@@ -29,19 +29,22 @@ from pages.finance._shared import ROLE, action, choose_columns
 MOST = 50
 
 
-PAY, ACCOUNT = "Pay", "Account"
+# Nothing is transferred to an account that nobody has named: such a payment is made otherwise.
+PAY, PAY_OTHERWISE, ACCOUNT = "Pay", "Cheque or credit", "Account"
 TO_PAY: Table[HandOver] = Table(
     name="claims_to_pay",
     noun=("payment", "payments"),
-    act=lambda row: (PAY, ACCOUNT) if row.payee.hint else PAY,
+    act=lambda row: (PAY, ACCOUNT) if row.payee.hint else PAY_OTHERWISE,
     narrow=("payee", "amount", "account", "waits"),
     columns={
         "payee": columns.text("Payee", lambda row: row.payee.name, 150),
         "amount": columns.naira("Amount", lambda row: row.amount_minor),
         "account": Column(
             "Account",
-            lambda row: ", ".join(
-                filter(None, (f"Ending in {row.payee.hint}" if row.payee.hint else "Not named", row.payee.bank_name))
+            lambda row: (
+                ", ".join(filter(None, (f"Ending in {row.payee.hint}", row.payee.bank_name)))
+                if row.payee.hint
+                else "Not named: a supervisor sets it"
             ),
             200,
             colour=lambda row: "" if row.payee.hint else "orange",
@@ -68,15 +71,18 @@ def draw_list(found: Sequence[HandOver]) -> None:
         st.caption(f"The oldest {MOST} are shown; the others follow as these are paid.")
 
 
+_TRANSFER, _OTHERWISE = "transfer", "cheque or credit"
+
+
 def together(found: Sequence[HandOver]) -> None:
-    """Offer one transfer for each insurer of whom several claims wait."""
-    waiting: dict[str, list[HandOver]] = {}
+    """Offer one payment for each insurer of whom several claims wait: a transfer of those that name an account."""
+    waiting: dict[tuple[str, str], list[HandOver]] = {}
     for row in found:
-        waiting.setdefault(row.provider, []).append(row)
-    for name, rows in sorted(waiting.items()):
+        waiting.setdefault((row.provider, _TRANSFER if row.payee.hint else _OTHERWISE), []).append(row)
+    for (name, what), rows in sorted(waiting.items(), key=lambda item: (item[0][0], item[0][1] == _OTHERWISE)):
         if len(rows) > 1:
-            label = f"One transfer for {len(rows)} claims of {words.plain(name)}"
-            paying_together(rows).button(label, key=f"together {name}")
+            label = f"One {what} for {len(rows)} claims of {words.plain(name)}"
+            paying_together(rows, what).button(label, key=f"together {name} {what}")
 
 
 def follow(found: Sequence[HandOver]) -> None:
@@ -165,8 +171,8 @@ def paying(row: HandOver) -> Action:
     )
 
 
-def paying_together(rows: Sequence[HandOver]) -> Action:
-    """Return the dialog that pays several claims of one insurer by one transfer."""
+def paying_together(rows: Sequence[HandOver], what: str) -> Action:
+    """Return the dialog that pays several claims of one insurer by one transfer, or without an account otherwise."""
     shown = {row.id.hex: f"{row.reference}, {words.naira(row.amount_minor)} to {row.payee.name}" for row in rows}
 
     def show_chosen(typed: Values) -> None:
@@ -183,19 +189,19 @@ def paying_together(rows: Sequence[HandOver]) -> Action:
         return len(seen)
 
     return action(
-        title=f"One transfer for claims of {words.plain(rows[0].provider)}",
+        title=f"One {what} for claims of {words.plain(rows[0].provider)}",
         icon="account_tree",
         says="One reference pays all claims that are chosen, or none. The total has to be what they come to.",
         fields=[
             Several("claims", "Claims", value=list(shown), options=shown, placeholder="Two or more", is_live=True),
             show_chosen,
             Text("payment_reference", "Payment reference", longest=60),
-            Naira("total", "Total of the transfer in naira"),
-            *_payment(),
+            Naira("total", f"Total of the {what} in naira"),
+            *_payment(has_account=what == _TRANSFER),
         ],
         confirm="Pay them",
         work=pay,
-        done=lambda number: f"{number} claims are Paid by one transfer.",
+        done=lambda number: f"{number} claims are Paid by one {what}.",
     )
 
 

@@ -18,7 +18,7 @@ from core.ui.kit.actions import Action, Text
 from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.lists.tables import Table
 from core.ui.sales import money_table, sales_filters
-from core.ui.sales.sales_filters import Selection
+from core.ui.sales.sales_filters import SearchText, Selection
 from pages.finance._shared import ROLE, action
 
 
@@ -43,7 +43,7 @@ MOVEMENTS: Table[MovementRow] = tables.of(
 )
 
 
-def toolbar(found: Selection[MovementFilter], total: SalesTotals, open_premium: Unplaced) -> None:
+def toolbar(found: Selection[MovementFilter], search: SearchText, total: SalesTotals, open_premium: Unplaced) -> None:
     days = periods.describe_period(found.window) if found.window else "All time"
     premium = words.plain(words.naira(total.net.total_minor))
     missing = words.plain(words.naira(open_premium.total_minor))
@@ -58,7 +58,8 @@ def toolbar(found: Selection[MovementFilter], total: SalesTotals, open_premium: 
         found.criteria.address(),
         rows=movements.count(total),
         sum_minor=total.net.total_minor,
-        line=f"{MOVEMENTS.count_text(movements.count(total))} · {premium} net · {days}{unplaced_now}",
+        line=f"{MOVEMENTS.count_text(movements.count(total))} · {premium} net · {days}"
+        f"{sales_filters.describe_search(search)}{unplaced_now}",
         table=MOVEMENTS,
         sums=sums,
     )
@@ -122,8 +123,11 @@ def draw() -> None:
     )
     with reading(frame.scope()) as session:
         names = load_choices(session)
-    found = sales_filters.read(MovementFilter, names, usual=periods.ALL)
-    sales_filters.draw(found, names, beside=lambda: saved_views.draw("finance/movements.py", person))
+    search = sales_filters.read_search()
+    found = sales_filters.read(MovementFilter, names, usual=periods.ALL, given=search.address)
+    sales_filters.draw(found, names, search=search, beside=lambda: saved_views.draw("finance/movements.py", person))
+    if search.fault:
+        return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = MOVEMENTS.paging(url_state.page())
         total = movements.compute_totals(session, found.criteria)
@@ -131,7 +135,7 @@ def draw() -> None:
         open_premium = movements.compute_unplaced(session, found.criteria.of_every_kind)
         waiting = adjustments.list_open(session)
     draw_waiting(waiting)
-    toolbar(found, total, open_premium)
+    toolbar(found, search, total, open_premium)
     if not movements.count(total):
         nothing(found)
         return

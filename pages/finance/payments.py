@@ -123,7 +123,9 @@ DUE: Table[tuple[Balance, str | None]] = tables.sortable(
 
 def due(by: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = [(each, payment_reading.find_hindrance(session, each, by)) for each in balances.list_balances(session)]
+        found = balances.list_balances(session)
+        hindrances = payment_reading.find_hindrances(session, found, by)
+    rows = [(each, hindrances.get(each.party)) for each in found]
     payable = [balance for balance, why in rows if why is None]
     if not rows:
         st.info("Nothing is due: every statement that was sent is settled.", icon=":material/task_alt:")

@@ -359,7 +359,7 @@ def payments(row: StatementRow, person: Person) -> None:
     """Draw what is due until this statement if it is the newest that was sent, and every payment that settles it."""
     with reading(frame.scope()) as session:
         balance = balances.get_balance(session, row.party)
-        hindrance = payouts.find_hindrance(session, balance, person)
+        hindrance = payouts.find_hindrances(session, [balance], person).get(balance.party)
         found = payouts.list_of_statement(session, row.id)
     if balance.newest and balance.newest.statement_id == row.id and balance.amount_minor:
         owed = "by the platform" if balance.amount_minor > 0 else "to the platform"

@@ -64,7 +64,7 @@ PARAMETERS = {
     "purchases": {*_OF_SALES, "premium_from", "premium_to", "find", "policy", "payment"},
     "renewals": {*_OF_SALES, "find", "expires_from", "expires_to", "status"},
     "policies": {*_OF_SALES, "find", "force", "role", "expires_from", "expires_to"},
-    "movements": {*_OF_SALES, "kind"},
+    "movements": {*_OF_SALES, "find", "kind"},
     "customers": {"q", "from", "to", "distributor", "active", "force", "merged"},
     "claims": {
         *("view", "status", "type", "reason", "assigned", "from", "to", "incident_from", "incident_to"),

@@ -300,7 +300,10 @@ def test_without_an_account_nothing_is_paid_out(finance: Finance, partner: Partn
     party = Party("distributor", partner.id)
     sent(finance, party, AUGUST)
     (balance,) = finance.read(balances.list_balances)
-    assert finance.read(payouts.hindrance_of, balance) == "There is no bank account that can be paid to"
+    assert (
+        finance.read(payouts.find_hindrances, [balance])[balance.party]
+        == "There is no bank account that can be paid to"
+    )
     assert finance.read(payouts.list_payable) == []
     with pytest.raises(StateForbids, match="no bank account"):
         finance.do(payouts.prepare, {party: None}, by="funmi")

@@ -154,7 +154,7 @@ def test_two_of_finance_decide_and_nobody_else(finance: Finance, partner: Partne
         with pytest.raises(NotAllowed, match="Only finance proposes and confirms"):
             finance.do(tax_rates.propose, "vat", VAT, by=by)
     made = finance.do(tax_rates.propose, "vat", VAT, by="wale")
-    with pytest.raises(StateForbids, match="Another rate of VAT waits for somebody else of finance"):
+    with pytest.raises(StateForbids, match="A new rate of VAT waits for somebody else of finance"):
         finance.do(tax_rates.propose, "vat", {**VAT, "resident": "11"}, by="femi")
     assert finance.read(tax_rates.list_waiting) == ["VAT"]
     for verb in (tax_rates.confirm, tax_rates.refuse):

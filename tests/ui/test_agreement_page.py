@@ -52,7 +52,7 @@ def test_an_agreement_that_is_over_says_so_and_what_goes_on(finance: Finance, sc
 
 
 def test_a_disabled_confirmation_has_its_reason_beside_it(finance: Finance, screen: Screen, partner: Partner) -> None:
-    at = press(open_page(screen, finance, partner), "Another commission share")
+    at = press(open_page(screen, finance, partner), "New commission share")
     at.text_input(key="decision.field.commission").set_value("7.25")
     confirm(at)
     assert "Somebody else gave you your password" not in texts(open_page(screen, finance, partner))
@@ -68,13 +68,13 @@ def test_a_disabled_confirmation_has_its_reason_beside_it(finance: Finance, scre
 def test_an_account_is_proposed_by_one_admin_and_confirmed_by_another(
     finance: Finance, screen: Screen, partner: Partner
 ) -> None:
-    at = press(open_page(screen, finance, partner), "Another bank account")
+    at = press(open_page(screen, finance, partner), "New bank account")
     for name, value in (("bank_name", "First Bank"), ("account_name", "Swift"), ("account_number", "0123456789")):
         at.text_input(key=f"decision.field.{name}").set_value(value)
     confirm(at)
     at = open_page(screen, finance, partner)
     assert [link.label for link in _list_waiting(screen)] == [
-        "Another bank account waits for a second admin: Swift Lenders"
+        "A new bank account waits for a second admin: Swift Lenders"
     ]
     shown = labels(at)
     assert "Take back" in shown
@@ -94,14 +94,14 @@ def _list_waiting(screen: Screen) -> list[Any]:
 def test_a_share_is_proposed_by_one_admin_and_confirmed_by_another(
     finance: Finance, screen: Screen, partner: Partner
 ) -> None:
-    at = press(open_page(screen, finance, partner), "Another commission share")
+    at = press(open_page(screen, finance, partner), "New commission share")
     at.text_input(key="decision.field.commission").set_value("99")
     at.button(key="decision.confirm").click().run()
     assert "at most what both commissions are" in texts(at)
     at.text_input(key="decision.field.commission").set_value("7.25")
     confirm(at)
     (waiting,) = _list_waiting(screen)
-    assert waiting.label == "Another commission share waits for a second admin: Swift Lenders"
+    assert waiting.label == "A new commission share waits for a second admin: Swift Lenders"
     assert str(partner.id) in waiting.query_string
     at = open_page(screen, finance, partner)
     assert "All products: 7.25 % instead of the product's share" in texts(at)

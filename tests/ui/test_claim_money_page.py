@@ -150,11 +150,11 @@ def test_a_payment_is_handed_to_finance_and_paid_there(opens: Opens, office: Off
     (row,) = lists(at)[0].to_dict("records")
     assert (row["Amount"], row["Account"], row["Waits"], row["Note"]) == (
         "₦70,000.00",
-        "Not named",
+        "Not named: a supervisor sets it",
         "0 days",
         "By noon, please",
     )
-    at.session_state["claims_to_pay_act"] = claim_id, "Pay"
+    at.session_state["claims_to_pay_act"] = claim_id, "Cheque or credit"
     at.run()
     assert "No account is named, so nothing can be transferred" in texts(at)
     method = at.selectbox(key="decision.field.method")
@@ -239,6 +239,25 @@ def test_several_claims_are_paid_by_one_transfer(opens: Opens, office: Office) -
     at = confirm(at, total="₦140,000.00")
     assert "2 claims are Paid by one transfer." in texts(at)
     assert [office.claim(claim_id).payment_reference for claim_id in claims] == ["BULK-1"] * 2
+
+
+def test_one_transfer_is_offered_of_claims_with_an_account_alone(opens: Opens, office: Office) -> None:
+    claims = [office.lodge(**KNOWN) for _ in range(5)]
+    for place, claim_id in enumerate(claims):
+        if place < 3:
+            office.name_account(claim_id)
+        office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+        office.do(claim_paying.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
+    at = opens(claims[0], "funmi", page="finance/claim_payments.py")
+    labels = [button.label for button in at.button if "claims of" in button.label]
+    assert [label.partition(" of ")[0] for label in labels] == [
+        "One transfer for 3 claims",
+        "One cheque or credit for 2 claims",
+    ]
+    at = next(button for button in at.button if button.label == labels[1]).click().run()
+    method = at.selectbox(key="decision.field.method")
+    assert (method.value, method.options) == (None, ["Cheque", "Credit to the loan"])
+    assert len(at.multiselect(key="decision.field.claims").options) == 2
 
 
 def test_claims_to_pay_are_no_screen_of_who_works_claims(opens: Opens, office: Office) -> None:

@@ -49,6 +49,24 @@ def test_the_kind_narrows_rows_total_and_export(finance: Finance, screen: Screen
     assert f"**{len(refunds)}** movements" in texts(at)
 
 
+def test_the_movements_of_a_policy_are_found_by_its_number_or_customer(finance: Finance, screen: Screen) -> None:
+    rows = finance.rows()
+    row = next(each for each in rows if each.kind == "refund" and each.policy_number)
+    of_policy = [each for each in rows if each.policy_id == row.policy_id]
+    assert len(of_policy) > 1
+    net = words.naira(sum(each.total_minor for each in of_policy))
+    for find in (row.policy_number or "", (row.policy_number or "").lower().replace("/", " / ")):
+        at = open_page(screen, finance, LIST, find=find)
+        assert list(lists(at)[0]["Premium"]) == [words.naira(each.total_minor) for each in of_policy]
+        assert f"**{len(of_policy)}** movements · {net} net · All time" in texts(at)
+        assert "find=" in at.get("link_button")[0].proto.url
+    of_customer = {each.id for each in rows if each.email == row.email}
+    assert {each.id for each in finance.rows(find=row.email)} == of_customer
+    assert finance.rows(find=row.policy_number, kind="refund") == [each for each in of_policy if each.kind == "refund"]
+    assert "Must have 2 to 100 characters" in texts(open_page(screen, finance, LIST, find="x"))
+    assert "No movement matches" in open_page(screen, finance, LIST, find="ZZ/999/QQ").info[0].value
+
+
 def test_an_empty_store_says_that_nothing_moved(store: Store, screen: Screen) -> None:
     assert "No money has moved" in screen("finance", path=LIST).info[0].value
 

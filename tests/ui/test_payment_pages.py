@@ -64,7 +64,7 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     at = open_page(screen, finance, LIST, by="funmi")
     assert list(lists(at)[0]["Due"]) == [words.naira(owed)]
     confirm(press(at, f"Prepare a payout of {words.naira(owed)}"))
-    assert "A payment is under way" in list(lists(at)[0]["Payout"])
+    assert "Under way in PB-0001" in list(lists(at)[0]["Payout"])
     batch = finance.read(payouts.list_batches)[0]
     at = open_page(screen, finance, BATCH, by="funmi", id=str(batch.id))
     assert "Approve" not in labels(at), "who prepared it does not approve it"
@@ -234,7 +234,7 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
 
 
 def test_a_rate_of_tax_is_proposed_by_one_and_confirmed_by_another(finance: Finance, screen: Screen) -> None:
-    at = press(open_page(screen, finance, LIST, by="wale", view="taxes"), "Another rate of withholding tax")
+    at = press(open_page(screen, finance, LIST, by="wale", view="taxes"), "New rate of withholding tax")
     begun = {name: at.text_input(key=f"decision.field.{name}") for name in ("resident", "non_resident", "small_limit")}
     assert [field.value for field in begun.values()] == ["5.00", "10.00", "2000000.00"]
     at.date_input(key="decision.field.effective_on").set_value(date(2026, 12, 15))
@@ -253,7 +253,7 @@ def test_a_rate_of_tax_is_proposed_by_one_and_confirmed_by_another(finance: Fina
     assert asked in texts(at)
     assert not [label for label in labels(at) if label in {"Confirm", "Refuse"}], "who proposed it does not confirm it"
     at = open_page(screen, finance, LIST, by="femi")
-    waiting = "Another rate of withholding tax waits for somebody else of finance"
+    waiting = "A new rate of withholding tax waits for somebody else of finance"
     assert waiting in [link.proto.label for link in at.get("page_link")]
     at = press(open_page(screen, finance, LIST, by="femi", view="taxes"), "Confirm")
     assert asked in texts(at)

@@ -127,6 +127,12 @@ def test_a_product_shows_what_it_charges_and_what_is_planned(screen: Screen, sto
     assert [version.state for version in seen(store, product_id).versions] == ["Withdrawn", "In force"]
 
 
+def test_rates_that_came_with_the_catalogue_hold_since_a_day(screen: Screen, store: Store) -> None:
+    at = open_page(screen, ONE, id=str(TRIP))
+    assert "**In force since 1 Jan 2024**" in texts(at)
+    assert "01:00" not in texts(at)
+
+
 def test_a_product_is_switched_off_after_one_confirmation(screen: Screen, store: Store, partner: Partner) -> None:
     at = open_page(screen, ONE, id=str(CAR))
     press(at, "Switch off")
@@ -232,7 +238,7 @@ def test_who_had_a_password_reset_reads_from_when_on_they_may_confirm(screen: Sc
     resting = replace(CHECKER, approves_from=shipped.STILL + timedelta(hours=24))
     at = open_page(screen, ONE, by=resting, id=str(CAR))
     assert at.button(key="proposal Confirm").disabled
-    assert "you can approve again from 21 Nov 2026, 08:08 on" in texts(at)
+    assert "you can approve from 21 Nov 2026, 08:08 on" in texts(at)
 
 
 def test_the_list_leads_to_what_waits_for_a_second_admin(screen: Screen, store: Store) -> None:

@@ -351,7 +351,7 @@ def _sum_sizes(session: ScopedSession, *conditions: Any) -> int:
 def _refuse_own_money(session: ScopedSession, corrected: Movement, by: Person) -> None:
     """NotAllowed for whoever has an e-mail, phone or account of the distributor or the insurer (contract K12)."""
     for party in (Party("distributor", corrected.distributor_id), Party("provider", corrected.provider_id)):
-        parties.refuse_own_party(session, party, by)
+        parties.refuse_own_party(session, party, by=by)
 
 
 def _keep_refusal(by: Person, action: str, movement_id: UUID, parts: Split) -> AbstractContextManager[None]:

@@ -127,7 +127,7 @@ def _require_other(session: ScopedSession, party: Party, by: Person, act: str) -
     require_admin(by)
     parties.get_name(session, party)
     with audit.keep_refusal(actor=by.actor, action=act, subject=audit.subject_of(party.subject, party.id)):
-        parties.refuse_own_party(session, party, by)
+        parties.refuse_own_party(session, party, by=by)
 
 
 def _refuse_premium_of_before(session: ScopedSession, party: Party, starts_on: date) -> None:
@@ -377,7 +377,7 @@ def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
     party = parties.party_of(row)
     subject = audit.subject_of(party.subject, party.id)
     with audit.keep_refusal(actor=by.actor, action="bank account confirmation", subject=subject):
-        parties.refuse_own_party(session, party, by)
+        parties.refuse_own_party(session, party, by=by)
         PROPOSALS.require_second(session, row, by)
     _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
 

@@ -32,16 +32,17 @@ from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DAY, ID, INSTANT, WORD
 from core.services.lists.windows import Span, Window
-from core.services.sales.filter import SalesFilter
+from core.services.sales.filter import PurchaseFilter, SalesFilter, select_policies
 from core.services.sales.totals import ZERO_TOTALS, SalesTotals, group_totals
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import sum_of
 from core.store.rows import build_row
 from core.store.schema.finance import MOVEMENT_KINDS
 from core.store.schema.sales import UNUSUAL
-from core.store.schema.tables import Movement, Policy
+from core.store.schema.tables import Adjustment, Movement, Policy, Refund, Renewal
 
 _FRESH_DAYS, _LATE_DAYS = 7, 14
+_MOST_FOUND = 1_000
 # A policy that its insurer has neither taken nor declined.
 UNANSWERED = (
     col(Policy.activated).is_(False),
@@ -92,6 +93,7 @@ KIND_NAMES = {kind: kind.capitalize() for kind in MOVEMENT_KINDS}
 class MovementFilter(SalesFilter, on=(Movement,)):
     """Filter of the list of movements."""
 
+    find: str | None = PurchaseFilter.redeclare("find", api="")
     customer_email: str | None = SalesFilter.redeclare("customer_email", place="grid")
     chosen_kinds: tuple[str, ...] = of(
         Words(
@@ -156,10 +158,42 @@ class MovementRow:
 
 def compute_totals(session: ScopedSession, criteria: MovementFilter) -> SalesTotals:
     """Return the counts and sums of a selection by kind; kinds that are not chosen are zero."""
+    if (found := _find_ids(session, criteria)) is not None:
+        return _sum_found(session, [*replace(criteria, find=None).conditions(Movement), col(Movement.id).in_(found)])
     verbs = [VERBS[kind] for kind in criteria.kinds]
     measures = [_COUNTS[kind] for kind in criteria.kinds]
     measures += [f"{verb}{part}_minor" for verb in verbs for part in ("", "_mca", "_distributor")]
     return group_totals(session, criteria.of_every_kind, measures=measures).get((), ZERO_TOTALS)
+
+
+def _find_ids(session: ScopedSession, criteria: MovementFilter) -> Sequence[UUID] | None:
+    """Return the ids of the movements of the policies that the search finds; None without one, and of many policies.
+
+    By these ids the view is read by the keys of its tables. By a subquery it is walked whole, which is quick enough
+    for a page of the many movements that a short text finds.
+    """
+    if not criteria.find:
+        return None
+    wanted = select_policies(Policy.id, criteria.find)
+    policies = sa.select(col(Policy.id), col(Policy.purchase_id)).where(col(Policy.id).in_(wanted))
+    sold = {row.id: row.purchase_id for row in session.execute(policies.limit(_MOST_FOUND + 1))}
+    if len(sold) > _MOST_FOUND:
+        return None
+    later = (sa.select(col(table.id)).where(col(table.policy_id).in_(sold)) for table in (Renewal, Refund, Adjustment))
+    return [*sold.values(), *session.execute(sa.union_all(*later)).scalars()]
+
+
+def _sum_found(session: ScopedSession, conditions: Sequence[Condition]) -> SalesTotals:
+    amounts = (Movement.total_minor, Movement.mca_profit_minor, Movement.distributor_profit_minor)
+    query = sa.select(col(Movement.kind), sa.func.count(), *(sum_of(col(amount)) for amount in amounts))
+    totals = {}
+    for kind, number, *sums in session.execute(query.where(*conditions).group_by(col(Movement.kind))):
+        totals[_COUNTS[kind]] = number
+        # What was given back is positive among totals, and negative as a movement.
+        sign = -1 if kind == "refund" else 1
+        parts = zip(("", "_mca", "_distributor"), sums, strict=True)
+        totals |= {f"{VERBS[kind]}{part}_minor": sign * int(minor) for part, minor in parts}
+    return SalesTotals(**totals)
 
 
 def count(totals: SalesTotals) -> int:
@@ -180,9 +214,16 @@ def list_rows(
     if located is None:
         return []
     span, offset = located
+    narrowed = criteria.anytime()
+    found = _find_ids(session, criteria)
+    conditions = (
+        narrowed.conditions(Movement)
+        if found is None
+        else [*replace(narrowed, find=None).conditions(Movement), col(Movement.id).in_(found)]
+    )
     query = (
         sa.select(Movement)
-        .where(*criteria.anytime().conditions(Movement), *span.on(_MOMENT))
+        .where(*conditions, *span.on(_MOMENT))
         .order_by(*MOVEMENTS.orders[order].keys)
         .limit(paging.limit)
         .offset(offset)

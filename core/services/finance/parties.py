@@ -83,9 +83,9 @@ def has_account(session: ScopedSession, key: str) -> bool:
     return any(number and seal.build_account_key(number) == key for number in map(transfers.open_account, sealed))
 
 
-def refuse_own_party(session: ScopedSession, party: Party, by: Person) -> None:
+def refuse_own_party(session: ScopedSession, *which: Party, by: Person) -> None:
     """NotAllowed for whoever has an e-mail, phone or bank account of a party: others work on its money (K12)."""
-    four_eyes.refuse_own(load_people(session, party), by)
+    four_eyes.refuse_own(load_people(session, *which), by)
 
 
 def list_own_staff(session: ScopedSession, *which: Party) -> list[str]:

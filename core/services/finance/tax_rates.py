@@ -113,7 +113,7 @@ def propose(session: ScopedSession, kind: str, typed: Mapping[str, Any], *, by: 
         raise InvalidInput(faults)
     _refuse_no_change(session, row)
     if not session.insert_if_absent(row):
-        raise StateForbids(f"Another rate of {tax.IN_TEXT[kind]} waits for somebody else of finance: decide it first")
+        raise StateForbids(f"A new rate of {tax.IN_TEXT[kind]} waits for somebody else of finance: decide it first")
     _note(session, row, "tax rate proposed", by)
     return row.id
 

@@ -11,7 +11,7 @@ How a service adopts it:
 did not know is no change. Every refused act should also be in the log: see `audit.log.keep_refusal`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -92,6 +92,14 @@ def find_latest(session: ScopedSession, kind: str, subject_id: UUID) -> Approval
     """Return the newest approval of a subject, None where there never was one."""
     row = session.execute(_build_latest(), {"kind": kind, "subject_id": subject_id}).one_or_none()
     return None if row is None else _build(row)
+
+
+def load_latest(session: ScopedSession, kind: str, subject_ids: Iterable[UUID]) -> Mapping[UUID, Approval]:
+    """Return the newest approval of each of these subjects that was ever approved."""
+    approval = tables.Approval
+    query = _build_query().where(col(approval.subject_kind) == kind, col(approval.subject_id).in_(list(subject_ids)))
+    rows = session.execute(query.order_by(col(approval.approved_at), col(approval.id)))
+    return {row.Approval.subject_id: _build(row) for row in rows}
 
 
 def list_lapsed(session: ScopedSession, subject_ids: Sequence[UUID]) -> set[UUID]:

@@ -200,8 +200,9 @@ def _has_role(_: Any, role: str) -> Condition:
     return own if role == "principal" else sa.not_(own)
 
 
-def _find(_: Any, text: str) -> Condition:
-    return col(Purchase.id).in_(select_policies(Policy.purchase_id, text))
+def _find(table: Any, text: str) -> Condition:
+    purchase = col(Purchase.id) if table is Purchase else col(table.purchase_id)
+    return purchase.in_(select_policies(Policy.purchase_id, text))
 
 
 def _has_stage(_: Any, stages: tuple[str, ...]) -> Condition:

@@ -1,5 +1,6 @@
 """Payouts: the file that is superseded is not served, and the bank's answer is not the preparer's (contract K16)."""
 
+from collections.abc import Callable
 from datetime import date, timedelta
 from typing import cast
 from uuid import UUID
@@ -77,6 +78,51 @@ def test_the_staff_whose_own_any_of_several_parties_is_are_named(finance: Financ
     assert finance.read(parties.list_own_staff) == []
 
 
+def test_a_payout_of_many_payments_is_judged_in_as_many_statements_as_one_of_a_single_payment(
+    finance: Finance, partner: Partner
+) -> None:
+    with finance.reading() as session:
+        insurers = session.execute(sa.select(col(Provider.id)).order_by(col(Provider.id)).limit(3)).scalars().all()
+    found = [Party("distributor", partner.id), *(Party("provider", key) for key in insurers)]
+    for place, party in enumerate(found):
+        terms = {"number": f"AG/{place}", "starts_on": "2026-01-01"}
+        finance.do(agreements.add, party, terms, by="root")
+        with clock.freeze(NOW - timedelta(days=90)):
+            account = finance.do(agreements.propose, party, {**BANK, "account_number": f"012345678{place}"}, by="root")
+            finance.do(agreements.confirm, account, by="second")
+        state(finance, party, finance.read(statements.find_due_month, party), "Approved", "Sent")
+    one = finance.do(payouts.prepare, {found[0]: None}, by="funmi")
+    alone = count_statements(finance, payouts.find_refusal_to_approve, one, finance.people["femi"])
+    finance.do(payouts.withdraw, one, reason="all of them at once", by="funmi")
+    payable = finance.read(payouts.list_payable)
+    assert len(payable) > 3
+    due = [
+        count_statements(finance, payouts.find_hindrances, some, finance.people["funmi"])
+        for some in (payable[:1], payable)
+    ]
+    many = finance.do(payouts.prepare, {each.party: None for each in payable}, by="funmi")
+    together = count_statements(finance, payouts.find_refusal_to_approve, many, finance.people["femi"])
+    # A party of the other kind is read in a statement of its own.
+    assert together <= alone + 1
+    assert due[1] <= due[0] + 1
+    finance.do(payouts.approve, many, by="femi")
+
+
+def count_statements(finance: Finance, verb: Callable[..., object], *given: object) -> int:
+    """How many statements an answer takes; nothing stands against what is asked."""
+    statements: list[str] = []
+
+    def note(_c: object, _x: object, statement: str, *_: object) -> None:
+        statements.append(statement)
+
+    with finance.reading() as session:
+        connection = session.connection()
+        sa.event.listen(connection, "before_cursor_execute", note)
+        assert not verb(session, *given)
+        sa.event.remove(connection, "before_cursor_execute", note)
+    return len(statements)
+
+
 def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: Finance, batch: UUID) -> None:
     (row,) = finance.read(payouts.list_of_batch, batch)
     for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, BACK)):
@@ -100,7 +146,7 @@ def test_nobody_answers_for_the_bank_in_the_name_of_a_resting_colleague(finance:
     (row,) = finance.read(payouts.list_of_batch, batch)
     resting = finance.rest("wale", NOW + timedelta(hours=20))
     for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, BACK)):
-        with pytest.raises(NotAllowed, match="you can approve again from"):
+        with pytest.raises(NotAllowed, match="you can approve from"):
             finance.do(verb, row.id, given, by=resting)
     finance.do(transitions.confirm, row.id, PAID, by="femi")
 

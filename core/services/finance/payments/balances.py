@@ -1,6 +1,6 @@
 """Balance with each party: its valid statements less confirmed payments, and which a payment settles (contract F4)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import groupby
@@ -123,6 +123,14 @@ def get_balance(session: ScopedSession, party: Party) -> Balance:
     name = parties.get_name(session, party)
     dues = next((found for _, found in list_dues(session, party.owns(Statement))), [])
     return balance_of(party, name, dues)
+
+
+def load_balances(session: ScopedSession, which: Collection[Party]) -> Mapping[Party, Balance]:
+    """Return the balance of each of these parties; of one that does not exist there is none."""
+    names = dict(parties.list_parties(session))
+    is_theirs = sa.or_(*(party.owns(Statement) for party in which), sa.false())
+    dues = dict(list_dues(session, is_theirs))
+    return {party: balance_of(party, names[party], dues.get(party, ())) for party in which if party in names}
 
 
 def require_payable(session: ScopedSession, party: Party) -> Balance:

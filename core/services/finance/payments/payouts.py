@@ -15,7 +15,6 @@ from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import agreements, parties
-from core.services.finance.agreements import Account
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, paid_lines, transitions
 from core.services.finance.payments.balances import Balance, Due
@@ -27,7 +26,7 @@ from core.services.people import approvals, transfers
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_same, require_second
 from core.services.people.staff import Person, join_names
-from core.states.finance import BatchState, PaymentState, StatementState
+from core.states.finance import UNDER_WAY, BatchState, PaymentState, StatementState
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import sum_of
 from core.store.rows import build_row
@@ -52,24 +51,53 @@ def take_number(session: ScopedSession) -> int:
     return session.next_in_transaction("payout batch")
 
 
-def hindrance_of(session: ScopedSession, balance: Balance) -> str | None:
-    """Return why a balance is not paid out now, in words; None where it can be."""
+def find_hindrances(session: ScopedSession, found: Sequence[Balance], by: Person | None = None) -> Mapping[Party, str]:
+    """Return why balances are not paid out now, in words, or not by this person; those that are have none."""
+    under_way = _load_under_way(session, found)
+    usable = agreements.load_usable(session)
+    hindrances = {}
+    for balance in found:
+        if why := _find_hindrance(balance, under_way, usable):
+            hindrances[balance.party] = why
+    payable = [balance for balance in found if balance.party not in hindrances]
+    # They are asked one by one only where this person is refused one of them.
+    if by is not None and _find_refusal_to_prepare(session, payable, usable, by):
+        for balance in payable:
+            if why := _find_refusal_to_prepare(session, [balance], usable, by):
+                hindrances[balance.party] = why
+    return hindrances
+
+
+def _find_hindrance(
+    balance: Balance, under_way: Mapping[Party, str], usable: Mapping[Party, BankAccount]
+) -> str | None:
     if balance.amount_minor <= 0:
         return "Owed to the platform: carried forward" if balance.amount_minor else "Nothing is due"
     if balance.hindrance:
         return balance.hindrance
-    try:
-        balances.refuse_under_way(session, balance.party)
-    except StateForbids:
-        return "A payment is under way"
-    if agreements.get_usable(session, balance.party) is None:
-        return "There is no bank account that can be paid to"
-    return None
+    if balance.party in under_way:
+        return under_way[balance.party]
+    return None if balance.party in usable else "There is no bank account that can be paid to"
+
+
+def _load_under_way(session: ScopedSession, found: Sequence[Balance]) -> Mapping[Party, str]:
+    """Return, by party, where the payment stands that is under way: a party has one at most."""
+    query = (
+        sa.select(Payment, PayoutBatch)
+        .outerjoin(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
+        .where(col(Payment.state).in_(UNDER_WAY), sa.or_(*(each.party.owns(Payment) for each in found), sa.false()))
+    )
+    return {
+        parties.party_of(payment): f"Under way in {number_of(batch)}" if batch else "A payment is under way"
+        for payment, batch in session.execute(query)
+    }
 
 
 def list_payable(session: ScopedSession) -> list[Balance]:
     """List the balances that a batch can pay out now."""
-    return [found for found in balances.list_balances(session) if hindrance_of(session, found) is None]
+    found = balances.list_balances(session)
+    hindrances = find_hindrances(session, found)
+    return [balance for balance in found if balance.party not in hindrances]
 
 
 def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: Person) -> UUID:
@@ -94,31 +122,30 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
         prepared_at=clock.now(),
     )
     session.insert(batch)
+    usable = agreements.load_usable(session)
     for balance, minor in found:
-        account = agreements.get_usable(session, balance.party)
-        assert account is not None  # noqa: S101 - it was required above
-        more = {"batch_id": batch.id, "bank_account_id": account.id}
+        more = {"batch_id": batch.id, "bank_account_id": usable[balance.party].id}
         with transitions.keep_refusal(balance.party.subject, balance.party.id, "payout preparation", by):
-            _refuse_preparer(session, balance, account, by)
+            _refuse_preparer(session, [balance], usable, by)
             transitions.add(session, balance, minor, by=by, direction="out", **more)
     audit_batch(session, batch, "payout prepared", by=by)
     return batch.id
 
 
-def _refuse_preparer(session: ScopedSession, balance: Balance, account: Account, by: Person) -> None:
-    parties.refuse_own_party(session, balance.party, by)
-    refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
-    transitions.refuse_who_returned(session, _list_due(balance), by)
+def _refuse_preparer(
+    session: ScopedSession, found: Sequence[Balance], usable: Mapping[Party, BankAccount], by: Person
+) -> None:
+    parties.refuse_own_party(session, *(balance.party for balance in found), by=by)
+    for balance in found:
+        refuse_same(usable[balance.party].proposed_by, by, _OWN_ACCOUNT)
+    transitions.refuse_who_returned(session, [key for balance in found for key in _list_due(balance)], by)
 
 
-def find_hindrance(session: ScopedSession, balance: Balance, by: Person) -> str | None:
-    """Return why this person does not pay a balance out now; None where nothing stands against it."""
-    if found := hindrance_of(session, balance):
-        return found
-    account = agreements.get_usable(session, balance.party)
+def _find_refusal_to_prepare(
+    session: ScopedSession, found: Sequence[Balance], usable: Mapping[Party, BankAccount], by: Person
+) -> str | None:
     try:
-        if account is not None:
-            _refuse_preparer(session, balance, account, by)
+        _refuse_preparer(session, found, usable, by)
     except NotAllowed as refusal:
         return str(refusal)
     return None
@@ -170,10 +197,11 @@ def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
         refuse_maker_gone(session, batch.prepared_by, "prepared this payout", **transitions.GIVEN_UP)
     if by.id in load_returners(session, batch):
         raise NotAllowed(transitions.OWN_RETURN)
-    for payment in _payments(session, batch.id):
-        transitions.refuse_own_payment(session, payment, by)
-        refuse_same(session.get_one(BankAccount, payment.bank_account_id).proposed_by, by, _OWN_ACCOUNT)
-        _require_unchanged(session, payment)
+    payments = _payments(session, batch.id)
+    parties.refuse_own_party(session, *map(parties.party_of, payments), by=by)
+    for account in _load_accounts(session, payments):
+        refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
+    _require_unchanged(session, payments)
 
 
 def name_others(session: ScopedSession, batch: PayoutBatch) -> dict[str, str]:
@@ -295,10 +323,10 @@ def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tup
             raise StateForbids("The file of a payout is made once somebody else has approved it")
         if why := find_superseded(session, batch_id):
             raise StateForbids(why)
-        for payment in _payments(session, batch_id):
-            transitions.refuse_own_payment(session, payment, by)
-            if payment.state == PaymentState.APPROVED:
-                _require_account(session, payment, "note that the bank refused it, and prepare another")
+        payments = _payments(session, batch_id)
+        parties.refuse_own_party(session, *map(parties.party_of, payments), by=by)
+        open_ones = [payment for payment in payments if payment.state == PaymentState.APPROVED]
+        _require_accounts(session, open_ones, "note that the bank refused it, and prepare another")
         approvals.require_standing(session, build_subject(session, batch))
         audit_batch(session, batch, "bank file opened", by=by)
         return f"{number_of(batch)}.csv", bank_file(session, batch_id)
@@ -318,31 +346,38 @@ def find_superseded(session: ScopedSession, batch_id: UUID) -> str | None:
 def _require_payee(session: ScopedSession, party: Party, by: Person) -> Balance:
     with transitions.keep_refusal(party.subject, party.id, "payout preparation", by):
         balance = balances.require_payable(session, party)
-        if why := hindrance_of(session, balance):
+        if why := find_hindrances(session, [balance]).get(party):
             raise StateForbids(f"{balance.name}: {why}")
         _refuse_unapproved(session, balance)
         return balance
 
 
-def _require_unchanged(session: ScopedSession, payment: Payment) -> None:
-    party = parties.party_of(payment)
-    balance = balances.get_balance(session, party)
-    if balance.hindrance:
-        raise StateForbids(f"{balance.name}: {balance.hindrance}. Give the batch up and prepare another")
-    _require_account(session, payment, "give the batch up and prepare another")
-    _refuse_unapproved(session, balance)
+def _require_unchanged(session: ScopedSession, payments: Sequence[Payment]) -> None:
+    found = balances.load_balances(session, [parties.party_of(payment) for payment in payments])
+    for balance in found.values():
+        if balance.hindrance:
+            raise StateForbids(f"{balance.name}: {balance.hindrance}. Give the batch up and prepare another")
+    _require_accounts(session, payments, "give the batch up and prepare another")
+    _refuse_unapproved(session, *found.values())
 
 
-def _require_account(session: ScopedSession, payment: Payment, instead: str) -> None:
-    """StateForbids where the party has another account by now than the one that a payment goes to."""
-    party = parties.party_of(payment)
-    account = agreements.get_usable(session, party)
-    if account is None or account.id != payment.bank_account_id:
-        raise StateForbids(f"{parties.get_name(session, party)} has another bank account now: {instead}")
+def _require_accounts(session: ScopedSession, payments: Sequence[Payment], instead: str) -> None:
+    """StateForbids where a party has another account by now than the one that its payment goes to."""
+    usable = agreements.load_usable(session)
+    for payment in payments:
+        party = parties.party_of(payment)
+        account = usable.get(party)
+        if account is None or account.id != payment.bank_account_id:
+            raise StateForbids(f"{parties.get_name(session, party)} has another bank account now: {instead}")
 
 
-def _refuse_unapproved(session: ScopedSession, balance: Balance) -> None:
-    statements.refuse_unapproved(session, _list_due(balance))
+def _load_accounts(session: ScopedSession, payments: Sequence[Payment]) -> Sequence[BankAccount]:
+    keys = {payment.bank_account_id for payment in payments}
+    return session.execute(sa.select(BankAccount).where(col(BankAccount.id).in_(keys))).scalars().all()
+
+
+def _refuse_unapproved(session: ScopedSession, *found: Balance) -> None:
+    statements.refuse_unapproved(session, [key for balance in found for key in _list_due(balance)])
 
 
 def _list_due(balance: Balance) -> list[UUID]:

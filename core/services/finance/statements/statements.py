@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
+import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, money
@@ -131,6 +132,7 @@ def reverse(session: ScopedSession, statement_id: UUID, *, reason: str, by: Pers
     Only the newest statement of a party can be reversed, and none that was paid on.
     """
     require_finance(by)
+    journal.hold_months(session)
     original = statement_reading.get_for_update(session, statement_id)
     _refuse_irreversible(session, original)
     journal.refuse_shut(session, original.month)
@@ -346,9 +348,10 @@ def find_lapse(session: ScopedSession, statement_id: UUID) -> str | None:
 
 def refuse_unapproved(session: ScopedSession, statement_ids: Iterable[UUID]) -> None:
     """StateForbids where a statement is not what was approved: nothing is paid on it."""
-    for statement_id in statement_ids:
-        row: Statement = session.get_one(Statement, statement_id)
-        if why := approvals.describe_difference(approvals.find_latest(session, KIND, row.id), build_subject(row)):
+    rows = session.execute(sa.select(Statement).where(col(Statement.id).in_(list(statement_ids)))).scalars().all()
+    approved = approvals.load_latest(session, KIND, [row.id for row in rows])
+    for row in sorted(rows, key=lambda row: row.month):
+        if why := approvals.describe_difference(approved.get(row.id), build_subject(row)):
             raise StateForbids(f"{statement_reading.number_of(row)} is not what was approved: {why}")
 
 
@@ -394,6 +397,8 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
 
 def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, note: str) -> None:
     require_finance(by)
+    if statement_reading.get_statement(session, statement_id).reverses_id:
+        journal.hold_months(session)
     row = statement_reading.get_for_update(session, statement_id)
     refuse_own(parties.load_people(session, parties.party_of(row)), by)
     step = STATEMENT_TRANSITIONS.get(row.state, to)

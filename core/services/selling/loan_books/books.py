@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from sqlmodel import col
 
 from core import clock, ids, money
@@ -61,12 +61,6 @@ def _split_benefits(value: object) -> Any:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-def _check_not_ahead(value: date) -> date:
-    if value > clock.today():
-        raise fault("must not be in the future")
-    return value
-
-
 class LoanBookRequest(Request):
     """The header of a book, said once at its upload; the file lies beside it."""
 
@@ -98,9 +92,7 @@ class LoanBookRequest(Request):
     attested_by: fields.Name | None = Field(
         default=None, examples=["Ngozi Okafor"], description="Who attests that the lender knows its borrowers."
     )
-    attested_on: Annotated[Annotated[fields.Day, AfterValidator(_check_not_ahead)] | None, fields.ExampleInDays(0)] = (
-        Field(default=None)
-    )
+    attested_on: Annotated[fields.TodayOrEarlier | None, fields.ExampleInDays(0)] = Field(default=None)
     attestation_url: fields.Document | None = Field(
         default=None,
         examples=["https://files.example.com/attestation.pdf"],

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0099"
+revision = "0098"
 down_revision = "0097"
 branch_labels = None
 depends_on = None
