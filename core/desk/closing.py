@@ -292,6 +292,7 @@ def close(session: ScopedSession, month: date, *, by: Person, note: str = "") ->
     StateForbids for a check that stands against it, or where there are rows to look at and no note says so.
     """
     _require(session, by)
+    journal.hold_months(session)
     _require_step(session, month, MonthState.CLOSED, by)
     # One before it may have been reopened since this closing was begun.
     _refuse_before_earlier(session, month)

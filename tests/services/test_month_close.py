@@ -25,7 +25,8 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import MonthStep, Movement
 from tests.portfolio import NOW
 from tests.prefilled import demonstration_copy
-from tests.services.finance_office import OUTSIDERS, Finance
+from tests.services.finance_office import LIVE, OUTSIDERS, Finance
+from tests.services.races import run_while_open
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
@@ -98,6 +99,58 @@ def test_a_month_is_closed_by_two_people_once_nothing_stands_against_it(finance:
     assert (last.person, last.sha256) == ("Wale", finance.read(journal.hash_of, first))
     assert finance.faults() == []
     _stays_shut_until_two_people_reopen_it(finance, first)
+
+
+@pytest.mark.parametrize("is_closed_first", [True, False], ids=["closed first", "reversed first"])
+def test_a_month_is_not_closed_while_a_statement_of_it_is_reversed(
+    finance: Finance, first: date, *, is_closed_first: bool
+) -> None:
+    """Neither saw the other at one instant: the month was closed with a statement that is void."""
+    prepared(finance, first)
+    finance.do(closing.begin, first, by="funmi")
+    stated = finance.read(statement_reading.list_statements, month=first)[0]
+    acts = {
+        True: (closing.close, first, {"note": NOTE, "by": "femi"}),
+        False: (statements.reverse, stated.id, {"reason": "The agreement was another", "by": "wale"}),
+    }
+    (first_act, one, how), (second_act, other, given) = acts[is_closed_first], acts[not is_closed_first]
+    refusal = run_while_open(
+        finance.store,
+        LIVE,
+        lambda session: first_act(session, one, **{**how, "by": finance.person(how["by"])}),
+        lambda: finance.do(second_act, other, **given),
+    )
+    words = f"{first:%B %Y} is closed" if is_closed_first else "It cannot be closed yet: Every statement is approved"
+    assert words in str(refusal)
+    assert finance.faults() == []
+
+
+def test_a_payment_that_is_noted_while_its_month_is_closed_is_in_the_journal_that_is_closed(
+    finance: Finance, first: date
+) -> None:
+    """The journal was hashed without it, and had it from then on, as it was noted before the month was closed."""
+    month = clock.add_months(first, 1)
+    with clock.freeze(clock.lagos_midnight(month) + timedelta(days=9, hours=9)):
+        prepared(finance, first)
+        party = next(each.party for each in finance.read(balances.list_balances) if each.amount_minor > 0)
+        account = {"bank_name": "Bank", "account_name": "Ekomarket", "account_number": "0123456789"}
+        with clock.freeze(NOW - timedelta(days=900)):
+            finance.do(agreements.confirm, finance.do(agreements.propose, party, account, by="root"), by="second")
+        batch = finance.do(payouts.prepare, {party: None}, by="funmi")
+        finance.do(payouts.approve, batch, by="femi")
+    (paid,) = finance.read(payouts.list_of_batch, batch)
+    prepared(finance, month)
+    finance.do(closing.begin, month, by="funmi")
+    moved = {"bank_reference": "T/1", "value_on": str(clock.add_days(month, 9))}
+    refusal = run_while_open(
+        finance.store,
+        LIVE,
+        lambda session: transitions.confirm(session, paid.id, moved, by=finance.person("femi")),
+        lambda: finance.do(closing.close, month, by="wale", note=NOTE),
+    )
+    assert refusal is None
+    assert finance.faults() == []
+    assert "T/1" in b"".join(journal.csv_chunks(finance.read(journal.list_entries, month))).decode()
 
 
 def _stays_shut_until_two_people_reopen_it(finance: Finance, first: date) -> None:

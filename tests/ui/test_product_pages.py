@@ -238,7 +238,7 @@ def test_who_had_a_password_reset_reads_from_when_on_they_may_confirm(screen: Sc
     resting = replace(CHECKER, approves_from=shipped.STILL + timedelta(hours=24))
     at = open_page(screen, ONE, by=resting, id=str(CAR))
     assert at.button(key="proposal Confirm").disabled
-    assert "you can approve again from 21 Nov 2026, 08:08 on" in texts(at)
+    assert "you can approve from 21 Nov 2026, 08:08 on" in texts(at)
 
 
 def test_the_list_leads_to_what_waits_for_a_second_admin(screen: Screen, store: Store) -> None:

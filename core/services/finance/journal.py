@@ -75,6 +75,14 @@ def list_closings(session: ScopedSession) -> dict[date, Step]:
     }
 
 
+def hold_months(session: ScopedSession) -> None:
+    """Wait for whoever closes a month, or changes what a closing looks at, at this instant; before any other lock.
+
+    A payment that is noted while its month is closed would be in the journal that was hashed without it.
+    """
+    session.next_in_transaction("closing of months")
+
+
 def refuse_shut(session: ScopedSession, month: date) -> None:
     """StateForbids for a month that is closed: its papers stay as they are, and what was wrong is adjusted."""
     if state_of(session, month) in SHUT:

@@ -16,7 +16,7 @@ from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import parties
+from core.services.finance import journal, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances
 from core.services.finance.payments.balances import Balance, Due
@@ -292,6 +292,8 @@ def load_returners(
 def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, by: Person) -> Payment:
     """Return a payment that may become `to`, held until the transaction ends."""
     require_finance(by)
+    if to in (PaymentState.CONFIRMED, PaymentState.RETURNED):
+        journal.hold_months(session)
     row = session.lock(Payment, payment_id, "payment")
     parties.lock(session, parties.party_of(row))
     refuse_own_payment(session, row, by)

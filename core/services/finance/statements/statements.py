@@ -132,6 +132,7 @@ def reverse(session: ScopedSession, statement_id: UUID, *, reason: str, by: Pers
     Only the newest statement of a party can be reversed, and none that was paid on.
     """
     require_finance(by)
+    journal.hold_months(session)
     original = statement_reading.get_for_update(session, statement_id)
     _refuse_irreversible(session, original)
     journal.refuse_shut(session, original.month)
@@ -396,6 +397,8 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
 
 def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, note: str) -> None:
     require_finance(by)
+    if statement_reading.get_statement(session, statement_id).reverses_id:
+        journal.hold_months(session)
     row = statement_reading.get_for_update(session, statement_id)
     refuse_own(parties.load_people(session, parties.party_of(row)), by)
     step = STATEMENT_TRANSITIONS.get(row.state, to)
