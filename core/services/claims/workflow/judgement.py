@@ -228,6 +228,11 @@ def describe_approver(links: Sequence[Link], person: Person) -> str | None:
     return "an approver other than who paid it before" if PAID in done else None
 
 
+def has_approved(links: Iterable[Link], person: Person) -> bool:
+    """True for who ever approved a claim: by a return that they note it would be paid again by their approval."""
+    return any(link.act == APPROVED and link.actor == person.actor for link in links)
+
+
 def describe_second_loss(found: Iterable[Duplicate], person: Person) -> str | None:
     """Say what forbids this person to approve: they ever approved a claim that may be for the same loss."""
     mine = next((each for each in found if person.id in each.approvers), None)

@@ -114,6 +114,8 @@ def _describe_part(need: Need, person: Person, judgement: Judgement | None) -> s
         return "somebody else: the customer, claimant or payee of this claim has your e-mail, phone or account"
     if need is claim_states.OTHER_PAYER:
         return claim_judgement.describe_payer(judgement.links, person)
+    if need is claim_states.OTHER_THAN_APPROVER and claim_judgement.has_approved(judgement.links, person):
+        return need.words
     if need is claim_states.OTHER_THAN_DECLINER:
         return claim_judgement.describe_appeal(judgement.links, person)
     return None
