@@ -37,7 +37,11 @@ def draw(review: ClaimReview) -> None:
     with st.container(gap="small"):
         if papers := review.missing_documents:
             names = ", ".join(map(_shared.document, papers))
-            st.markdown(f":red[:material/cancel: Missing: {words.plain(names)}]")
+            with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+                st.markdown(f":red[:material/cancel: Missing: {words.plain(names)}]", width="content")
+                if not review.is_decided:
+                    offer_letter(review, _REQUEST, place="missing")
+            _draw_request(review)
         _show(review)
     if not review.documents:
         st.info("No document came with this claim, and none is required.", icon=":material/folder_off:")
@@ -54,6 +58,14 @@ def draw(review: ClaimReview) -> None:
                     st.caption(_earlier(document, version))
         if not review.is_decided:
             _add(review)
+
+
+def _draw_request(review: ClaimReview) -> None:
+    """Draw the latest letter that asks for papers, with the ways to send it."""
+    actions.complain(key(review.id, _PLACE))
+    asked = next((letter for letter in review.letters if letter.kind == _REQUEST), None)
+    if asked:
+        _letter_line(review, asked, place="missing")
 
 
 def _show(review: ClaimReview) -> None:
@@ -176,7 +188,8 @@ def _line(document: Document) -> str:
     return f":green[:material/check_circle:] **{name}** · {need} · :small[{words.plain(document.file_name)}, {size}]"
 
 
-_PLACE = "letters"
+_PLACE: Final = "letters"
+_REQUEST: Final = "documents"
 
 
 def draw_letters(review: ClaimReview) -> None:
@@ -189,12 +202,15 @@ def draw_letters(review: ClaimReview) -> None:
         st.caption("No letter was written yet. An admin can change the texts of the letters; the next letter has them.")
 
 
-def offer_letter(review: ClaimReview, kind: str) -> None:
-    """Draw the button that writes a letter, disabled with the reason while something is missing for it."""
+def offer_letter(review: ClaimReview, kind: str, *, place: str = "") -> None:
+    """Draw the button that writes a letter, disabled with the reason while something is missing for it.
+
+    `place` tells it from the one among all letters.
+    """
     missing = review.letters_possible[kind]
     st.button(
         letters.KINDS[kind].title,
-        key=key(review.id, f"letter {kind}"),
+        key=key(review.id, f"letter {kind} {place}".rstrip()),
         icon=":material/mail:",
         disabled=missing is not None,
         help=f"Needs {missing}" if missing else None,
@@ -210,7 +226,7 @@ def draw_written(review: ClaimReview) -> None:
         _letter_line(review, letter)
 
 
-def _letter_line(review: ClaimReview, letter: KeptLetter) -> None:
+def _letter_line(review: ClaimReview, letter: KeptLetter, *, place: str = "") -> None:
     """Draw a letter with when and how it was sent, or the ways to send it."""
     title = f":material/description: [{words.plain(letter.title)}](/files/{letter.code}) · {words.moment(letter.at)}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -220,16 +236,16 @@ def _letter_line(review: ClaimReview, letter: KeptLetter) -> None:
             return
         st.markdown(f"{title} :orange-badge[To be sent]")
         if review.is_live and review.owner_email and smtp.can_send():
-            _send_button(review, letter, "Send by e-mail", None)
+            _send_button(review, letter, "Send by e-mail", None, place)
         with st.popover("Mark as sent", icon=":material/outgoing_mail:", type="tertiary"):
             for way in WAYS:
-                _send_button(review, letter, way, way)
+                _send_button(review, letter, way, way, place)
 
 
-def _send_button(review: ClaimReview, letter: KeptLetter, label: str, way: str | None) -> None:
+def _send_button(review: ClaimReview, letter: KeptLetter, label: str, way: str | None, place: str) -> None:
     st.button(
         label,
-        key=key(review.id, f"sent {letter.code} {way or 'mail'}"),
+        key=key(review.id, f"sent {letter.code} {way or 'mail'} {place}".rstrip()),
         type="tertiary",
         on_click=_sending(review, letter.code, way).do,
         args=(key(review.id, _PLACE),),

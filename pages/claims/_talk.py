@@ -132,7 +132,7 @@ _USUAL_DAYS: Final = 3
 
 
 def draw_tasks(review: ClaimReview, officers: list[Officer], person: Person) -> None:
-    """Draw the tasks of a claim and the form of another one."""
+    """Draw the tasks of a claim and the form of a new one."""
     _add_task(review, officers, person)
     for task in review.tasks:
         _task_line(task)
@@ -185,7 +185,7 @@ def _add_task(review: ClaimReview, officers: list[Officer], person: Person) -> N
             Day("due_on", "By when", value=clock.add_days(clock.today(), _USUAL_DAYS), first=clock.today()),
         ],
     )
-    with st.popover("Another task", icon=":material/add_task:"):
+    with st.popover("New task", icon=":material/add_task:"):
         draw_form(review, add, "keep task")
 
 

@@ -38,6 +38,7 @@ _NOBODY: Final = "Nobody"
 _ANSWER, _ASSIGNEE = "answer", "assignee"
 _OLDEST_MONTHS: Final = 120
 POLICY: Final = "policies/policy.py"
+CUSTOMER: Final = "sales/customers.py#customer"
 
 
 def draw() -> None:
@@ -47,7 +48,7 @@ def draw() -> None:
         review = _actions.open_review(claim_id, person=person, is_live=frame.mode())
     with reading(frame.scope()) as session:
         officers = claim_officers.list_active(session)
-    with st.container(key="header_with_buttons", gap="xxsmall"):
+    with st.container(key="claim_head", gap="xxsmall"):
         _draw_title(review)
         _draw_standing(review, officers, person)
     notices(review, officers)
@@ -67,18 +68,15 @@ def draw() -> None:
 def _draw_title(review: ClaimReview) -> None:
     """Draw whose claim it is and how it stands, with the next claim and the main action."""
     declined = f" · declined: {words.plain(review.decline_reason)}" if review.status == ClaimStatus.DECLINED else ""
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        with st.container(width="content"):
-            frame.page_header(
-                f"{words.plain(review.owner)} · {words.plain(review.claim_type)} claim"
-                f" {words.plain(review.reference)} {words.badge(review.status)}",
-                f"{words.plain(_describe(review))} · lodged {words.moment(review.lodged_at)}"
-                f" through {words.plain(review.distributor)}{declined}",
-                tab=f"{review.reference} · Claim",
-            )
-        with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
-            draw_next(review)
-            _decision.draw_main(review)
+    with frame.header_with_buttons(
+        f"{words.plain(review.owner)} · {words.plain(review.claim_type)} claim"
+        f" {words.plain(review.reference)} {words.badge(review.status)}",
+        f"{words.plain(_describe(review))} · lodged {words.moment(review.lodged_at)}"
+        f" through {words.plain(review.distributor)}{declined}",
+        tab=f"{review.reference} · Claim",
+    ):
+        draw_next(review)
+        _decision.draw_main(review)
 
 
 def _describe(review: ClaimReview) -> str:
@@ -368,6 +366,7 @@ def people(review: ClaimReview, person: Person) -> None:
         for name, value in review.personal.items():
             place = HiddenField(kind="policy", record_id=review.policy_id, path=f"submitted.{name}")
             reveal_dialog.value(words.title(name), value, of=place, by=person)
+    page_links.link_to(CUSTOMER, "Open the customer", "person", id=str(review.customer_id))
 
 
 def draw_submitted(review: ClaimReview, person: Person) -> None:
@@ -491,5 +490,5 @@ def draw_next(review: ClaimReview) -> None:
         icon=":material/skip_next:",
         type="primary" if _actions.get_typed(review.id, DECIDED) else "secondary",
         on_click=find.do,
-        help="Your most urgent claim, or the next one that nobody has: it is yours then.",
+        help="The next of your claims by urgency that waits for nobody else, or one that nobody has: it is yours then.",
     )

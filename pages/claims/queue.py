@@ -162,7 +162,12 @@ def table(
             toolbar(wanted, total)
     if total.payments:
         st.caption("What was paid on these claims, one line for each payment:")
-        export_panel.offer("claim-payments", wanted.address(), rows=total.payments, sum_minor=total.paid_minor)
+        export_panel.offer(
+            *("claim-payments", wanted.address()),
+            rows=total.payments,
+            sum_minor=total.paid_minor,
+            label="Export payments",
+        )
 
 
 def draw() -> None:

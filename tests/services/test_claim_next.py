@@ -10,6 +10,7 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import moves as claim_moves
+from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow import questions
 from core.services.claims.workflow.assignment import ChosenClaim
 from tests.services.claim_desk import NOON
@@ -49,6 +50,35 @@ def test_next_claim_is_ones_own_most_urgent_and_then_one_that_nobody_has(office:
     assert find_next(office, fourth) is None
     with pytest.raises(NotAllowed):
         find_next(office, fourth, by="funmi")
+
+
+def test_next_claim_goes_through_ones_own_by_urgency_and_begins_again_at_the_end(office: Office) -> None:
+    first, second, third = (office.lodge() for _ in range(3))
+    for claim_id in (third, first, second):
+        office.move(claim_id, "Reviewing", by="bola")
+    # Nothing can be decided on the most urgent ones today: the others are reached all the same.
+    assert [find_next(office, each) for each in (first, second, third)] == [second, third, first]
+    # The clock of the claim that was just seen may have stopped.
+    office.do(questions.ask_claimant, second, text="Please call us")
+    assert find_next(office, second) == third
+
+
+def test_next_claim_is_none_that_waits_for_a_supervisor_or_for_finance(office: Office) -> None:
+    first, second, third = (office.lodge(incident_date="2026-11-18") for _ in range(3))
+    for claim_id in (first, second, third):
+        office.move(claim_id, "Reviewing", by="ada")
+    referral = {"to": "Approved", "amount": "75000", "note": "Please decide", "version": office.claim(second).version}
+    office.do(claim_assignment.refer_claim, second, by="ada", **referral)
+    assert find_next(office, first, by="ada") == third
+    office.do(
+        claim_moves.assign_claim, second, by="sade", to=office.people["sade"].id, version=office.claim(second).version
+    )
+    # It is the turn of a supervisor who has it.
+    assert find_next(office, first, by="sade") == second
+    office.walk(third, "Approved", "Offer sent", "Offer accepted")
+    office.do(claim_paying.hand_over, third, by="sade", note=None, version=office.claim(third).version)
+    assert find_next(office, second, by="ada") == first
+    assert find_next(office, first, by="ada") is None
 
 
 def test_view_to_pay_has_the_accepted_offers(office: Office) -> None:

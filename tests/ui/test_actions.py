@@ -210,3 +210,12 @@ def test_the_sentence_goes_after_some_seconds(at: AppTest, monkeypatch: pytest.M
     now = actions.clock.now()
     monkeypatch.setattr("core.clock.now", lambda: actions.clock.add_days(now, 1))
     assert not at.run().success
+
+
+def test_the_sentence_does_not_stand_on_another_record(at: AppTest) -> None:
+    at.query_params["id"] = "one"
+    at.text_input(key="note.reason").set_value("Called")
+    at.button(key="note").click().run()
+    assert at.run().success
+    at.query_params["id"] = "two"
+    assert not at.run().success

@@ -42,6 +42,7 @@ def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(opens: O
     claim_id = office.lodge(**KNOWN)
     assert "Nothing is due" in texts(opens("tasks", "ada"))
     at = opens("claim", id=str(claim_id))
+    assert "New task" in [node.proto.popover.label for node in at.main if getattr(node, "type", "") == "popover"]
     at = click(at, claim_id, "keep task")
     assert "Fill this in" in texts(at)
     at.text_input(key=key(claim_id, "task")).set_value("Call the lender")
@@ -72,6 +73,21 @@ def test_a_letter_is_written_from_the_diary_where_the_claim_stands_so(opens: Ope
     at = click(at, claim_id, "letter acknowledgement")
     assert "The letter is in the file of the claim" in texts(at)
     assert "[Acknowledgement](/files/" in texts(at)
+
+
+def test_a_paper_that_is_missing_is_asked_for_where_it_is_missed(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    meta = office.claim(claim_id).credit_life_claim_meta or {}
+    office.put(claim_id, credit_life_claim_meta={**meta, "employment_termination_letter": None})
+    at = opens("claim", id=str(claim_id))
+    at = click(at, claim_id, "letter documents missing")
+    assert "[Request for documents](/files/" in texts(at)
+    shown = [tab.label for tab in at.tabs if any("[Request for documents]" in each.value for each in tab.markdown)]
+    assert shown == ["Document", "Letters (1)"]
+    complete = office.lodge(**KNOWN)
+    names = {str(button.key) for button in opens("claim", id=str(complete)).button}
+    assert key(complete, "letter documents") in names
+    assert key(complete, "letter documents missing") not in names
 
 
 def test_the_payee_and_the_amounts_are_changed_with_a_reason(opens: Opens, office: Office) -> None:

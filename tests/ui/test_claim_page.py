@@ -421,6 +421,14 @@ def test_the_head_names_whose_claim_it_is_its_days_and_the_workload_of_each_coll
     assert "Next claim" in labels(at)
 
 
+def test_the_claimant_leads_to_the_customer(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    [tab] = [tab for tab in opens(claim_id).tabs if tab.label == "Claimant"]
+    [link] = tab.get("page_link")
+    assert (link.proto.label, link.proto.page) == ("Open the customer", "customer")
+    assert link.proto.query_string == f"id={office.claim(claim_id).customer_id}&mode=test"
+
+
 def test_what_is_met_is_folded_below_what_is_not(opens: Opens, office: Office) -> None:
     claim_id = office.lodge()
     at = opens(claim_id)

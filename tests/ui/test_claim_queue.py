@@ -115,6 +115,8 @@ def test_claims_and_their_payments_are_exported_from_one_page(opened: Opened, of
     files = [urlsplit(link.proto.url).path for link in at.get("link_button")]
     claims = "/exports/claims.csv"
     assert [name for name in files if name.endswith(".csv")] == [claims, claims, "/exports/claim-payments.csv"]
+    popovers = [node.proto.popover.label for node in at.main if getattr(node, "type", "") == "popover"]
+    assert [label for label in popovers if "xport" in label] == ["Export", "Export payments"]
 
 
 def test_filters_stand_in_the_address_and_reset_keeps_the_view(

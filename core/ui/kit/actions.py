@@ -228,7 +228,7 @@ class Action:
     `then` the number done, and the refused ones are named in a warning of their own, each with its reason. `on_stale`
     runs where somebody else changed the record. What stands around the transaction, such as files on disk, is `around`:
     it yields more values. A form is emptied when it is done, unless it `keeps_typed`. Its fields stand in `columns`
-    where there is room.
+    where there is room. What takes long says in its dialog what it `waits` for.
     """
 
     title: str
@@ -247,6 +247,7 @@ class Action:
     on_stale: Callable[[], object] | None = None
     keeps_typed: bool = False
     columns: int = 1
+    waits: str = ""
 
     def button(self, label: str | None = None, *, icon: str | None = None, **look: Any) -> None:
         """Draw the button that opens its dialog; `look` is that of `st.button`."""
@@ -334,6 +335,13 @@ def _draw_dialog() -> None:
     complain(DIALOG, *_names(action))
     label, key = _label(action, values), f"{DIALOG}.confirm"
     shown = {name: value for name, value in values.items() if name not in _names(action)}
+    if action.waits:
+        # Done by the run itself, which can say what it waits for.
+        if st.button(label, type="primary", width="stretch", key=key):
+            with st.spinner(action.waits, show_time=True):
+                _confirm(shown)
+            st.rerun()
+        return
     st.button(label, type="primary", width="stretch", key=key, on_click=_confirm, args=(shown,))
 
 
@@ -484,13 +492,15 @@ class Refusal:
 class _Result:
     """The sentence of the last action, since when it is shown; it stays for several runs, as a click may stop one.
 
-    `refused` are the items of a batch that were not done, each with its reason.
+    `refused` are the items of a batch that were not done, each with its reason. `record` is the id in the address where
+    it was shown first: on the page of another record it would be read as a sentence about that one.
     """
 
     text: str
     is_done: bool
     refused: Sequence[str] = ()
     since: datetime | None = None
+    record: str | None = None
 
 
 def keep_message(sentence: str, refused: Sequence[str] = ()) -> None:
@@ -505,9 +515,10 @@ def _read_result() -> _Result | None:
     result: _Result | None = st.session_state.get(_RESULT)
     if result is None:
         return None
+    record = st.query_params.get("id")
     if result.since is None:
-        st.session_state[_RESULT] = replace(result, since=clock.now())
-    elif clock.now() - result.since > _SHOWN_FOR:
+        st.session_state[_RESULT] = replace(result, since=clock.now(), record=record)
+    elif clock.now() - result.since > _SHOWN_FOR or (result.record and record not in (None, result.record)):
         del st.session_state[_RESULT]
         return None
     return result

@@ -124,9 +124,10 @@ def offer(
     line: str = "",
     table: Table[Any] | None = None,
     sums: Callable[[], None] | None = None,
+    label: str = "Export",
 ) -> None:
     """Draw one row: `line` with its `sums`, the formats behind one button, the table's choices; below it the last
-    export's progress or receipt.
+    export's progress or receipt. The `label` of the button says what is exported where a page has several.
 
     `rows` and `sum_minor` (None where the screen shows no sum) are the screen's totals for the same selection. A person
     without the role for this kind sees only `line` and the choices.
@@ -138,7 +139,7 @@ def offer(
     allowed = person is not None and person.has_role(*wanted.kind.roles)
 
     def export() -> None:
-        with st.popover("Export", icon=":material/download:", key=f"export_formats_{kind}"):
+        with st.popover(label, icon=":material/download:", key=f"export_formats_{kind}"):
             _formats(wanted, table)
 
     tables.head(line, table, sums=sums, beside=export if allowed else None)

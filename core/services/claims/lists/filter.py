@@ -76,9 +76,10 @@ def compute_latest_start(stage: Deadline) -> datetime:
     return clock.now() - (STATUTORY_PERIOD - NEAR_DEADLINE if stage == "near" else STATUTORY_PERIOD)
 
 
-def _build_referral_condition(asks_role: AskedRole) -> Condition:
+def build_referral_condition(*asks_roles: AskedRole) -> Condition:
+    """Return the condition of a claim that waits for one of these roles to decide or pay."""
     query = sa.select(col(ClaimReferral.claim_id)).where(
-        col(ClaimReferral.closed_at).is_(None), col(ClaimReferral.asks_role) == asks_role
+        col(ClaimReferral.closed_at).is_(None), col(ClaimReferral.asks_role).in_(asks_roles)
     )
     return col(Claim.id).in_(query)
 
@@ -181,7 +182,7 @@ _STAGES: Final[Mapping[str, Callable[[], Condition]]] = {
     "open": lambda: IS_OPEN,
     "unsettled": lambda: _IS_UNSETTLED,
     "to_pay": lambda: sa.and_(_IS_UNSETTLED, col(Claim.claim_status) == ClaimStatus.OFFER_ACCEPTED),
-    "referred": lambda: _build_referral_condition(AskedRole.SUPERVISOR),
+    "referred": lambda: build_referral_condition(AskedRole.SUPERVISOR),
     "lapsed": _build_lapsed_condition,
     "waiting": lambda: sa.and_(col(Claim.clock_stopped_at).is_not(None), IS_OPEN),
 }

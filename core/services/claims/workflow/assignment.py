@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
-from core.covers import request
-from core.covers.request import refuse_unless
+from core.covers import fields, request
+from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.lists import queue
-from core.services.claims.lists.filter import ClaimFilter, build_conditions
+from core.services.claims.lists.filter import ClaimFilter, build_conditions, build_referral_condition
 from core.services.claims.lists.queue import QueueRow
 from core.services.claims.review.officers import build_own_condition
 from core.services.claims.workflow import changes as claim_changes
@@ -23,12 +23,22 @@ from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import QuestionInput, ReferralInput
+from core.services.claims.workflow.questions import QuestionInput
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimReferral, Staff
+
+
+class ReferralInput(Request):
+    """The decision that is referred, its amount, if it has one, and why a supervisor should decide."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"referral_note"})
+
+    referred_to: fields.Text
+    referral_amount: fields.Naira | None = None
+    referral_note: fields.LongText
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -169,15 +179,23 @@ def assign_next(session: ScopedSession, *, person: Person) -> UUID | None:
 
 
 def find_next(session: ScopedSession, *, person: Person, after: UUID) -> UUID | None:
-    """Return the most urgent claim of this person whose clock runs, other than the one just decided; else take one.
+    """Return the claim of this person that follows the one just seen by urgency, else the most urgent; else take one.
 
-    Returns None when nothing is left to do.
+    It is one whose clock runs and that waits for nobody else. Returns None when nothing is left to do.
     """
     claim_changes.require_claims_role(person)
-    mine = [*build_conditions(ClaimFilter(view="open", assigned=person.id)), col(Claim.id) != after]
-    running = [*mine, col(Claim.clock_stopped_at).is_(None)]
-    found = queue.fetch_page(session, running, "urgent", Paging(limit=1))
-    return found[0] if found else assign_next(session, person=person)
+    others = {AskedRole.FINANCE} if person.has_role("supervisor") else {AskedRole.SUPERVISOR, AskedRole.FINANCE}
+    clock_from, id_ = col(Claim.clock_from), col(Claim.id)
+    running = [
+        *build_conditions(ClaimFilter(view="open", assigned=person.id)),
+        *(id_ != after, col(Claim.clock_stopped_at).is_(None), sa.not_(build_referral_condition(*others))),
+    ]
+    since = session.execute(sa.select(clock_from).where(id_ == after)).scalar_one_or_none()
+    follows = sa.or_(clock_from > since, sa.and_(clock_from == since, id_ > after))
+    for conditions in ([*running, follows], running):
+        if found := queue.fetch_page(session, conditions, "urgent", Paging(limit=1)):
+            return found[0]
+    return assign_next(session, person=person)
 
 
 def assign_claims(
