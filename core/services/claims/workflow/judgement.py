@@ -229,9 +229,10 @@ def describe_approver(links: Sequence[Link], person: Person) -> str | None:
     return "an approver other than who paid it before" if PAID in done else None
 
 
-def has_approved(links: Iterable[Link], person: Person) -> bool:
-    """True for who ever approved a claim: by a return that they note it would be paid again by their approval."""
-    return any(link.act == APPROVED and link.actor == person.actor for link in links)
+def describe_returner(links: Iterable[Link], person: Person) -> str | None:
+    """Say who notes that a payment came back where this person approved it: it would be paid again by the approval."""
+    has_approved = any(link.act == APPROVED and link.actor == person.actor for link in links)
+    return "somebody who has not approved it" if has_approved else None
 
 
 def describe_second_loss(found: Iterable[Duplicate], person: Person) -> str | None:
