@@ -339,6 +339,12 @@ def _parse_day(value: object) -> Any:
     return value.date() if isinstance(value, datetime) else value
 
 
+def _refuse_future(value: date) -> date:
+    if value > clock.today():
+        raise fault("must not be in the future")
+    return value
+
+
 def _check_from_today(value: date, info: ValidationInfo) -> date:
     if value < clock.today() and not is_sold(info):
         raise fault("must be today or later")
@@ -399,6 +405,7 @@ Picture = Annotated[Link, Upload()]
 Document = Annotated[Link, Upload()]
 Day = Annotated[date, BeforeValidator(_parse_day)]
 TodayOrLater = Annotated[Day, AfterValidator(_check_from_today)]
+TodayOrEarlier = Annotated[Day, AfterValidator(_refuse_future)]
 BirthDate = Annotated[Day, AfterValidator(_check_birth_date)]
 Year = Annotated[
     str,

@@ -225,7 +225,7 @@ def _describe_above(review: ClaimReview, move: ClaimTransition, person: Person) 
     """Describe why the typed amount is above this person's limit; None when it is not."""
     if AUTHORITY not in move.needs or not move.column:
         return None
-    typed = claim_offers.parse_amount(words.read_naira(get_typed(review.id, f"amount {move.to}")))
+    typed = claim_transitions.parse_amount(words.read_naira(get_typed(review.id, f"amount {move.to}")))
     return claim_transitions.describe_limit_exceeded(person, money.to_minor(typed), review.related) if typed else None
 
 
@@ -337,7 +337,7 @@ def _source(review: ClaimReview) -> str:
 
 def _show_offer(review: ClaimReview, typed: str) -> None:
     amounts = review.amounts
-    approved = claim_offers.parse_amount(typed)
+    approved = claim_transitions.parse_amount(typed)
     if approved is None:
         return
     excess, betterment = amounts.excess_minor, amounts.betterment_minor

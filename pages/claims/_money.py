@@ -12,8 +12,9 @@ from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow import reserves
-from core.services.claims.workflow.inputs import PAYMENT_METHODS
-from core.services.claims.workflow.offers import list_offer_steps, parse_amount
+from core.services.claims.workflow.offers import list_offer_steps
+from core.services.claims.workflow.payments import PAYMENT_METHODS
+from core.services.claims.workflow.transitions import parse_amount
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.ui.buying import prices

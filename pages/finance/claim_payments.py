@@ -10,8 +10,8 @@ from core import clock
 from core.desk.pii_reveal import PAYEE_ACCOUNT, HiddenField
 from core.errors import CoverdeskError
 from core.services.claims.workflow import paying as claim_paying
-from core.services.claims.workflow.inputs import BANK_TRANSFER, PAYMENT_METHODS
 from core.services.claims.workflow.paying import HandOver
+from core.services.claims.workflow.payments import BANK_TRANSFER, PAYMENT_METHODS
 from core.services.finance.claim_payments import payment_files
 from core.services.finance.claim_payments.payment_files import MAX_LINES, MEANINGS, PaidFile, PaymentLine
 from core.services.finance.reconciling import table_files

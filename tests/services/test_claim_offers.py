@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import money
+from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import offers as claim_offers
 from core.store.schema.tables import Claim
 from tests.every_case import every_case
@@ -96,4 +97,4 @@ def test_steps_are_written_as_a_person_would() -> None:
     ],
 )
 def test_what_is_owed_depends_on_what_was_insured(claim: Claim, owed: str | None) -> None:
-    assert claim_offers.get_amount_owed(claim) == (owed and Decimal(owed))
+    assert claim_limits.get_amount_owed(claim) == (owed and Decimal(owed))

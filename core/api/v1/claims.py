@@ -27,7 +27,7 @@ from core.services.claims.lists import records
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.lists.records import ClaimRecord
 from core.services.claims.workflow import questions
-from core.services.claims.workflow.inputs import AnswerInput
+from core.services.claims.workflow.questions import AnswerInput
 from core.services.files import files
 from core.store.access import ScopedSession, reading
 

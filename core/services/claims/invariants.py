@@ -14,10 +14,9 @@ from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.review import coverage_checks, related
 from core.services.claims.review.coverage_checks import DeskDates
-from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import approval as claim_approval
+from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import moves as claim_moves
-from core.services.claims.workflow import offers as claim_offers
-from core.services.claims.workflow import payments as claim_payments
 from core.services.people import approvals, demonstration
 from core.services.policies import changes as policy_changes
 from core.states.claims import DECIDED, ClaimStatus
@@ -167,11 +166,11 @@ def find_changed_since_approval(session: ScopedSession) -> Iterator[str]:
         col(Claim.deleted_at).is_(None),
     )
     for claim in session.execute(query).scalars().all():
-        found = claim_changes.find_approval(session, claim)
+        found = claim_approval.find(session, claim)
         if found is None:
             yield f"{_name(claim.id, claim.approved_amount_minor)} approved: nobody has approved it on the desk"
         elif found.lapse is None:
-            changed = approvals.list_changed(found, claim_changes.build_approval_subject(session, claim))
+            changed = approvals.list_changed(found, claim_approval.build_subject(session, claim))
             if changed:
                 words = approvals.describe_changed(changed)
                 yield f"{_name(claim.id, claim.approved_amount_minor)} approved: {words} since"
@@ -190,9 +189,9 @@ def find_more_than_owed(session: ScopedSession) -> Iterator[str]:
     )
     query = sa.select(Claim).where(col(Claim.policy_id).in_(several), has_money, col(Claim.deleted_at).is_(None))
     for claim in session.execute(query).scalars().all():
-        approval = claim_changes.find_approval(session, claim)
+        approval = claim_approval.find(session, claim)
         is_standing = approval is None or approval.lapse is None
-        if above := claim_payments.find_above_owed(session, claim, is_standing=is_standing):
+        if above := claim_limits.find_above_owed(session, claim, is_standing=is_standing):
             taken, most = above
             owed = f"{money.format_naira(most)} is owed with the other claims of its policy"
             yield f"{_name(claim.id, taken)} paid or approved: {owed}"
@@ -224,7 +223,7 @@ def find_unexplained_estimates(session: ScopedSession) -> Iterator[str]:
     )
     query = sa.select(Claim).where(col(Claim.repair_estimate_minor) > 0, sa.not_(noted))
     for claim in session.execute(query.execution_options(yield_per=1_000)).scalars():
-        claimed = claim_offers.get_amount_claimed(claim)
+        claimed = claim_limits.get_amount_claimed(claim)
         if claimed is not None and claim.repair_estimate_minor > money.to_minor(claimed):
             was = money.format_naira(money.to_minor(claimed))
             yield f"{_name(claim.id, claim.repair_estimate_minor)} estimated: {was} was claimed"

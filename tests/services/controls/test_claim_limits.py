@@ -19,9 +19,9 @@ from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
-from core.services.claims.workflow import payments as claim_payments
 from core.services.finance.credit_notes import deciding
 from core.services.policies import changes
 from core.services.renewals import renewals
@@ -235,7 +235,7 @@ def test_the_ceiling_of_a_renewed_term_is_that_of_the_rates_at_which_it_was_rene
         renewals.renew(session, sale.policy_id, partner.seller())
         policy = session.get_one(Policy, sale.policy_id)
         days = (ends - timedelta(days=20), ends + timedelta(days=20))
-        found = [claim_payments.find_ceiling(session, policy, day) for day in days]
+        found = [claim_limits.find_ceiling(session, policy, day) for day in days]
     assert found == [300_000_000, 100_000_000]
 
 
@@ -298,7 +298,7 @@ def test_premium_that_a_distributor_has_back_on_its_statement_comes_off_a_claim_
     assert back
     claim_id = ids.parse(desk.lodge(**KNOWN)[0]["id"])
     with store.reading(desk.scope) as session:
-        limits = claim_payments.limits(session, session.get_one(Claim, claim_id))
+        limits = claim_limits.load(session, session.get_one(Claim, claim_id))
     assert limits.given_back_minor == (back.amount_minor if holder == "distributor" else 0)
 
 

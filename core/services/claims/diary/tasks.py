@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
 import sqlalchemy as sa
+from pydantic import Field
 from sqlmodel import col
 
 from core import clock
-from core.covers import request
+from core.covers import fields, request
+from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
@@ -19,7 +21,6 @@ from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import TaskInput
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES, RULES, ClaimStatus
@@ -33,6 +34,15 @@ UNPAID_DAYS: Final = 3
 PAPERS_DAYS: Final = 7
 _UNPAID: Final = (ClaimStatus.APPROVED, ClaimStatus.OFFER_ACCEPTED)
 _BEFORE_APPROVAL: Final = frozenset(status for status, rule in RULES.items() if ClaimStatus.APPROVED in rule.leads_to)
+
+
+class TaskInput(Request):
+    """Something to do, and by when."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"task"})
+
+    task: Annotated[str, Field(min_length=2, max_length=500)]
+    due_on: fields.TodayOrLater
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

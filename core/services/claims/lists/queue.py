@@ -335,14 +335,16 @@ CLAIMS: Listing[ClaimFilter] = Listing(
             machine="offer_amount",
             orders=_orders("highest-offer", "lowest-offer"),
         ),
-        "paid_amount": Column("Paid", MONEY, claim_payments.of_each()),
+        "paid_amount": Column("Paid", MONEY, claim_payments.build_paid_column()),
         "reserve": Column(
             *("Outstanding", MONEY, _OUTSTANDING),
             of=lambda row: row.outstanding_minor or None,
             machine="outstanding_amount",
             says="The reserve: what is expected to be paid still",
         ),
-        "incurred_amount": Column("Incurred", MONEY, claim_payments.of_each() + claim_reserves.build_reserve_column()),
+        "incurred_amount": Column(
+            "Incurred", MONEY, claim_payments.build_paid_column() + claim_reserves.build_reserve_column()
+        ),
         "decided_at": Column("Decided", INSTANT, _DECIDED_AT),
         "decided_on": Column("Decided on", DAY, _DECIDED_AT),
         "first_viewed_at": Column("First viewed", INSTANT, _find_first(ClaimStatus.VIEWED)),

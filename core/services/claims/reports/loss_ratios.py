@@ -216,7 +216,7 @@ def build_losses_query(window: Window) -> AnySelect:
         sa.select(
             *group,
             sa.func.count().label("claims"),
-            sa.func.sum(claim_payments.of_each()).label("paid"),
+            sa.func.sum(claim_payments.build_paid_column()).label("paid"),
             sa.func.sum(claim_reserves.build_reserve_column()).label("outstanding"),
         )
         .where(

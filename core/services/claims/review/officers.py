@@ -96,7 +96,7 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
         col(Claim.account_key) == col(StaffDetail.account_key),
     )
     query: AnySelect = (
-        sa.select(col(Claim.id), col(Staff.name), claim_payments.of_each().label("paid"))
+        sa.select(col(Claim.id), col(Staff.name), claim_payments.build_paid_column().label("paid"))
         .join(Customer, col(Customer.id) == col(Claim.customer_id))
         .join(
             ClaimEvent, sa.and_(col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status) != ClaimStatus.VIEWED)

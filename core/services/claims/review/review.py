@@ -28,6 +28,7 @@ from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.related import ClaimLine, Duplicate
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import judgement as claim_judgement
+from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions
@@ -36,8 +37,8 @@ from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.assignment import Referral
 from core.services.claims.workflow.clock import Clock
 from core.services.claims.workflow.judgement import Judgement, Link, Override
-from core.services.claims.workflow.offers import Limits
-from core.services.claims.workflow.payments import Payee, Payment, RelatedApprovals
+from core.services.claims.workflow.limits import Limits, RelatedApprovals
+from core.services.claims.workflow.payments import Payee, Payment
 from core.services.claims.workflow.reserves import ReserveChange
 from core.services.people.staff import Person
 from core.states.claims import DECIDED, ClaimTransition
@@ -363,7 +364,7 @@ def _build_facts(claim: Claim) -> dict[str, Any]:
 
 def _amounts(claim: Claim, limits: Limits) -> Amounts:
     return Amounts(
-        owed=claim_offers.get_amount_owed(claim),
+        owed=claim_limits.get_amount_owed(claim),
         limits=limits,
         claimed_minor=claim.claim_amount_minor,
         estimate_minor=claim.repair_estimate_minor,

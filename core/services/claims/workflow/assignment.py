@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
-from core.covers import request
-from core.covers.request import refuse_unless
+from core.covers import fields, request
+from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.lists import queue
 from core.services.claims.lists.filter import ClaimFilter, build_conditions, build_referral_condition
@@ -23,12 +23,22 @@ from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import QuestionInput, ReferralInput
+from core.services.claims.workflow.questions import QuestionInput
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimReferral, Staff
+
+
+class ReferralInput(Request):
+    """The decision that is referred, its amount, if it has one, and why a supervisor should decide."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"referral_note"})
+
+    referred_to: fields.Text
+    referral_amount: fields.Naira | None = None
+    referral_note: fields.LongText
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,9 +9,10 @@ from uuid import UUID
 from sqlmodel import col
 
 from core import money, seal
-from core.covers import request
+from core.covers import fields, request
 from core.covers.claims.line import Claimant
-from core.covers.request import refuse_unless
+from core.covers.fields import AccountNumber
+from core.covers.request import Request, refuse_unless
 from core.errors import StateForbids
 from core.services.claims.intake import submitted
 from core.services.claims.intake.new_claims import build_claimant_columns
@@ -19,16 +20,47 @@ from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
+from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
-from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import AmountsInput, IncidentDateInput, PayeeInput, ReasonInput
+from core.services.claims.workflow.changes import ClaimChange, Reason
 from core.services.claims.workflow.payments import Payee
 from core.services.people import transfers
 from core.services.people.staff import Person
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
+
+
+class PayeeInput(Request):
+    """A payee with their account, and the reason for setting it."""
+
+    payee: fields.Text
+    payee_bank: fields.Text
+    payee_account: AccountNumber
+    payee_reason: Reason
+
+
+class ReasonInput(Request):
+    """Reason for a correction."""
+
+    correction_reason: Reason
+
+
+class IncidentDateInput(Request):
+    """The date of an incident, and why it is another one than what is known."""
+
+    incident_date: fields.TodayOrEarlier
+    correction_reason: Reason | None = None
+
+
+class AmountsInput(ReasonInput):
+    """Submitted amounts as they should have been, in naira."""
+
+    loan_amount: fields.PositiveNaira | None = None
+    pending_repayment_amount: fields.Naira | None = None
+    cost_of_repair: fields.PositiveNaira | None = None
+    amount_claimed: fields.PositiveNaira | None = None
 
 
 def correct_amounts(
@@ -56,7 +88,7 @@ def correct_amounts(
     )
     before, figures = claim_changes.get_audited_facts(claim), _list_figures(claim)
     submitted.set_meta(claim, wanted)
-    if claim.claim_amount_minor and (claimed := claim_offers.get_amount_claimed(claim)):
+    if claim.claim_amount_minor and (claimed := claim_limits.get_amount_claimed(claim)):
         claim.claim_amount_minor = money.to_minor(claimed)
     raised = [name for name, amount in _list_figures(claim).items() if amount > figures[name]]
     if raised:
@@ -71,8 +103,8 @@ def correct_amounts(
 def _list_figures(claim: Claim) -> dict[str, Decimal]:
     """Return what bounds an approval, and what bounds the next estimate of an officer where one stands already."""
     return {
-        "is owed": claim_offers.get_amount_owed(claim) or money.ZERO,
-        "was claimed": claim_offers.get_amount_claimed(claim) or money.ZERO,
+        "is owed": claim_limits.get_amount_owed(claim) or money.ZERO,
+        "was claimed": claim_limits.get_amount_claimed(claim) or money.ZERO,
     }
 
 

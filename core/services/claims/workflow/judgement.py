@@ -19,10 +19,11 @@ from core.services.claims.review import coverage_checks, officers
 from core.services.claims.review import related as duplicates
 from core.services.claims.review.coverage_checks import CoverageCheck, CoverTerms, DeskDates
 from core.services.claims.review.related import Duplicate
+from core.services.claims.workflow import approval as claim_approval
 from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import payments as claim_payments
-from core.services.claims.workflow.offers import Limits
-from core.services.claims.workflow.payments import RelatedApprovals
+from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.people import role_grants
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person
@@ -288,24 +289,24 @@ class Judgement:
 
 def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> Judgement:
     """Judge a claim as it stands; with `for_update` its policy is locked against other claims on it."""
-    limits = claim_payments.limits(session, claim, for_update=for_update)
+    limits = claim_limits.load(session, claim, for_update=for_update)
     found = duplicates.find_duplicates(session, claim)
     known = _list_known_duplicates(session, claim)
     terms = coverage_checks.load(session, claim, session.get_one(Policy, claim.policy_id))
     checks, links = _run_checks(session, claim, found, terms), list_links(session, claim)
-    approval = claim_changes.find_approval(session, claim)
+    approval = claim_approval.find(session, claim)
     accepted = set() if approval is None else _list_accepted(session, claim, since=approval.at)
     return Judgement(
         limits=limits,
         checks=checks,
         duplicates=found,
         new_duplicates=[each for each in found if each.is_same_loss and str(each.id) not in known],
-        approval_fault=claim_changes.describe_approval_fault(session, claim, approval),
+        approval_fault=claim_approval.describe_fault(session, claim, approval),
         broken_checks=[] if approval is None else [check for check in checks if _is_broken(check, accepted)],
         links=links,
         appeal_minor=_find_first_figure(session, claim, links),
         parties=officers.load_parties(session, claim),
-        related=claim_payments.sum_related(session, claim),
+        related=claim_limits.sum_related(session, claim),
         backdated_minor=_find_backdated(checks, terms, limits),
     )
 

@@ -11,29 +11,40 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money, reference
-from core.covers import request
+from core.covers import fields, request
+from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import records
+from core.services.claims.workflow import approval as claim_approval
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
+from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import CommentInput, DeductionsInput, PaymentInput, TransitionInput
 from core.services.claims.workflow.judgement import Judgement
-from core.services.claims.workflow.payments import Source
+from core.services.claims.workflow.payments import PaymentInput, Source
+from core.services.claims.workflow.questions import CommentInput
+from core.services.claims.workflow.transitions import TransitionInput
 from core.services.people import demonstration, staff
 from core.services.people.staff import Person
 from core.states import claims as claim_states
 from core.states.claims import CHECKS, CLAIMS_ROLES, DECIDED, ClaimStatus, ClaimTransition, Effect
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent
+
+
+class DeductionsInput(Request):
+    """Deductions from an offer, in naira."""
+
+    excess: fields.Naira
+    betterment: fields.Naira
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +73,7 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     _apply_effects(session, claim, transition, person, move.inputs)
     at = claim_changes.next_instant(claim)
     if Effect.SETS_APPROVER in transition.effects:
-        claim_changes.record_approval(session, claim, person=person, at=at)
+        claim_approval.record(session, claim, person=person, at=at)
     questions.end_question(session, claim.id, closed_at=at)
     questions.update_clock(claim, at=at, previous_status=transition.start)
     done = {"note": move.inputs.note, "staff_id": person.id, "created_at": at}
@@ -89,7 +100,7 @@ def _renew_approval(
     claim_transitions.check_amount(_APPROVAL, claim, person, inputs, judgement)
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     claim.approved_by = person.id
-    claim_changes.record_approval(session, claim, person=person, at=at)
+    claim_approval.record(session, claim, person=person, at=at)
     approvals = sa.select(col(ClaimEvent.id)).where(
         col(ClaimEvent.claim_id) == claim.id, col(ClaimEvent.status) == ClaimStatus.APPROVED
     )
@@ -120,7 +131,7 @@ def _apply_effects(
     if Effect.PAYS in transition.effects:
         claim.payment_reference = inputs.payment_reference
     if Effect.SETS_CLAIMED in transition.effects and not claim.claim_amount_minor:
-        claim.claim_amount_minor = money.to_minor(claim_offers.get_amount_owed(claim) or money.ZERO)
+        claim.claim_amount_minor = money.to_minor(claim_limits.get_amount_owed(claim) or money.ZERO)
 
 
 def _record_overrides(
@@ -231,7 +242,7 @@ def approve_anew(
     inputs: TransitionInput = request.validate(TransitionInput, {"reasons": dict(reasons or {})})
     with claim_changes.refusals(claim_id, "approve anew", person=person):
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-        approval = claim_changes.find_approval(session, claim)
+        approval = claim_approval.find(session, claim)
         if approval is None or claim.claim_status in DECIDED:
             raise StateForbids("Only an approval of a claim that is not decided is given anew")
         claim_transitions.wait_for_authority(session, _APPROVAL, person)

@@ -1,15 +1,12 @@
 """Offers to claimants, with the calculation steps (contract C8)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
 from core import money
-from core.covers import request
 from core.covers.cover import Price, Step
-from core.errors import InvalidInput
-from core.services.claims.intake import submitted
-from core.services.claims.workflow.inputs import TransitionInput
+from core.services.claims.workflow.limits import Limits
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.schema.tables import Claim
 
@@ -18,43 +15,6 @@ FIXED: Final = DECIDED | {ClaimStatus.OFFER_ACCEPTED}
 _STANDING: Final = FIXED | {ClaimStatus.OFFER_SENT}
 # Where an offer was made of the amount that is approved now.
 _OFFERED: Final = _STANDING | {ClaimStatus.OFFER_REJECTED}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
-    """Upper limits of a claim's total, in kobo: owed and insured amounts, None where the records do not say.
-
-    `paid_minor` was paid on the claim before and counts towards its total. `elsewhere_minor` was paid or is approved on
-    other claims of the policy in the same term; it is already deducted from the insured amount, and from the owed
-    amount as far as the debt did not know of it. `offer_paid_minor` was paid of the offer that stands, in parts.
-    `given_back_minor` is premium of the term that went back to the customer and came off no other claim.
-    """
-
-    owed_minor: int | None = None
-    insured_minor: int | None = None
-    paid_minor: int = 0
-    elsewhere_minor: int = 0
-    offer_paid_minor: int = 0
-    given_back_minor: int = 0
-
-    @property
-    def most_minor(self) -> int | None:
-        """The lower of owed and insured; none where neither is known."""
-        return min((each for each in (self.owed_minor, self.insured_minor) if each is not None), default=None)
-
-    @property
-    def describe(self) -> str:
-        """The lower of both with what makes it so: "₦75,000.00, what is still owed"."""
-        return f"{money.format_naira(self.most_minor or 0)}, {self.source}"
-
-    @property
-    def source(self) -> str:
-        """Name the lower of the two limits."""
-        source = "what is still owed" if self.most_minor == self.owed_minor else "what is insured"
-        if not self.elsewhere_minor:
-            return source
-        elsewhere = money.format_naira(self.elsewhere_minor)
-        return f"{source} after the {elsewhere} paid or approved on other claims of the policy"
 
 
 def compute_offer(
@@ -112,15 +72,6 @@ def describe_max_offer(claim: Claim, limits: Limits) -> str:
     return f"{money.format_naira(limit)}, {why}"
 
 
-def parse_amount(typed: str) -> Decimal | None:
-    """Parse a typed amount in naira; None while it is not an amount that could be approved."""
-    try:
-        inputs: TransitionInput = request.validate(TransitionInput, {"amount": typed})
-    except InvalidInput:
-        return None
-    return inputs.amount or None
-
-
 def compute_claim_offer(claim: Claim, limits: Limits) -> Price:
     """The offer on a claim as it stands."""
     return of_amounts(
@@ -161,17 +112,3 @@ def of_amounts(limits: Limits, *, approved: Decimal, excess_minor: int, betterme
         given_back=money.to_naira(limits.given_back_minor),
         paid=money.to_naira(limits.paid_minor),
     )
-
-
-def get_amount_owed(claim: Claim) -> Decimal | None:
-    """Return the amount owed in naira: pending repayment, at most the loan; else the estimate, or what is claimed."""
-    if submitted.get_line(claim) is not None and claim.repair_estimate_minor:
-        return money.to_naira(claim.repair_estimate_minor)
-    return get_amount_claimed(claim)
-
-
-def get_amount_claimed(claim: Claim) -> Decimal | None:
-    """Return what was submitted as the loss in naira, whatever was estimated since."""
-    line, meta = submitted.get_line(claim), submitted.get_meta(claim)
-    names = submitted.LOAN_AMOUNTS if line is None else (line.amount,)
-    return min((Decimal(str(meta[name])) for name in names if meta.get(name) is not None), default=None)

@@ -4,46 +4,57 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
 import sqlalchemy as sa
+from pydantic import Field
 from sqlalchemy import orm
 from sqlmodel import col
 
 from core import clock, money
-from core.covers import request
-from core.covers.request import refuse_unless
+from core.covers import fields, request
+from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
+from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import (
-    BANK_TRANSFER,
-    HandOverInput,
-    PaymentInput,
-    TransferInput,
-    TransitionInput,
-)
 from core.services.claims.workflow.judgement import Link
 from core.services.claims.workflow.moves import Move
-from core.services.claims.workflow.payments import Payee, Source
+from core.services.claims.workflow.payments import BANK_TRANSFER, Payee, PaymentInput, Source
+from core.services.claims.workflow.transitions import TransitionInput
 from core.services.people import transfers
 from core.services.people.four_eyes import refuse_same
 from core.services.people.staff import Person
-from core.services.people.transfers import TypedReference
+from core.services.people.transfers import Reference, TypedReference
 from core.states import claims as claim_states
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import Claim, ClaimReferral, Policy, Provider, Staff
+
+
+class TransferInput(PaymentInput):
+    """One transfer for several claims: its reference, and its total in naira."""
+
+    payment_reference: Annotated[Reference, Field(min_length=2)]
+    total: fields.PositiveNaira
+
+
+class HandOverInput(Request):
+    """Note on a payment that is handed to finance."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"hand_over_note"})
+
+    hand_over_note: fields.LongText | None = None
 
 
 def pay_part(
@@ -68,7 +79,7 @@ def pay_part(
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
         transition = claim_transitions.require_transition(claim, ClaimStatus.PAID)
         judgement = claim_judgement.judge(session, claim, for_update=True)
-        left = claim_payments.get_balance(claim, judgement.limits)
+        left = claim_limits.get_balance(claim, judgement.limits)
         minor = money.to_minor(inputs.amount or money.ZERO)
         refuse_unless(
             [(0 < minor < left, "amount", f"must be above 0 and below {money.format_naira(left)}, what is left")]
@@ -161,7 +172,7 @@ def hand_over(
         if missing := claim_transitions.list_unmet(of_claim, transition, claim, person, judgement):
             raise StateForbids(f"Paying needs {' and '.join(missing)}", detail={"missing": missing})
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
-    minor = claim_payments.get_balance(claim, judgement.limits)
+    minor = claim_limits.get_balance(claim, judgement.limits)
     note, to = given.hand_over_note or "", transition.to
     claim_assignment.open_referral(
         session, claim, to=to, amount_minor=minor, note=note, person=person, at=at, asks_role=PAYER_ROLE

@@ -2,26 +2,52 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from uuid import UUID
 
 import sqlalchemy as sa
+from pydantic import Field
 from sqlmodel import col
 
 from core import clock, ids
-from core.covers import request
+from core.covers import fields, request
+from core.covers.request import Request
 from core.errors import StateForbids
 from core.services.audit import log as audit
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow.clock import Clock, Pause, StatusReached
-from core.services.claims.workflow.inputs import AnswerInput, QuestionInput
 from core.services.people.staff import Person
 from core.states.claims import DECIDED, WAITING
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, ClaimQuestion
 
 _IS_OPEN: Final = (col(ClaimQuestion.answered_at).is_(None), col(ClaimQuestion.closed_at).is_(None))
+
+
+ANSWER_DAYS: Final = 7
+
+
+class CommentInput(Request):
+    """A comment on a claim, or a question to the claimant."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"text"})
+
+    text: fields.LongText
+
+
+class QuestionInput(CommentInput):
+    """A question to the claimant, and by when it should be answered."""
+
+    due_on: fields.TodayOrLater = Field(default_factory=lambda: clock.add_days(clock.today(), ANSWER_DAYS))
+
+
+class AnswerInput(Request):
+    """Answer of the claimant."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"answer"})
+
+    answer: fields.LongText = Field(examples=["The account was closed on 3 November; the bank's letter follows."])
 
 
 def ask_claimant(

@@ -11,16 +11,15 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
-from core.covers import request
-from core.covers.request import refuse_unless
+from core.covers import fields, request
+from core.covers.request import Request, refuse_unless
 from core.errors import NotAllowed, StateForbids
 from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import offers as claim_offers
-from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import transitions as claim_transitions
-from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import ReserveInput
-from core.services.claims.workflow.offers import Limits
+from core.services.claims.workflow.changes import ClaimChange, Reason
+from core.services.claims.workflow.limits import Limits
 from core.services.people.staff import Person
 from core.states.claims import DECIDED, ClaimStatus, ClaimTransition, ClockEffect, Effect
 from core.store.access import AnySelect, ScopedSession
@@ -28,6 +27,13 @@ from core.store.schema.tables import Claim, ClaimReserve, Staff
 
 CHANGE: Final = col(ClaimReserve.change_minor)
 _OFFERED: Final = frozenset({ClaimStatus.OFFER_SENT, ClaimStatus.OFFER_ACCEPTED})
+
+
+class ReserveInput(Request):
+    """A new reserve in naira, and why it changes."""
+
+    reserve: fields.Naira
+    reserve_reason: Reason
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,13 +83,13 @@ def follow_transition(
     if transition.clock is ClockEffect.ENDS:
         _add(session, claim, -reserve, reason=f"The claim is {transition.to}", person=person, at=at)
     elif Effect.SETS_RESERVE in transition.effects and not reserve:
-        limits = claim_payments.limits(session, claim)
-        expected = claim.claim_amount_minor or money.to_minor(claim_offers.get_amount_owed(claim) or money.ZERO)
+        limits = claim_limits.load(session, claim)
+        expected = claim.claim_amount_minor or money.to_minor(claim_limits.get_amount_owed(claim) or money.ZERO)
         expected = min(expected, limits.most_minor) if limits.most_minor is not None else expected
         reason = "What is claimed, as far as owed and insured, and not paid yet"
         _add(session, claim, max(0, expected - limits.paid_minor), reason=reason, person=person, at=at)
     if Effect.RAISES_RESERVE in transition.effects:
-        lacking = get_committed(claim, claim_payments.limits(session, claim)) - get_reserve(session, claim.id)
+        lacking = get_committed(claim, claim_limits.load(session, claim)) - get_reserve(session, claim.id)
         reason = f"The claim is {transition.to} for more than was reserved"
         _add(session, claim, max(0, lacking), reason=reason, person=person, at=at)
 
@@ -92,7 +98,7 @@ def get_committed(claim: Claim, limits: Limits) -> int:
     """Return what is approved or offered as the claim stands and not paid yet, in kobo: no reserve is below it."""
     if claim.claim_status == ClaimStatus.APPROVED:
         return claim_offers.get_max_offer(claim, limits)
-    return claim_payments.get_balance(claim, limits) if claim.claim_status in _OFFERED else 0
+    return claim_limits.get_balance(claim, limits) if claim.claim_status in _OFFERED else 0
 
 
 def reduce(
@@ -116,7 +122,7 @@ def set_reserve(
     if claim.claim_status in DECIDED:
         raise StateForbids(f"A claim that is {claim.claim_status} has no reserve")
     wanted, before = money.to_minor(inputs.reserve), get_reserve(session, claim.id)
-    limits = claim_payments.limits(session, claim)
+    limits = claim_limits.load(session, claim)
     insured, least = limits.insured_minor, get_committed(claim, limits)
     most, committed = money.format_naira(insured or 0), money.format_naira(least)
     refuse_unless(

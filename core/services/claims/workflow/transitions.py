@@ -2,22 +2,26 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Final
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import BeforeValidator, Field
 
 from core import money
-from core.covers.request import refuse_unless
-from core.errors import CoverdeskError, NotAllowed, StateForbids
+from core.covers import fields, request
+from core.covers.request import Request, refuse_unless
+from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
 from core.services.claims.intake import submitted
 from core.services.claims.review.coverage_checks import CHECK_KEYS, describe_unmet
 from core.services.claims.workflow import judgement as claim_judgement
+from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import offers as claim_offers
-from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow.changes import Reason
 from core.services.claims.workflow.clock import STATUTORY_PERIOD
-from core.services.claims.workflow.inputs import TransitionInput
 from core.services.claims.workflow.judgement import Judgement
-from core.services.claims.workflow.offers import Limits
-from core.services.claims.workflow.payments import RelatedApprovals
+from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.people.staff import Person
+from core.services.people.transfers import Reference
 from core.settings import ROOT
 from core.states import claims as claim_states
 from core.states.claims import (
@@ -40,6 +44,36 @@ from core.store.schema.tables import Claim
 
 # Nobody inspects a death, or estimates what its repair costs.
 OF_WHAT_IS_SEEN: Final = (ClaimStatus.INSPECTION_SUBMITTED, ClaimStatus.ESTIMATE_SUBMITTED)
+
+
+def _normalise_reason(value: Any) -> Any:
+    """Accept a reason in command-line spelling: documents-missing is documents missing."""
+    return value.replace("-", " ").replace("_", " ") if isinstance(value, str) else value
+
+
+DeclineReason = Annotated[str, fields.one_of(*submitted.DECLINE_REASONS), BeforeValidator(_normalise_reason)]
+
+
+class TransitionInput(Request):
+    """Inputs of a transition; the transition table says which of them are required."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"note"})
+
+    amount: fields.Naira | None = None
+    reason: DeclineReason | None = None
+    note: fields.LongText | None = None
+    payment_reference: Reference | None = None
+    estimate_document: Annotated[str, Field(max_length=60)] | None = None
+    reasons: dict[str, Reason] = Field(default_factory=dict)
+
+
+def parse_amount(typed: str) -> Decimal | None:
+    """Parse a typed amount in naira; None while it is not an amount that could be approved."""
+    try:
+        inputs: TransitionInput = request.validate(TransitionInput, {"amount": typed})
+    except InvalidInput:
+        return None
+    return inputs.amount or None
 
 
 def list_allowed(claim: Claim, person: Person, judgement: Judgement | None = None) -> tuple[ClaimTransition, ...]:
@@ -145,7 +179,7 @@ def describe_limit_exceeded(person: Person, minor: int, related: RelatedApproval
 
 def describe_above_claimed(claim: Claim, person: Person, minor: int) -> str | None:
     """Describe why an estimate in kobo takes a supervisor: it corrects what was claimed (contract K6)."""
-    claimed = claim_offers.get_amount_claimed(claim)
+    claimed = claim_limits.get_amount_claimed(claim)
     if claimed is None or minor <= money.to_minor(claimed):
         return None
     if person.has_role("supervisor"):
@@ -251,7 +285,7 @@ def _amount(transition: ClaimTransition, claim: Claim, inputs: TransitionInput, 
     if OFFER in transition.needs:
         return claim_offers.get_max_offer(claim, limits)
     if Effect.PAYS in transition.effects:
-        return claim_payments.get_balance(claim, limits)
+        return claim_limits.get_balance(claim, limits)
     return getattr(claim, transition.column) if transition.column else 0
 
 
@@ -260,7 +294,7 @@ def _check_amount_input(
 ) -> list[tuple[bool, str, str]]:
     need = next((need for need in transition.needs if need.field == "amount"), None)
     if Effect.PAYS in transition.effects:
-        left = claim_payments.get_balance(claim, limits)
+        left = claim_limits.get_balance(claim, limits)
         words = "what is left of the offer" if limits.offer_paid_minor else "the offer that was accepted"
         return [(minor == left, "amount", f"must be {words}, {money.format_naira(left)}")]
     if need is None:
@@ -312,7 +346,7 @@ def _check_estimate(
     if ESTIMATE not in transition.needs:
         return []
     names = submitted.list_present_documents(claim)
-    claimed = claim_offers.get_amount_claimed(claim)
+    claimed = claim_limits.get_amount_claimed(claim)
     is_above = claimed is not None and minor > money.to_minor(claimed)
     known = inputs.estimate_document is None or inputs.estimate_document in names
     document = f"must be one of the papers of this claim: {', '.join(names) or 'there is none yet, add it first'}"
