@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from core import clock, money
 from core.desk import sale
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.finance import agreements, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.parties import Party
