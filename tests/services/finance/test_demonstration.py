@@ -87,6 +87,8 @@ def add_accounts(store: Store) -> None:
         for name, roles in ACCOUNTS.items():
             given = {"email": f"{name}@coverdesk.example", "name": name, "roles": roles}
             staff.add_or_update(session, **given, password="correct horse battery", actor="tests")
+        # They have been admins for long.
+        session.execute(sa.update(Staff).values(confirms_from=None))
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
@@ -183,6 +185,9 @@ def papers(store: Store) -> dict[str, Counter[str]]:
             query = sa.select(*columns)
             if entity is AuditEntry:
                 query = query.where(sa.or_(*(col(AuditEntry.subject).startswith(each) for each in SUBJECTS)))
+            if entity is NumberCounter:
+                # It numbers nothing: what is noted by one act after the other waits by it for a month that is closed.
+                query = query.where(col(NumberCounter.series) != "closing of months")
             rows = (
                 ", ".join(f"{name}={names.get(str(value), value)}" for name, value in row.items())
                 for row in session.execute(query).mappings()
