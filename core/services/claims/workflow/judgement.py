@@ -80,22 +80,6 @@ _AUDITED: Final[Mapping[str, str]] = {
 _CHANGES: Final = frozenset(
     {"claim corrected", "claim incident dated", "claim payee set", "claim document added", _BY_CLAIMANT}
 )
-# Who named the payee of now does not approve it.
-_NAMES_PAYEE: Final = (PAYEE_SET, CLAIMANT_SET, KEY_ISSUED, LINK_MADE)
-# Who set a figure or the payee of a claim, or noted that its payment came back, does not pay it.
-_SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, RETURNED, *_NAMES_PAYEE)
-_PARTS: Final[Mapping[str, str]] = {
-    LODGED: "lodged it",
-    ESTIMATED: "set its estimate",
-    CORRECTED: "corrected its amounts",
-    DEDUCTED: "set its deductions",
-    PAYEE_SET: "set its payee",
-    CLAIMANT_SET: "set the claimant, who is paid",
-    RETURNED: "noted that its payment came back",
-    KEY_ISSUED: "issued the key by which it named who is paid",
-    LINK_MADE: "made the password link of who named the payee",
-    APPROVED: "approved it before",
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -199,48 +183,6 @@ def list_shown_links(links: Sequence[Link]) -> list[Link]:
     """Return the latest of each act, in the order in which they were done: what a payer sees before paying."""
     latest = {link.act: link for link in links if link.act not in (DECLINED, PAID, KEY_ISSUED, LINK_MADE)}
     return sorted(latest.values(), key=lambda each: each.at)
-
-
-def describe_payer(links: Iterable[Link], person: Person) -> str | None:
-    """Say what forbids this person to pay; None where nothing does.
-
-    Who gave the approval that stands is another need; who gave an earlier one does not pay by it either.
-    """
-    found = list(links)
-    standing = max((link.at for link in found if link.act == APPROVED), default=None)
-    parts = (link for link in found if link.act in _SETS or (link.act == APPROVED and link.at != standing))
-    done = next((link for link in parts if link.actor == person.actor), None)
-    return None if done is None else f"a payer who has not {_PARTS[done.act]}"
-
-
-def describe_approver(links: Sequence[Link], person: Person) -> str | None:
-    """Say what forbids this person to approve: they set the payee of now, or ever declined or paid the claim."""
-    named = [link for link in links if link.act in _NAMES_PAYEE]
-    last = [link for link in named if link.at == named[-1].at]
-    set_last = next((link for link in last if link.actor == person.actor), None)
-    if set_last is not None:
-        if set_last.act != PAYEE_SET:
-            return f"an approver other than who {_PARTS[set_last.act]}"
-        is_lodger = any(link.act == LODGED and link.at == set_last.at for link in links)
-        return f"an approver other than who {'lodged it and typed its account' if is_lodger else 'set the payee'}"
-    done = {link.act for link in links if link.actor == person.actor}
-    if DECLINED in done:
-        return "an approver other than who declined it"
-    return "an approver other than who paid it before" if PAID in done else None
-
-
-def describe_second_loss(found: Iterable[Duplicate], person: Person) -> str | None:
-    """Say what forbids this person to approve: they ever approved a claim that may be for the same loss."""
-    mine = next((each for each in found if person.id in each.approvers), None)
-    if mine is None:
-        return None
-    return f"an approver other than who approved {mine.reference}, which has {' and '.join(mine.matches)}"
-
-
-def describe_appeal(links: Sequence[Link], person: Person) -> str | None:
-    """Say who takes up an appeal where this person declined the claim; None where they did not."""
-    last = [link.actor for link in links if link.act == DECLINED][-1:]
-    return "somebody other than who declined it" if last == [person.actor] else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

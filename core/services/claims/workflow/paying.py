@@ -30,7 +30,7 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.judgement import Link
 from core.services.claims.workflow.moves import Move
 from core.services.claims.workflow.payments import BANK_TRANSFER, Payee, PaymentInput, Source
-from core.services.claims.workflow.transitions import TransitionInput
+from core.services.claims.workflow.transitions import Case, TransitionInput
 from core.services.people import transfers
 from core.services.people.four_eyes import refuse_same
 from core.services.people.staff import Person
@@ -84,7 +84,8 @@ def pay_part(
         refuse_unless(
             [(0 < minor < left, "amount", f"must be above 0 and below {money.format_naira(left)}, what is left")]
         )
-        claim_transitions.check_amount(transition, claim, person, inputs.model_copy(update={"amount": None}), judgement)
+        whole = inputs.model_copy(update={"amount": None})
+        claim_transitions.check_amount(Case(transition, claim, person, judgement), whole)
         before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
         reference = inputs.payment_reference or ""
         claim_payments.pay(
@@ -115,7 +116,7 @@ def take_back_part(
             raise StateForbids(f"A claim that is {claim.claim_status} has no part to take back: take its payment back")
         came_back = claim_states.TRANSITIONS.get(ClaimStatus.PAID, ClaimStatus.OFFER_ACCEPTED)
         judgement = claim_judgement.judge(session, claim, for_update=True)
-        claim_transitions.check_amount(came_back, claim, person, inputs, judgement)
+        claim_transitions.check_amount(Case(came_back, claim, person, judgement), inputs)
         if not judgement.limits.offer_paid_minor:
             raise StateForbids("No part of this offer stands: there is nothing to take back")
         before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
@@ -169,7 +170,7 @@ def hand_over(
         transition = claim_transitions.require_transition(claim, ClaimStatus.PAID)
         judgement = claim_judgement.judge(session, claim)
         of_claim = [need for need in transition.needs if not need.of_person]
-        if missing := claim_transitions.list_unmet(of_claim, transition, claim, person, judgement):
+        if missing := claim_transitions.list_unmet(of_claim, Case(transition, claim, person, judgement)):
             raise StateForbids(f"Paying needs {' and '.join(missing)}", detail={"missing": missing})
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     minor = claim_limits.get_balance(claim, judgement.limits)
@@ -341,7 +342,7 @@ def _judge(
     transition = claim_transitions.require_transition(claim, ClaimStatus.PAID)
     judgement = claim_judgement.judge(session, claim, for_update=for_update)
     payer = replace(person, claim_limit_minor=None)
-    minor = claim_transitions.check_amount(transition, claim, payer, inputs, judgement)
+    minor = claim_transitions.check_amount(Case(transition, claim, payer, judgement), inputs)
     _refuse_without_account(session, claim, details)
     return Move(
         transition=transition, person=person, inputs=inputs, amount_minor=minor, judgement=judgement, details=details
