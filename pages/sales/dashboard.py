@@ -27,7 +27,7 @@ from core.ui.kit import actions, charts, figure_cache, figure_tiles, url_state, 
 from core.ui.kit.actions import Action, Choice, Naira, Values
 from core.ui.kit.figure_cache import StoreState
 from core.ui.lists import columns, periods, tables
-from core.ui.lists.columns import Column
+from core.ui.lists.columns import TableColumn
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import LABELS, PLURALS, Selection
 from pages.sales import _dashboard_charts
@@ -187,7 +187,7 @@ def _moved_table(dimension: Dimension) -> tables.Table[Mover]:
         noun=(LABELS[dimension], f"{PLURALS[dimension]} by change in premium"),
         columns={
             "name": columns.text(LABELS[dimension], lambda mover: mover.name, 130),
-            "change": Column(
+            "change": TableColumn(
                 "Change",
                 _describe_change,
                 is_right=True,
