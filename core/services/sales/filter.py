@@ -211,7 +211,7 @@ def _has_stage(_: Any, stages: tuple[str, ...]) -> Condition:
 
 
 def payment_state() -> Any:
-    """Return the payment state of a purchase whose refund is joined, as `payment_states` finds it."""
+    """Return the payment state of a purchase whose refund is joined, as `_has_payment_state` finds it."""
     back = sa.func.coalesce(col(Refund.total_minor), 0)
     paid, part, refunded = (sa.literal_column(f"'{word}'", sa.String) for word in PAYMENT_STATES.values())
     return sa.case((back == 0, paid), (col(Purchase.total_minor) > back, part), else_=refunded)

@@ -1,4 +1,4 @@
-"""Location of a page of purchases and the total count, from the daily roll-up instead of counting rows.
+"""Location of a page of the API's purchases and the total count, from the daily roll-up instead of counting rows.
 
 Rows are counted only where the roll-up cannot answer: filters by anything but the catalogue, and the hours by which a
 span differs from Lagos days.

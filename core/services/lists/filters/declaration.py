@@ -212,7 +212,7 @@ def in_force() -> sa.ColumnElement[bool]:
 
 
 def policy_stage() -> Any:
-    """Return the expression of a policy's stage, as `policies.states.get_stage` tells that of one policy."""
+    """Return the expression of a policy's stage, as `policies.policies.get_stage` tells that of one policy."""
     ahead = col(Policy.start_at) > _time_parameter(clock.latest_start)
     ended = col(Policy.expiration_at) <= _time_parameter(clock.now)
     return sa.case(
