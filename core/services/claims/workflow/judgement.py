@@ -15,8 +15,7 @@ from core.covers import tariff
 from core.covers.claims.line import OWNER
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
-from core.services.claims.review import coverage_checks, officers
-from core.services.claims.review import related as duplicates
+from core.services.claims.review import coverage_checks, officers, related
 from core.services.claims.review.coverage_checks import CoverageCheck, CoverTerms, DeskDates
 from core.services.claims.review.related import Duplicate
 from core.services.claims.workflow import approval as claim_approval
@@ -26,7 +25,7 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.people import role_grants
 from core.services.people.four_eyes import Parties
-from core.services.people.staff import Person
+from core.services.people.staff import Person, join_names
 from core.services.policies import changes as policy_changes
 from core.services.policies import policies
 from core.states.claims import AskedRole, ClaimStatus
@@ -232,7 +231,7 @@ class Judgement:
 def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> Judgement:
     """Judge a claim as it stands; with `for_update` its policy is locked against other claims on it."""
     limits = claim_limits.load(session, claim, for_update=for_update)
-    found = duplicates.find_duplicates(session, claim)
+    found = related.find_duplicates(session, claim)
     known = _list_known_duplicates(session, claim)
     terms = coverage_checks.load(session, claim, session.get_one(Policy, claim.policy_id))
     checks, links = _run_checks(session, claim, found, terms), list_links(session, claim)
@@ -281,10 +280,10 @@ def _run_checks(
 ) -> list[CoverageCheck]:
     """Run every check, that the cover was in force first and then those of its paid terms."""
     product, policy = session.get_one(Product, claim.product_id), session.get_one(Policy, claim.policy_id)
-    recent_count = duplicates.count_recent(session, claim)
+    recent_count = related.count_recent(session, claim)
     endpoint = (product.prefix, product.route_name)
     insured = policies.get_insured_for_claim(session, policy, submitted.get_loss_day(claim))
-    declined = coverage_checks.check_declined(duplicates.list_declined(session, claim))
+    declined = coverage_checks.check_declined(related.list_declined(session, claim))
     dates = DeskDates(
         policy_changes.find_issued_at_desk(session, policy), policy_changes.find_refunded_from(session, policy)
     )
@@ -327,13 +326,12 @@ def list_overrides(session: ScopedSession, claim_id: UUID) -> list[Override]:
     query: AnySelect = (
         sa.select(
             *(col(ClaimOverride.check_key).label("key"), col(ClaimOverride.is_failed), col(ClaimOverride.detail)),
-            *(col(ClaimOverride.reason), col(Staff.name).label("by"), col(ClaimOverride.created_at).label("at")),
+            *(col(ClaimOverride.reason), col(ClaimOverride.created_at).label("at")),
         )
-        .join(Staff, col(Staff.id) == col(ClaimOverride.staff_id))
         .where(col(ClaimOverride.claim_id) == claim_id)
         .order_by(col(ClaimOverride.created_at), col(ClaimOverride.id))
     )
-    return [Override(**row._mapping) for row in session.execute(query)]
+    return [Override(**row._mapping) for row in session.execute(join_names(query, by=ClaimOverride.staff_id))]
 
 
 def _is_broken(check: CoverageCheck, accepted: set[str]) -> bool:

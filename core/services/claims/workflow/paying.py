@@ -9,7 +9,6 @@ from uuid import UUID
 
 import sqlalchemy as sa
 from pydantic import Field
-from sqlalchemy import orm
 from sqlmodel import col
 
 from core import clock, money
@@ -33,13 +32,13 @@ from core.services.claims.workflow.payments import BANK_TRANSFER, Payee, Payment
 from core.services.claims.workflow.transitions import Case, TransitionInput
 from core.services.people import transfers
 from core.services.people.four_eyes import refuse_same
-from core.services.people.staff import Person
+from core.services.people.staff import Person, join_names
 from core.services.people.transfers import Reference, TypedReference
 from core.states import claims as claim_states
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
-from core.store.schema.tables import Claim, ClaimReferral, Policy, Provider, Staff
+from core.store.schema.tables import Claim, ClaimReferral, Policy, Provider
 
 
 class TransferInput(PaymentInput):
@@ -381,22 +380,14 @@ def list_open(session: ScopedSession) -> Sequence[HandOver]:
 
 
 def _build_query() -> AnySelect:
-    approver = orm.aliased(Staff)
-    return (
-        sa.select(
-            Claim,
-            ClaimReferral,
-            col(Provider.company_name),
-            col(Staff.name).label("by"),
-            col(approver.name).label("approved_name"),
-        )
+    query = (
+        sa.select(Claim, ClaimReferral, col(Provider.company_name))
         .join(ClaimReferral, _JOINED)
         .join(Provider, col(Provider.id) == col(Claim.provider_id))
-        .join(Staff, col(Staff.id) == col(ClaimReferral.staff_id))
-        .outerjoin(approver, col(approver.id) == col(Claim.approved_by))
         .where(col(Claim.deleted_at).is_(None))
         .order_by(col(ClaimReferral.created_at), col(Claim.id))
     )
+    return join_names(query, by=ClaimReferral.staff_id, approved_name=Claim.approved_by)
 
 
 def _build(session: ScopedSession, row: Any) -> HandOver:
