@@ -204,8 +204,5 @@ def _submit_count(session: ScopedSession, criteria: SalesFilter) -> PendingRows:
     return _COUNT_QUERIES.get(parameterised.key, parameterised.criteria).submit(session, **parameterised.values)
 
 
-def _build_count_query(criteria: SalesFilter) -> AnySelect:
-    return apply_criteria(sa.select(sa.func.count()), criteria)
-
-
-_LINE_QUERIES, _COUNT_QUERIES = QueryCache(_build_lines_query), QueryCache(_build_count_query)
+_LINE_QUERIES = QueryCache(_build_lines_query)
+_COUNT_QUERIES = QueryCache(lambda criteria: apply_criteria(sa.select(sa.func.count()), criteria))

@@ -236,14 +236,16 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
     terms = coverage_checks.load(session, claim, session.get_one(Policy, claim.policy_id))
     checks, links = _run_checks(session, claim, found, terms), list_links(session, claim)
     approval = claim_approval.find(session, claim)
-    accepted = set() if approval is None else _list_accepted(session, claim, since=approval.at)
+    # What failed was known to the approval that was given against it, and duplicates have a need of their own.
+    known_failed = {coverage_checks.DUPLICATE, *(_list_accepted(session, claim, approval.at) if approval else ())}
+    broken = [check for check in checks if check.passed is False and check.key not in known_failed] if approval else []
     return Judgement(
         limits=limits,
         checks=checks,
         duplicates=found,
         new_duplicates=[each for each in found if each.is_same_loss and str(each.id) not in known],
         approval_fault=claim_approval.describe_fault(session, claim, approval),
-        broken_checks=[] if approval is None else [check for check in checks if _is_broken(check, accepted)],
+        broken_checks=broken,
         links=links,
         appeal_minor=_find_first_figure(session, claim, links),
         parties=officers.load_parties(session, claim),
@@ -334,12 +336,7 @@ def list_overrides(session: ScopedSession, claim_id: UUID) -> list[Override]:
     return [Override(**row._mapping) for row in session.execute(join_names(query, by=ClaimOverride.staff_id))]
 
 
-def _is_broken(check: CoverageCheck, accepted: set[str]) -> bool:
-    """True where a check fails that the approval did not know as failed; duplicates have a need of their own."""
-    return check.passed is False and check.key not in {*accepted, coverage_checks.DUPLICATE}
-
-
-def _list_accepted(session: ScopedSession, claim: Claim, *, since: datetime) -> set[str]:
+def _list_accepted(session: ScopedSession, claim: Claim, since: datetime) -> set[str]:
     """Return the keys of the checks that were failed when the claim was approved, and approved against."""
     query = sa.select(col(ClaimOverride.check_key)).where(
         col(ClaimOverride.claim_id) == claim.id, col(ClaimOverride.is_failed), col(ClaimOverride.created_at) >= since

@@ -151,10 +151,6 @@ class _Other:
     def paid_minor(self) -> int:
         return sum(minor for _, minor in self.payments)
 
-    def sum_since(self, at: datetime) -> int:
-        """Return what was paid from an instant on, with what is approved and not paid yet."""
-        return sum(minor for paid_at, minor in self.payments if paid_at >= at) + self.approved_minor
-
 
 def _find_given_back(session: ScopedSession, claim: Claim, policy: Policy) -> int:
     """Return the premium in kobo that went back of the term of a loss (contract K6).
@@ -282,7 +278,8 @@ def _get_event(claim: Claim) -> tuple[date, str | None]:
 
 def _sum_since(other: _Other, named: Claim, *, is_debt: bool) -> int:
     """Return what of another claim came after a claim named its debt; of another line all of it."""
-    return other.sum_since(named.created_at) if is_debt else other.paid_minor + other.approved_minor
+    paid = (minor for paid_at, minor in other.payments if not is_debt or paid_at >= named.created_at)
+    return sum(paid) + other.approved_minor
 
 
 def sum_related(session: ScopedSession, claim: Claim) -> RelatedApprovals:
