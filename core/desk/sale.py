@@ -17,7 +17,7 @@ from core.money import Split
 from core.services.audit import log as audit
 from core.services.audit import search
 from core.services.audit.log import AuditEvent
-from core.services.catalogue import products
+from core.services.catalogue import for_sale
 from core.services.finance.bordereaux import bordereaux as bordereau_reading
 from core.services.finance.bordereaux.bordereaux import Reported
 from core.services.finance.statements import reading as statement_reading
@@ -384,5 +384,5 @@ def _get_renewal_window(session: ScopedSession, policy: Policy) -> RenewalWindow
     terms = refunds.list_paid_terms(session, policy)
     if not (policy.is_live and terms):
         return None
-    meta = products.get_as_sold(session, terms[-1].version_id).rates.meta
+    meta = for_sale.get_as_sold(session, terms[-1].version_id).rates.meta
     return next_terms.compute_window(terms[-1].start_on, terms[-1].expiration_on, meta)

@@ -15,7 +15,7 @@ from core.covers.registry import COVERS
 from core.covers.request import Request
 from core.errors import InvalidInput, StateForbids
 from core.services.catalogue.distributors import DistributorName
-from core.services.catalogue.products import ProductForSale
+from core.services.catalogue.for_sale import ProductForSale
 from core.services.people.staff import Person
 from core.services.selling import duplicate_guard
 from core.services.selling.drafts import Draft

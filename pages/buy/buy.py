@@ -11,9 +11,9 @@ from core import clock
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
-from core.services.catalogue import distributors, products
+from core.services.catalogue import distributors, for_sale
 from core.services.catalogue.distributors import DistributorName
-from core.services.catalogue.products import ProductForSale
+from core.services.catalogue.for_sale import ProductForSale
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.lists.windows import open_days
@@ -40,7 +40,7 @@ def list_offers(counter: Counter | None) -> list[Offer]:
         return selling.shelf(counter)
     by_endpoint = {(cover.prefix, cover.route): cover for cover in COVERS}
     with reading(frame.scope()) as session:
-        found = products.list_on_sale(session)
+        found = for_sale.list_all(session)
     return [(by_endpoint[endpoint], product) for endpoint, product in found if endpoint in by_endpoint]
 
 

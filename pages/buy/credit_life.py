@@ -16,7 +16,7 @@ from core.covers.request import validate
 from core.errors import InvalidInput
 from core.services.catalogue import distributors
 from core.services.catalogue.distributors import DistributorName
-from core.services.catalogue.products import ProductForSale
+from core.services.catalogue.for_sale import ProductForSale
 from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.buying import prices, receipts, sale_drafts, selling

@@ -15,7 +15,7 @@ from core.covers.credit_life import BENEFITS, CREDIT_LIFE
 from core.errors import InvalidInput
 from core.services.catalogue import distributors
 from core.services.catalogue.distributors import DistributorName
-from core.services.catalogue.products import ProductForSale
+from core.services.catalogue.for_sale import ProductForSale
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner

@@ -182,7 +182,7 @@ def draw_breach() -> None:
             facts.line("From", words.moment(row.since_at))
             facts.line("To", words.moment(row.until_at))
             facts.line("Suspected", row.actor or "Nobody yet")
-            st.caption(words.plain(row.description))
+            st.text(row.description)
         deadlines(row)
     exposures = read(lambda session: breaches.find_exposures(session, row))
     st.subheader("Opened, shown or exported in the span", anchor=False)

@@ -138,10 +138,10 @@ def draw_complaint() -> None:
             },
             columns=4,
         )
-        st.caption(words.plain(row.text))
+        st.text(row.text)
         if row.outcome:
             st.markdown(f"**Answer** of {words.moment(row.answered_at)}")
-            st.caption(words.plain(row.outcome))
+            st.text(row.outcome)
     draw_letters(row)
     draw_history(f"complaint {row.id}")
 

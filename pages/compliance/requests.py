@@ -201,7 +201,7 @@ def draw_person(row: RequestRow) -> None:
         facts.line("E-mail", row.email or "–")
         facts.line("Phone", row.phone or "–")
         facts.line("Identity", f"{row.identity_method}, {words.day(row.identity_at)}" if row.identity_at else "Not yet")
-        st.caption(words.plain(row.details))
+        st.text(row.details)
 
 
 def draw_days(row: RequestRow) -> None:
@@ -222,7 +222,7 @@ def draw_days(row: RequestRow) -> None:
         if row.refusal_code:
             facts.line("Refused", REFUSALS[row.refusal_code])
         if row.outcome:
-            st.caption(words.plain(row.outcome))
+            st.text(row.outcome)
 
 
 def draw_records(row: RequestRow) -> None:

@@ -11,7 +11,7 @@ from core import clock, demo
 from core.desk import gauges
 from core.desk import status as service
 from core.services.audit import log as audit
-from core.services.policies import changes
+from core.services.policies import issuing
 from core.settings import VERSION, settings
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema import versions
@@ -62,7 +62,7 @@ def queue_sale(session: ScopedSession, partner: Partner) -> Provider:
     policy.submitted_to_provider = policy.activated = False
     provider: Provider = session.get_one(Provider, policy.provider_id)
     with clock.freeze(clock.now() - timedelta(hours=2)):
-        changes.queue_policy(session, policy, provider.segment)
+        issuing.queue_policy(session, policy, provider.segment)
     return provider
 
 

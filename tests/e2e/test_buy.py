@@ -20,7 +20,7 @@ from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers.insurer_a import THIRD_PARTY
 from core.covers.registry import COVERS
-from core.services.catalogue import products
+from core.services.catalogue import for_sale
 from core.store.access import Scope
 from core.store.schema.tables import SaleDraft
 from core.ui.forms import questions
@@ -35,7 +35,7 @@ SOLD = _EVERY if os.environ.get("COVERDESK_SELL_EVERY_COVER") else _USUAL
 
 def address(desk: Desk, cover: Cover[Any]) -> str:
     with desk.store.reading(Scope.of(desk.seller, is_live=False)) as session:
-        insurer = products.list_for_sale(session, cover, desk.seller)[0].provider_name
+        insurer = for_sale.list_products(session, cover, desk.seller)[0].provider_name
     name = shipped.products()[fields.build_example(cover.request)["product_id"]]["name"]
     return f"/buy?{urlencode({'mode': 'test', 'cover': f'{cover.title}, {insurer}', 'sold': name})}"
 

@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock
 from core.desk import store_check
 from core.dispatch import loan_books as worker
-from core.services.catalogue import products
+from core.services.catalogue import for_sale
 from core.services.selling.loan_books import books, carrying_out, records
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import AuditHead, Customer, InsuredRisk, LoanBook, LoanBookRow, Policy
@@ -204,7 +204,7 @@ def test_a_book_that_is_paused_or_taken_between_two_chunks_keeps_the_first(store
 def test_a_refusal_of_a_later_chunk_pauses_behind_the_earlier_ones(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     book = confirmed(lender, 8)
-    get, calls = products.get_for_sale, iter(range(100))
+    get, calls = for_sale.get_product, iter(range(100))
 
     def get_for_sale(*given: Any) -> Any:
         if next(calls) == 2:
@@ -212,7 +212,7 @@ def test_a_refusal_of_a_later_chunk_pauses_behind_the_earlier_ones(store: Store,
         return get(*given)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(products, "get_for_sale", get_for_sale)
+        patch.setattr(for_sale, "get_product", get_for_sale)
         worker.work(store)
     paused = lender.get(book.id)
     assert (paused.state, paused.done_rows, paused.refusal) == ("paused", 6, "The product was taken off sale")

@@ -33,8 +33,9 @@ from core.services.mail import mail
 from core.services.people import demonstration as accounts
 from core.services.people import staff
 from core.store.access import Scope, Store
-from core.store.schema.tables import MailText, Staff
+from core.store.schema.tables import Breach, Complaint, DataRequest, MailText, Staff
 from tests.conftest import Partner, fresh_store
+from tests.papers import needs_poppler, read_pages
 from tests.services.selling import sell
 
 SYSTEM = Scope.system()
@@ -352,6 +353,30 @@ def test_a_letter_on_a_complaint_stays_as_it_was_sent(desk: Registers, store: St
         (letter,) = desk.do(complaint_letters.list_letters, complaint)
         assert (letter.subject, letter.body) == ("Before it is sent", "Before it is sent")
     assert before.subject == "Complaint CO-2026-0001: we have received it"
+
+
+@needs_poppler
+def test_what_people_write_in_paragraphs_is_kept_and_printed_so(desk: Registers, store: Store) -> None:
+    text = "It began in May.\n\nNobody has answered since."
+    complaint = desk.do(complaints.register, {"category": "service", "name": "Ada Obi", "text": text})
+    desk.do(complaints.answer, complaint, outcome=text)
+    asked = desk.do(requests.register, {**REQUEST, "details": text})
+    desk.do(requests.extend, asked, reason=text, version=1)
+    desk.do(requests.refuse, asked, code="repeated", outcome=text, version=2)
+    breach = desk.do(breaches.register, {**HAPPENED, "description": text})
+    desk.do(breaches.judge, breach, {**RISK, "risk_reason": text}, version=1)
+    with store.reading(SYSTEM) as session:
+        told, owed, lost = (
+            session.get_one(Complaint, complaint),
+            session.get_one(DataRequest, asked),
+            session.get_one(Breach, breach),
+        )
+    found = [told.text, told.outcome, owed.details, owed.extension_reason, owed.outcome, lost.description]
+    assert [*found, lost.risk_reason] == [text] * 7
+    answer = desk.do(complaint_letters.list_letters, complaint)[1]
+    (page,) = read_pages(complaint_letters.render(answer))
+    lines = [line.strip() for line in page.splitlines()]
+    assert {"It began in May.", "Nobody has answered since."} <= set(lines)
 
 
 def test_a_complaint_has_its_acknowledgement_and_then_its_answer_as_paper_and_e_mail(

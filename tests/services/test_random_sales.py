@@ -18,7 +18,7 @@ from core.covers.registry import COVERS
 from core.demo.sales.requests import wishes
 from core.desk import store_check
 from core.desk.exported_lists import get_kind
-from core.services.catalogue import products
+from core.services.catalogue import for_sale
 from core.services.lists import exports
 from core.services.lists.exports import Tally
 from core.services.policies.policies import PolicyFilter
@@ -70,7 +70,7 @@ def _sell(store: Store, partner: Partner) -> None:
     for number in range(NUMBER):
         cover = COVERS[number % len(COVERS)]
         with store.reading(partner.scope()) as session:
-            product = dice.choice(products.list_for_sale(session, cover, partner.id))
+            product = dice.choice(for_sale.list_products(session, cover, partner.id))
         wished = wishes(dice, product.name, product.rates.meta, clock.today())
         of_its_own = {**shipped.numbers(cover, number), "email": f"buyer{number % 37}@example.com"}
         known: dict[str, Any] = {**wished, **of_its_own, "product_id": str(product.id)}

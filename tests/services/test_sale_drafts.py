@@ -8,7 +8,7 @@ from alembic import command
 
 from core import clock, ids
 from core.covers.insurers import insurer_a
-from core.services.catalogue import products
+from core.services.catalogue import for_sale
 from core.services.people.staff import Person
 from core.services.selling import drafts
 from core.services.selling.drafts import Draft
@@ -26,7 +26,7 @@ def person() -> Person:
 
 def draft_of(store: Store, partner: Partner, **values: str) -> Draft:
     with store.reading(partner.scope()) as session:
-        product = products.list_for_sale(session, insurer_a.THIRD_PARTY, partner.id)[0]
+        product = for_sale.list_products(session, insurer_a.THIRD_PARTY, partner.id)[0]
     return Draft(
         id=ids.new(),
         cover=insurer_a.THIRD_PARTY.key,

@@ -15,7 +15,7 @@ from core.covers import fields
 from core.covers.cover import Cover
 from core.covers.insurers import insurer_a, insurer_b, insurer_f, insurer_g
 from core.covers.registry import COVERS
-from core.services.catalogue import products
+from core.services.catalogue import for_sale
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
@@ -38,7 +38,7 @@ PAGE = "buy/buy.py"
 def title_of(store: Store, cover: Cover[Any], partner: Partner) -> str:
     """The name of a cover in the choice."""
     with store.reading(partner.scope()) as session:
-        return f"{cover.title}, {products.list_for_sale(session, cover, partner.id)[0].provider_name}"
+        return f"{cover.title}, {for_sale.list_products(session, cover, partner.id)[0].provider_name}"
 
 
 @pytest.fixture

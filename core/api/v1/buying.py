@@ -17,7 +17,7 @@ from core.covers.cover import Cover, Price, ResponseShape
 from core.covers.insurers import insurer_c
 from core.covers.registry import COVERS
 from core.services.audit.idempotency import WireResponse
-from core.services.catalogue import products
+from core.services.catalogue import for_sale
 from core.services.lists.records import PolicyRecord
 from core.services.selling import buying
 from core.store.access import ScopedSession
@@ -105,7 +105,7 @@ async def compute_credit_life_price(
     """Price a credit life policy; without benefits, with all that the product offers."""
 
     def work(session: ScopedSession) -> WireResponse:
-        product = products.get_for_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
+        product = for_sale.get_product(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
         price = credit_life.compute_price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
         return price_response(buying.above_zero(credit_life.CREDIT_LIFE, price))
 

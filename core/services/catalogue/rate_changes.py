@@ -6,7 +6,7 @@ Every change names the version of the product that was seen, and makes the next 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -40,8 +40,6 @@ _FIGURES: Final = ("price_minor", "mca_commission_bp", "distributor_commission_b
 
 class Refusal(Request):
     """Reason for refusing a proposal."""
-
-    prose: ClassVar[frozenset[str]] = frozenset({"reason"})
 
     reason: Annotated[str, Field(min_length=3, max_length=500)]
 

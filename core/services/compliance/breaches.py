@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -36,6 +36,8 @@ MAX_LISTED: Final = 500
 class BreachInput(Request):
     """Input: what happened and when, and the actor of the audit log if one is suspected."""
 
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"description"})
+
     title: Annotated[str, Field(min_length=5, max_length=120)]
     description: Annotated[str, Field(min_length=10, max_length=4_000)]
     actor: Annotated[str, Field(max_length=120)] | None = None
@@ -46,6 +48,8 @@ class BreachInput(Request):
 
 class RiskInput(Request):
     """Input: how great the risk is, why, and how many people it touches."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"risk_reason"})
 
     risk: Annotated[str, fields.one_of(*BREACH_RISKS)]
     risk_reason: Annotated[str, Field(min_length=10, max_length=2_000)]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -37,6 +37,8 @@ _MONTHS: Final = 12
 class ComplaintInput(Request):
     """Input: who complains about what; the policy names the insurer and the customer."""
 
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"text"})
+
     category: Annotated[str, fields.one_of(*COMPLAINT_CATEGORIES)]
     name: Annotated[str, Field(min_length=2, max_length=200)]
     contact: Annotated[str, Field(max_length=254)] | None = None
@@ -47,6 +49,8 @@ class ComplaintInput(Request):
 
 class AnswerInput(Request):
     """Input: what was answered."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"outcome"})
 
     outcome: Annotated[str, Field(min_length=10, max_length=4_000)]
 

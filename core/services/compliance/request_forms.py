@@ -1,7 +1,7 @@
 """Inputs of requests about people's data, with the kinds, the codes of a refusal and the ways to prove an identity."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
@@ -32,6 +32,8 @@ IDENTITIES: Final = ("Identity document seen", "Answer from the registered e-mai
 class NewRequest(Request):
     """Input: who asks for what, and how they are reached."""
 
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"details"})
+
     kind: Annotated[str, fields.one_of(*REQUEST_KINDS)]
     name: Annotated[str, Field(min_length=2, max_length=200)]
     email: fields.Email | None = None
@@ -42,6 +44,8 @@ class NewRequest(Request):
 
 class Outcome(Request):
     """Input: how a request was answered."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"outcome"})
 
     outcome: Annotated[str, Field(min_length=10, max_length=2_000)]
 
@@ -54,6 +58,8 @@ class Refusal(Outcome):
 
 class Extension(Request):
     """Input: why more time is needed."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"reason"})
 
     reason: Annotated[str, Field(min_length=10, max_length=500)]
 

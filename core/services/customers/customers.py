@@ -1,7 +1,7 @@
-"""Customers: how they are found, kept, and known again when they buy a second time."""
+"""Customers: listed, searched, and found for the form of a new sale (contract P6)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
@@ -9,10 +9,9 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids
 from core.covers import request_parts
-from core.covers.request_parts import Policyholder
 from core.errors import NotFound
+from core.services.customers.buyers import COLUMNS
 from core.services.lists import records
 from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, Ids, of
@@ -21,8 +20,8 @@ from core.services.lists.paging import Page, Paging, fetch_newest
 from core.services.lists.records import CustomerRecord
 from core.services.lists.windows import Span
 from core.services.people.personal import list_spellings
-from core.store.access import AnySelect, Query, ScopedSession
-from core.store.expressions import NO_DOMAIN, is_among, join_lines
+from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import NO_DOMAIN, join_lines
 from core.store.schema.tables import Customer, CustomerMerge, Policy, Purchase
 
 # The line break prevents matches across two fields: submitted text cannot contain one.
@@ -196,8 +195,6 @@ class CustomerFilter(Filter, on=(Customer,)):
     has_purchased: bool | None = of(Flag(column=_has_purchased))
 
 
-# Customers: get or create by e-mail within one distributor and mode, list and search (contract S2, P6).
-
 UNFILTERED = CustomerFilter()
 
 
@@ -280,135 +277,8 @@ def _walk_texts(condition: Condition) -> AnySelect:
     return query.with_hint(Customer, "INDEXED BY ix_customer_text", "sqlite")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredCustomer:
-    """A customer as a sale found it: `change` is "created", "updated", or None where nothing was new."""
-
-    id: UUID
-    change: str | None
-
-
-def get_or_create(
-    session: ScopedSession, holder: Policyholder, distributor_id: UUID, *, is_live: bool
-) -> StoredCustomer:
-    """Get or create the policyholder's customer record; newer contact details replace older ones."""
-    details = _build_details(holder)
-    email_key = holder.email.lower()
-    fresh = Customer.to_insert(
-        distributor_id=distributor_id,
-        is_live=is_live,
-        email=holder.email,
-        email_key=email_key,
-        user_id=ids.new(),
-        **details,
-    )
-    if session.insert_if_absent(fresh):
-        return StoredCustomer(fresh.id, "created")
-    customer_id, *stored = _DETAILS.one(session, distributor_id=distributor_id, is_live=is_live, email_key=email_key)
-    known = dict(zip(_DETAIL_FIELDS, stored, strict=True))
-    if all(known[name] == value for name, value in details.items()):
-        return StoredCustomer(customer_id, None)
-    _update(session, customer_id, details)
-    return StoredCustomer(customer_id, "updated")
-
-
-def get_or_create_many(
-    session: ScopedSession, holders: Sequence[Policyholder], distributor_id: UUID, *, is_live: bool
-) -> dict[str, StoredCustomer]:
-    """Like `get_or_create`, for several policyholders, by their e-mail in lower case; of one e-mail the last counts."""
-    by_key = {holder.email.lower(): holder for holder in holders}
-    known = _load_details(session, list(by_key), distributor_id, is_live=is_live)
-    fresh = {
-        key: Customer.to_insert(
-            distributor_id=distributor_id,
-            is_live=is_live,
-            email=by_key[key].email,
-            email_key=key,
-            user_id=ids.new(),
-            **_build_details(by_key[key]),
-        )
-        for key in sorted(by_key.keys() - known.keys())
-    }
-    is_alone = session.insert_many(list(fresh.values()), if_absent=True)
-    known |= fresh if is_alone else _load_details(session, list(fresh), distributor_id, is_live=is_live)
-    return {key: _bring_up_to_date(session, holder, known[key], fresh.get(key)) for key, holder in by_key.items()}
-
-
-def _load_details(
-    session: ScopedSession, keys: Sequence[str], distributor_id: UUID, *, is_live: bool
-) -> dict[str, Any]:
-    columns = (Customer.id, Customer.email_key, *(getattr(Customer, name) for name in _DETAIL_FIELDS))
-    own = (col(Customer.distributor_id) == distributor_id, col(Customer.is_live) == is_live)
-    query = sa.select(*(col(each) for each in columns)).where(*own, is_among(col(Customer.email_key), keys))
-    found = session.execute(query.order_by(col(Customer.email_key)).with_for_update()) if keys else ()
-    return {row.email_key: row for row in found}
-
-
-def _bring_up_to_date(
-    session: ScopedSession, holder: Policyholder, stored: Any, fresh: Customer | None
-) -> StoredCustomer:
-    if fresh is not None and fresh.id == stored.id:
-        return StoredCustomer(stored.id, "created")
-    details = _build_details(holder)
-    if all(getattr(stored, name) == value for name, value in details.items()):
-        return StoredCustomer(stored.id, None)
-    _update(session, stored.id, details)
-    return StoredCustomer(stored.id, "updated")
-
-
-def _update(session: ScopedSession, customer_id: UUID, details: Mapping[str, Any]) -> None:
-    session.change(Customer, col(Customer.id) == customer_id, **details, updated_at=clock.now())
-
-
-def _build_details(holder: Policyholder) -> dict[str, Any]:
-    values = {
-        "name_key": request_parts.build_name_key(holder.first_name, holder.last_name),
-        "first_name": holder.first_name,
-        "last_name": holder.last_name,
-        "phone_number": holder.phone,
-        "gender": holder.gender,
-        "title": holder.title,
-        "state_of_residence": holder.state,
-        "city": holder.city,
-        "address": holder.address,
-        "country": holder.country,
-        "date_of_birth": holder.dob.isoformat() if holder.dob else None,
-    }
-    return {name: value for name, value in values.items() if value is not None}
-
-
-_DETAIL_FIELDS = (
-    *("name_key", "first_name", "last_name", "phone_number", "gender", "title", "state_of_residence"),
-    *("city", "address", "country", "date_of_birth"),
-)
-_DETAILS = Query(
-    sa.select(col(Customer.id), *(col(getattr(Customer, name)) for name in _DETAIL_FIELDS))
-    .where(
-        col(Customer.distributor_id) == sa.bindparam("distributor_id"),
-        col(Customer.is_live) == sa.bindparam("is_live"),
-        col(Customer.email_key) == sa.bindparam("email_key"),
-    )
-    .with_for_update()
-)
-
-# Customers of a distributor found for the form of a new sale, with the details that fill it.
-
 MAX_FOUND: Final = 8
 _LEAST = 2
-# Columns of a customer by the field of a policyholder.
-_COLUMNS: Final[Mapping[str, str]] = {
-    "first_name": "first_name",
-    "last_name": "last_name",
-    "email": "email",
-    "phone": "phone_number",
-    "dob": "date_of_birth",
-    "gender": "gender",
-    "title": "title",
-    "state": "state_of_residence",
-    "city": "city",
-    "address": "address",
-    "country": "country",
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -439,7 +309,7 @@ def get_known(session: ScopedSession, customer_id: UUID) -> KnownCustomer | None
 
 
 def _build_known(row: Any) -> KnownCustomer:
-    details = {field: getattr(row, column) for field, column in _COLUMNS.items()}
+    details = {field: getattr(row, column) for field, column in COLUMNS.items()}
     values = {
         name: str(value)
         for field, value in details.items()

@@ -15,7 +15,7 @@ from core.services.audit import log as audit
 from core.services.insurers import awaiting, sending
 from core.services.lists.records import format_mode
 from core.services.people.staff import Person
-from core.services.policies import changes, policies
+from core.services.policies import issuing, policies
 from core.settings import settings
 from core.states.policies import OPEN, SubmissionState
 from core.store import outbox
@@ -117,7 +117,7 @@ def record_reported(session: ScopedSession, policy_id: UUID, *, person: Person) 
     policy.submitted_to_provider = True
     policy.version += 1
     policy.updated_at = clock.now()
-    changes.settle_submission(session, policy_id, SubmissionState.ACCEPTED, note="Reported by the desk")
+    issuing.settle_submission(session, policy_id, SubmissionState.ACCEPTED, note="Reported by the desk")
     after = {"state": SubmissionState.ACCEPTED, "submitted_to_provider": True}
     subject = audit.subject_of("policy", policy_id)
     audit.write(session, actor=person.actor, action="noted as reported", subject=subject, before=before, after=after)

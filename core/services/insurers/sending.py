@@ -19,7 +19,7 @@ from core.insurers.answers import InsurerAnswer, InsurerFault
 from core.services.audit import log as audit
 from core.services.insurers import connections
 from core.services.people import personal
-from core.services.policies import changes, policies
+from core.services.policies import changes, issuing, policies
 from core.settings import settings
 from core.states.policies import OPEN, STAGES, AnswerStatus, PolicyStage, SubmissionState
 from core.store import outbox
@@ -369,7 +369,7 @@ def _accept_active(session: ScopedSession, case: _Case) -> None:
     policy.submitted_to_provider = True
     policy.version += 1
     policy.updated_at = clock.now()
-    changes.settle_submission(session, policy.id, SubmissionState.ACCEPTED)
+    issuing.settle_submission(session, policy.id, SubmissionState.ACCEPTED)
     _record(session, case.job, "policy accepted", before=before, after={"insurer_number": number})
 
 

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from pydantic.fields import FieldInfo
 from sqlmodel import col
 
-from core import clock, ids, money
+from core import clock, money
 from core.covers import fields, registry
 from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
@@ -184,20 +184,6 @@ class CertificateFacts:
     def verification_url(self) -> str:
         """The URL of the page that verifies this certificate; encoded in its QR code."""
         return f"{settings().base_url}/verify/{self.code}"
-
-
-def build_certificate(policy: Policy, *, start_at: datetime, expiration_at: datetime, at: datetime) -> Certificate:
-    """Build the certificate of one term, to be inserted by the caller; sets the policy's certificate code."""
-    policy.certificate_code = ids.new_code()
-    return Certificate.to_insert(
-        distributor_id=policy.distributor_id,
-        is_live=policy.is_live,
-        code=policy.certificate_code,
-        policy_id=policy.id,
-        start_at=start_at,
-        expiration_at=expiration_at,
-        created_at=at,
-    )
 
 
 def get_by_code(session: ScopedSession, code: str) -> CertificateFacts:

@@ -1,6 +1,5 @@
-"""Changes of a policy: its number and submission, activation, decline and cancellation."""
+"""Changes of a policy after its sale: activation, decline and cancellation, checked for version (contract S8, S10)."""
 
-import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
@@ -10,96 +9,23 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from core import clock, telemetry
+from core import clock
 from core.covers import registry
 from core.covers.cover import Cover
 from core.covers.refunds import Refund
 from core.covers.request import has_control_characters, refuse_unless
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.audit import log as audit
-from core.services.catalogue import products
-from core.services.catalogue.products import ProductForSale
+from core.services.catalogue import for_sale
+from core.services.catalogue.for_sale import ProductForSale
 from core.services.lists.records import PolicyRecord
 from core.services.people import four_eyes
-from core.services.policies import certificates, policies, refunds
-from core.settings import settings
-from core.states.policies import OPEN, PolicyAction, SubmissionState
+from core.services.policies import issuing, policies, refunds
+from core.states.policies import PolicyAction, SubmissionState
 from core.store import policy_numbers
 from core.store.access import ScopedSession
-from core.store.policy_numbers import Series, format_number
-from core.store.schema.tables import AuditEntry, NumberCounter, Policy, Product, Purchase, Submission
-
-_MAX_AHEAD = 1_000_000
-
-
-def take_policy_number(session: ScopedSession, series: Series) -> str:
-    """A number of the insurer that no other policy has, in the style of its series."""
-    return format_number(series.pattern, session.next_number(series.counter), clock.today())
-
-
-def get_upcoming_number(session: ScopedSession, series: Series) -> str:
-    """The number that would be drawn next; another policy may still get it."""
-    query = sa.select(col(NumberCounter.last)).where(col(NumberCounter.series) == series.counter)
-    last = session.execute(query).scalar_one_or_none() or 0
-    return format_number(series.pattern, last + 1, clock.today())
-
-
-def skip_number(session: ScopedSession, series: Series, number: str) -> None:
-    """Count past a number that an insurer gave itself, so that we never print it for another policy.
-
-    A number in another format, or too far ahead, changes nothing.
-    """
-    match = re.fullmatch(_build_pattern(series.pattern), number, re.IGNORECASE)
-    if match is None:
-        return
-    value = int(match["n"])
-    session.insert_if_absent(NumberCounter(series=series.counter, last=0))
-    is_behind = col(NumberCounter.last).between(value - _MAX_AHEAD, value - 1)
-    session.change(NumberCounter, col(NumberCounter.series) == series.counter, is_behind, last=value)
-
-
-def _build_pattern(pattern: str) -> str:
-    """The style of a series as a regular expression that finds the counted part."""
-    return re.sub(
-        r"\\\{(\w+)(?::\w+)?\\\}", lambda m: r"(?P<n>\d{1,15})" if m[1] == "n" else r"\d+", re.escape(pattern)
-    )
-
-
-# Submissions to insurers, created in the sale's own transaction.
-
-
-def queue_policy(session: ScopedSession, policy: Policy, segment: str) -> None:
-    """Queue a policy for its insurer; without a connection it is issued here, to be reported by bordereau."""
-    session.insert(build_submission(policy, segment))
-
-
-def build_submission(policy: Policy, segment: str) -> Submission:
-    """Return the row that queues a policy, as `queue_policy` inserts it."""
-    address = settings().insurer_url(segment, is_live=policy.is_live)
-    is_delegated, now = policy.submitted_to_provider and address is None, clock.now()
-    return Submission.to_insert(
-        distributor_id=policy.distributor_id,
-        is_live=policy.is_live,
-        policy_id=policy.id,
-        provider_id=policy.provider_id,
-        state=SubmissionState.DELEGATED if is_delegated else SubmissionState.QUEUED,
-        next_try_at=None if is_delegated else now,
-        trace_id=telemetry.current_trace(),
-        created_at=now,
-        updated_at=now,
-    )
-
-
-def settle_submission(
-    session: ScopedSession, policy_id: UUID, state: SubmissionState, *, note: str | None = None
-) -> None:
-    """Close the open submission of a policy: the insurer's answer is known, or no longer needed."""
-    which = (col(Submission.policy_id) == policy_id, col(Submission.state).in_(OPEN))
-    settled = {"state": state, "last_error": note, "next_try_at": None, "leased_until": None}
-    session.change(Submission, *which, **settled, updated_at=clock.now())
-
-
-# Changes to policies after the sale: activate, decline or cancel, checked for version (contract S8, S10).
+from core.store.policy_numbers import Series
+from core.store.schema.tables import AuditEntry, Policy, Product, Purchase
 
 MAX_NUMBER_LENGTH, LONGEST_WORD = 60, 200
 _ISSUED: Final = ("policy activated", "policy issued by hand")
@@ -140,7 +66,7 @@ def activate(  # noqa: PLR0913 - all that may be given by hand, and where the in
 ) -> PolicyChange:
     """Put a pending policy in force, with the insurer's number and dates where it gave them (contract S20).
 
-    What is missing is set as `activation_preview` says. `insurer_accepted` is true when the insurer's connection said
+    What is missing is set as `preview_activation` says. `insurer_accepted` is true when the insurer's connection said
     so, at `host`, or how somebody at the desk knows it; otherwise the policy is issued by hand and still waits for its
     insurer.
     InvalidInput for a number that is taken and for dates beyond the premium.
@@ -158,8 +84,10 @@ def activate(  # noqa: PLR0913 - all that may be given by hand, and where the in
         word = _clean_text(word, "insurer_accepted", most=LONGEST_WORD)
     if word:
         policy.submitted_to_provider = True
-        settle_submission(session, policy.id, SubmissionState.ACCEPTED, note=word if isinstance(word, str) else None)
-    certificate = certificates.build_certificate(policy, start_at=start_at, expiration_at=expiration_at, at=clock.now())
+        issuing.settle_submission(
+            session, policy.id, SubmissionState.ACCEPTED, note=word if isinstance(word, str) else None
+        )
+    certificate = issuing.build_certificate(policy, start_at=start_at, expiration_at=expiration_at, at=clock.now())
     after = {
         "policy_number": policy.policy_number,
         "start_date": clock.to_wire(start_at),
@@ -224,7 +152,7 @@ def preview_activation(
     start_at, expiration_at = _compute_term(policy, cover, sale, start_on=start_on, expiration_on=expiration_on)
     given = (policy_number or "").strip()
     return Activation(
-        policy_number=given or get_upcoming_number(session, _series(policy, sale)),
+        policy_number=given or policy_numbers.get_upcoming(session, _series(policy, sale)),
         is_drawn=not given,
         start_at=start_at,
         expiration_at=expiration_at,
@@ -255,7 +183,7 @@ def decline(
         session, policy, refunds.compute_declined_refunds(session, policy), reason=reason_text, actor=actor
     )
     policy.declined_at = clock.now()
-    settle_submission(session, policy.id, SubmissionState.DECLINED, note=reason_text)
+    issuing.settle_submission(session, policy.id, SubmissionState.DECLINED, note=reason_text)
     after = {"reason": reason_text, "refund": f"{refund.price.total:.2f}", **({"host": host} if host else {})}
     return _save_change(session, policy, cover, actor=actor, action="policy declined", after=after, refund=refund)
 
@@ -285,7 +213,9 @@ def cancel(
     found = refunds.compute_cancellation_refunds(session, policy, by_insurer=by_insurer, ended_on=ended_on)
     refund = refunds.record_refund(session, policy, found, reason=reason_text, actor=actor)
     policy.cancelled_at = clock.now()
-    settle_submission(session, policy.id, SubmissionState.WITHDRAWN, note="Cancelled before the insurer took it")
+    issuing.settle_submission(
+        session, policy.id, SubmissionState.WITHDRAWN, note="Cancelled before the insurer took it"
+    )
     after = {
         "reason": reason_text,
         "by_insurer": by_insurer,
@@ -339,7 +269,7 @@ def _require_action(session: ScopedSession, policy: Policy, action: PolicyAction
 def _get_sale(session: ScopedSession, policy: Policy) -> tuple[ProductForSale, Cover[Any] | None]:
     product = session.get_one(Product, policy.product_id)
     purchase = session.get_one(Purchase, policy.purchase_id)
-    sale = products.get_as_sold(session, purchase.product_version_id)
+    sale = for_sale.get_as_sold(session, purchase.product_version_id)
     return sale, registry.get_cover(product.prefix, product.route_name)
 
 
@@ -384,8 +314,8 @@ def _set_number(session: ScopedSession, policy: Policy, sale: ProductForSale, re
         # A test policy may be given a number in the live style, which no live policy may get then.
         for is_live in (True, False):
             series = policy_numbers.series(sale.provider_segment, sale.number_series, is_live=is_live)
-            skip_number(session, series, number)
-    policy.policy_number = number or take_policy_number(session, _series(policy, sale))
+            policy_numbers.skip(session, series, number)
+    policy.policy_number = number or policy_numbers.take(session, _series(policy, sale))[0]
     policy.number_key = policy_numbers.key(policy.policy_number)
     try:
         session.flush()

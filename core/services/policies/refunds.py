@@ -14,7 +14,7 @@ from core.covers import refunds
 from core.covers.refunds import PaidPeriod, Refund
 from core.errors import StateForbids
 from core.money import Split
-from core.services.catalogue import distributor_terms, products
+from core.services.catalogue import distributor_terms, for_sale
 from core.services.lists import records
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
@@ -396,7 +396,7 @@ def _by_term(
 
 
 def _compute_loan_refund(session: ScopedSession, term: PaidTerm, months: int, on: date) -> Refund:
-    basis = products.get_as_sold(session, term.version_id).rates.meta.get("basis", "single")
+    basis = for_sale.get_as_sold(session, term.version_id).rates.meta.get("basis", "single")
     rule = refunds.compute_decreasing if basis == "reducing" else refunds.compute_level
     months_left = refunds.count_months_left(on, term.expiration_on, months)
     return rule(money.to_naira(term.total_minor), months_left, months)
@@ -420,7 +420,7 @@ def _split(
 ) -> TermRefund:
     if refund.amount_minor > paid.total_minor:
         raise StateForbids("The refund is above what was paid for the term: nothing was written")
-    sale = products.get_as_sold(session, version_id)
+    sale = for_sale.get_as_sold(session, version_id)
     parts = money.refund_split(
         refund.amount_minor, paid, mca_bp=sale.mca_commission_bp, distributor_bp=sale.distributor_commission_bp
     )

@@ -16,12 +16,12 @@ from core.covers import request as requests
 from core.covers.cover import Cover, Price, Term
 from core.errors import DuplicateRisk, InvalidInput, NotAllowed, NotFound, NotRenewable, StaleVersion
 from core.services.audit import log as audit
-from core.services.catalogue import products
-from core.services.catalogue.products import ProductForSale
+from core.services.catalogue import for_sale
+from core.services.catalogue.for_sale import ProductForSale
 from core.services.lists.records import PolicyRecord
 from core.services.people import personal
 from core.services.people.staff import Person
-from core.services.policies import certificates, policies, refunds
+from core.services.policies import issuing, policies, refunds
 from core.services.policies.refunds import PaidTerm
 from core.services.selling import duplicate_guard
 from core.services.selling.buying import Seller
@@ -136,15 +136,15 @@ def raise_not_renewable(policy: Policy, reason: str, **facts: Any) -> NoReturn:
 def _build_rates_for_one(session: ScopedSession) -> _RateSources:
     def today(cover: Cover[Any], policy: Policy) -> ProductForSale | None:
         try:
-            return products.get_for_sale(session, cover, str(policy.product_id), policy.distributor_id)
+            return for_sale.get_product(session, cover, str(policy.product_id), policy.distributor_id)
         except InvalidInput:
             return None
 
-    return _RateSources(lambda version_id: products.get_as_sold(session, version_id), today)
+    return _RateSources(lambda version_id: for_sale.get_as_sold(session, version_id), today)
 
 
 def _build_rates_for_many(session: ScopedSession, version_ids: Collection[UUID]) -> _RateSources:
-    sold, active = products.load_as_sold(session, version_ids), products.load_active(session)
+    sold, active = for_sale.load_as_sold(session, version_ids), for_sale.load_active(session)
     blocks = sa.select(col(ProductBlock.product_id), col(ProductBlock.distributor_id))
     blocked = {(row.product_id, row.distributor_id) for row in session.execute(blocks)}
 
@@ -254,7 +254,7 @@ def renew(
         raise StaleVersion(detail={"version": policy.version})
     next_term = get_next_term(session, policy, cover)
     duplicate_guard.lock_risk_again(session, policy, next_term.term)
-    version_id = products.get_sold_version(session, next_term.sale)
+    version_id = for_sale.get_sold_version(session, next_term.sale)
     renewal = _build_renewal(policy, next_term, version_id, seller=seller)
     if not session.insert_if_absent(renewal):
         raise_not_renewable(policy, "This term was renewed already", renewal_id=_get_existing_id(session, policy))
@@ -298,7 +298,7 @@ def _extend_policy(session: ScopedSession, policy: Policy, renewal: Renewal) -> 
     policy.expiration_at = renewal.expiration_at
     policy.version += 1
     policy.updated_at = renewal.created_at
-    certificate = certificates.build_certificate(
+    certificate = issuing.build_certificate(
         policy, start_at=renewal.start_at, expiration_at=renewal.expiration_at, at=renewal.created_at
     )
     session.flush()

@@ -14,15 +14,15 @@ from core.covers.cover import Cover, Price, Term
 from core.covers.pricing import offer
 from core.errors import InvalidInput, StateForbids, run_checks
 from core.services.audit import log as audit
-from core.services.catalogue import distributor_terms, products
-from core.services.catalogue.products import ProductForSale
-from core.services.customers import customers
-from core.services.customers.customers import StoredCustomer
+from core.services.catalogue import distributor_terms, for_sale
+from core.services.catalogue.for_sale import ProductForSale
+from core.services.customers import buyers
+from core.services.customers.buyers import StoredCustomer
 from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.lists.records import PolicyRecord
 from core.services.people import personal
-from core.services.policies import certificates, changes, policies
+from core.services.policies import issuing, policies
 from core.services.selling import duplicate_guard
 from core.services.selling.duplicate_guard import EarlierPolicy
 from core.settings import settings
@@ -89,7 +89,7 @@ class Sale:
 
 def quote(session: ScopedSession, cover: Cover[Any], request: Any, distributor_id: UUID) -> Price:
     """Return the price of a request now, by the function that the sale uses."""
-    product = products.get_for_sale(session, cover, request.product_id, distributor_id)
+    product = for_sale.get_product(session, cover, request.product_id, distributor_id)
     return above_zero(cover, cover.premium(request, product.rates))
 
 
@@ -110,7 +110,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     """
     _refuse_barred(session, seller)
     product, _ = run_checks(
-        lambda: products.get_for_sale(session, cover, request.product_id, seller.distributor_id),
+        lambda: for_sale.get_product(session, cover, request.product_id, seller.distributor_id),
         lambda: file_links.require_own_files(session, request, seller.owner),
     )
     offered = offer(cover, request, product.rates)
@@ -119,16 +119,16 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     risk_hash = duplicate_guard.lock_risk(
         session, product.id, cover.risk_key(request), term, distributor_id=seller.distributor_id, is_live=seller.is_live
     )
-    customer = customers.get_or_create(session, holder, seller.distributor_id, is_live=seller.is_live)
+    customer = buyers.get_or_create(session, holder, seller.distributor_id, is_live=seller.is_live)
     possible_duplicate_of = duplicate_guard.find_possible_duplicate(session, cover, request, customer.id)
-    version_id = products.get_sold_version(session, product)
+    version_id = for_sale.get_sold_version(session, product)
     purchase = _build_purchase(product, version_id, price, customer.id, seller)
     purchase.premium_frequency = getattr(request, "premium_frequency", None)
     policy = _build_policy(cover, request, price, term, purchase, holder)
     policy.risk_hash, policy.possible_duplicate_of = risk_hash, possible_duplicate_of
     _number(session, cover, product, [policy], is_live=seller.is_live)
     session.insert(purchase, policy, *_build_certificates(policy))
-    changes.queue_policy(session, policy, product.provider_segment)
+    issuing.queue_policy(session, policy, product.provider_segment)
     record = policies.build_record(policy, cover)
     entry = _audit(policy, seller, customer)
     audit.write(session, actor=entry.actor, action=entry.action, subject=entry.subject, after=entry.after)
@@ -169,7 +169,7 @@ def draft(cover: Cover[Any], request: Any, product: ProductForSale, version_id: 
         purchase=purchase,
         policy=policy,
         certificates=_build_certificates(policy),
-        submission=changes.build_submission(policy, product.provider_segment),
+        submission=issuing.build_submission(policy, product.provider_segment),
     )
 
 
@@ -206,7 +206,7 @@ def write_many(
     insured = duplicate_guard.lock_risks(session, product.id, terms, **owner)  # type: ignore[arg-type]
     refused = {each.policy.id: insured[each.risk_hash] for each in drafts if each.risk_hash in insured}
     sold = [each for each in drafts if each.policy.id not in refused]
-    found = customers.get_or_create_many(session, [each.holder for each in sold], **owner)  # type: ignore[arg-type]
+    found = buyers.get_or_create_many(session, [each.holder for each in sold], **owner)  # type: ignore[arg-type]
     _number(session, cover, product, [each.policy for each in sold], is_live=seller.is_live)
     when_locked()
     for each in sold:
@@ -238,10 +238,8 @@ def _number(
     if not cover.initial_state.active or not sold:
         return
     series = policy_numbers.series(product.provider_segment, product.number_series, is_live=is_live)
-    today = clock.today()
-    for number, policy in enumerate(sold, session.next_number(series.counter, len(sold))):
-        policy.policy_number = policy_numbers.format_number(series.pattern, number, today)
-        policy.number_key = policy_numbers.key(policy.policy_number)
+    for policy, number in zip(sold, policy_numbers.take(session, series, len(sold)), strict=True):
+        policy.policy_number, policy.number_key = number, policy_numbers.key(number)
 
 
 def _audit(policy: Policy, seller: Seller, customer: StoredCustomer) -> audit.Draft:
@@ -320,7 +318,7 @@ def _build_certificates(policy: Policy) -> list[Certificate]:
     if not policy.activated or policy.start_at is None or policy.expiration_at is None:
         return []
     return [
-        certificates.build_certificate(
+        issuing.build_certificate(
             policy, start_at=policy.start_at, expiration_at=policy.expiration_at, at=policy.created_at
         )
     ]

@@ -16,8 +16,8 @@ from core.covers.request import Request
 from core.errors import KeyReused, StateForbids
 from core.services.audit import idempotency
 from core.services.audit.idempotency import WireResponse
-from core.services.catalogue import products
-from core.services.catalogue.products import ProductForSale
+from core.services.catalogue import for_sale
+from core.services.catalogue.for_sale import ProductForSale
 from core.services.people.staff import Person
 from core.services.selling import buying
 from core.services.selling.buying import Seller
@@ -87,7 +87,7 @@ class Receipt:
 def list_products(counter: Counter, cover: Cover[Any]) -> list[ProductForSale]:
     """Return the products that a distributor can sell now through a cover's endpoint, by name."""
     with reading(counter.scope) as session:
-        return products.list_for_sale(session, cover, counter.distributor_id)
+        return for_sale.list_products(session, cover, counter.distributor_id)
 
 
 def shelf(counter: Counter) -> list[tuple[Cover[Any], ProductForSale]]:
@@ -96,7 +96,7 @@ def shelf(counter: Counter) -> list[tuple[Cover[Any], ProductForSale]]:
         return [
             (cover, product)
             for cover in COVERS
-            for product in products.list_for_sale(session, cover, counter.distributor_id)
+            for product in for_sale.list_products(session, cover, counter.distributor_id)
         ]
 
 

@@ -13,7 +13,7 @@ from core.covers.registry import COVERS
 from core.demo.sales.requests import wishes
 from core.desk import closing
 from core.errors import CoverdeskError
-from core.services.catalogue import products, share_changes
+from core.services.catalogue import for_sale, share_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.finance import adjustments, agreements, parties
 from core.services.finance.bordereaux import bordereaux
@@ -116,7 +116,7 @@ class RandomMonths:
         partner, cover = self.dice.choice(self.partners), self.dice.choice(COVERS)
         self.number += 1
         with self.finance.store.reading(partner.scope(is_live=True)) as session:
-            product = self.dice.choice(products.list_for_sale(session, cover, partner.id))
+            product = self.dice.choice(for_sale.list_products(session, cover, partner.id))
         wished = {
             **wishes(self.dice, product.name, product.rates.meta, clock.today()),
             **shipped.numbers(cover, self.number),

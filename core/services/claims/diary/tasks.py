@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -38,6 +38,8 @@ _BEFORE_APPROVAL: Final = frozenset(status for status, rule in RULES.items() if 
 
 class TaskInput(Request):
     """Something to do, and by when."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"task"})
 
     task: Annotated[str, Field(min_length=2, max_length=500)]
     due_on: fields.TodayOrLater

@@ -108,6 +108,11 @@ class Case:
         """The limits of the claim."""
         return self.judgement.limits
 
+    @property
+    def acts(self) -> list[tuple[str, str]]:
+        """What was done on the claim and by which actor, oldest first."""
+        return [(link.act, link.actor) for link in self.judgement.links]
+
 
 def list_allowed(claim: Claim, person: Person, judgement: Judgement) -> tuple[ClaimTransition, ...]:
     """Every move from where a claim stands, each with what is missing for this person; none for who works no claims.
@@ -175,10 +180,9 @@ def _describe_approver(case: Case) -> str | None:
             return f"an approver other than who {_PARTS[set_last.act]}"
         is_lodger = any(link.act == LODGED and link.at == set_last.at for link in links)
         return f"an approver other than who {'lodged it and typed its account' if is_lodger else 'set the payee'}"
-    done = {link.act for link in links if link.actor == person.actor}
-    if DECLINED in done:
+    if (DECLINED, person.actor) in case.acts:
         return "an approver other than who declined it"
-    return "an approver other than who paid it before" if PAID in done else None
+    return "an approver other than who paid it before" if (PAID, person.actor) in case.acts else None
 
 
 def _describe_second_loss(case: Case) -> str | None:
@@ -187,12 +191,6 @@ def _describe_second_loss(case: Case) -> str | None:
     if mine is None:
         return None
     return f"an approver other than who approved {mine.reference}, which has {' and '.join(mine.matches)}"
-
-
-def _describe_decliner(case: Case) -> str | None:
-    """Say who takes up an appeal where this person declined the claim; None where they did not."""
-    last = [link.actor for link in case.judgement.links if link.act == DECLINED][-1:]
-    return "somebody other than who declined it" if last == [case.person.actor] else None
 
 
 def _describe_authority(case: Case) -> str | None:
@@ -225,7 +223,11 @@ _UNMET: Final[Mapping[Need, Callable[[Case], str | bool | None]]] = {
     claim_states.NOT_OWN: _describe_own,
     claim_states.OTHER_APPROVER: _describe_approver,
     claim_states.OTHER_PAYER: _describe_payer,
-    claim_states.OTHER_THAN_DECLINER: _describe_decliner,
+    # Whoever approved it would have it paid again by that approval.
+    claim_states.OTHER_THAN_APPROVER: lambda case: (APPROVED, case.person.actor) in case.acts,
+    claim_states.OTHER_THAN_DECLINER: lambda case: (
+        [actor for act, actor in case.acts if act == DECLINED][-1:] == [case.person.actor]
+    ),
     claim_states.SECOND_PERSON: lambda case: case.claim.approved_by in {None, case.person.id},
     claim_states.SUPERVISOR: lambda case: not case.person.has_role("supervisor"),
     claim_states.OWN_PASSWORD: lambda case: not case.person.may_approve,

@@ -20,8 +20,8 @@ from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge, run_checks
 from core.services.audit import log as audit
-from core.services.catalogue import distributor_terms, products
-from core.services.catalogue.products import ProductForSale
+from core.services.catalogue import distributor_terms, for_sale
+from core.services.catalogue.for_sale import ProductForSale
 from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.people import role_grants
@@ -124,7 +124,7 @@ def upload(session: ScopedSession, typed: Mapping[str, Any], name: str, content:
     if len(content) > MAX_BYTES:
         raise TooLarge(f"A loan book has at most {MAX_BYTES // (1 << 20)} MiB: divide it, by branch or by days")
     product, _, _ = run_checks(
-        lambda: products.get_for_sale(session, CREDIT_LIFE, given.product_id, by.owner.distributor_id),
+        lambda: for_sale.get_product(session, CREDIT_LIFE, given.product_id, by.owner.distributor_id),
         lambda: file_links.require_own_files(session, given, by.owner),
         lambda: _check_said(given, content),
     )
@@ -414,7 +414,7 @@ def _require_unmoved(session: ScopedSession, book: LoanBook, actor: str) -> None
 
 def _describe_moved(session: ScopedSession, book: LoanBook) -> str | None:
     try:
-        product = products.get_for_sale(session, CREDIT_LIFE, str(book.product_id), book.distributor_id)
+        product = for_sale.get_product(session, CREDIT_LIFE, str(book.product_id), book.distributor_id)
     except InvalidInput:
         return "The product was taken off sale"
     if (str(product.version_id), str(product.share_id or "")) != tuple(book.preview["rates"]):

@@ -18,8 +18,8 @@ from core.covers import fields
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.request import Request
 from core.errors import InvalidInput, StateForbids
-from core.services.catalogue import products
-from core.services.catalogue.products import ProductForSale
+from core.services.catalogue import for_sale
+from core.services.catalogue.for_sale import ProductForSale
 from core.services.selling import buying
 from core.services.selling.buying import Draft, Seller, Written
 from core.services.selling.loan_books import books, judging, reading, row_values
@@ -107,7 +107,7 @@ def _list_next(session: ScopedSession, book: LoanBook, size: int, after: int) ->
 def _get_product(session: ScopedSession, book: LoanBook) -> ProductForSale:
     """Return the product as it is sold now; StateForbids where it is not what was confirmed."""
     try:
-        product = products.get_for_sale(session, CREDIT_LIFE, str(book.product_id), book.distributor_id)
+        product = for_sale.get_product(session, CREDIT_LIFE, str(book.product_id), book.distributor_id)
     except InvalidInput:
         raise StateForbids("The product was taken off sale") from None
     if [str(product.version_id), str(product.share_id or "")] != list(book.preview["rates"]):

@@ -20,7 +20,7 @@ from core import clock, money
 from core.covers import ages, credit_life, request_parts
 from core.covers.cover import Price, Term
 from core.errors import InvalidInput, StateForbids
-from core.services.catalogue.products import ProductForSale
+from core.services.catalogue.for_sale import ProductForSale
 from core.services.policies import changes, refunds
 from core.services.selling.duplicate_guard import EarlierPolicy, hash_risk
 from core.services.selling.loan_books.row_values import EXIT_REASONS, RowValues

@@ -18,7 +18,7 @@ from core import clock, money, seal
 from core.covers.cover import Term
 from core.covers.credit_life import CREDIT_LIFE
 from core.errors import InvalidInput
-from core.services.catalogue import products
+from core.services.catalogue import for_sale
 from core.services.selling import duplicate_guard
 from core.services.selling.loan_books import books, judging, row_values
 from core.services.selling.loan_books.file_reader import CPU_SECONDS, LONGEST_CELL, MAX_ROWS, TOO_MANY
@@ -188,10 +188,10 @@ def _refuse_other_order(heading: Heading, chunk: Sequence[Judged], date_order: s
 def get_rules(session: ScopedSession, book: LoanBook) -> Rules:
     """Return what the rows of a book are judged by now."""
     try:
-        product, is_open = products.get_for_sale(session, CREDIT_LIFE, str(book.product_id), book.distributor_id), True
+        product, is_open = for_sale.get_product(session, CREDIT_LIFE, str(book.product_id), book.distributor_id), True
     except InvalidInput:
         assert book.product_version_id is not None, "a book is of a product"  # noqa: S101 for the type checker
-        product, is_open = products.get_as_sold(session, book.product_version_id), False
+        product, is_open = for_sale.get_as_sold(session, book.product_version_id), False
     agreed = books.get_agreed_from(session, book.distributor_id)
     return Rules(
         product=product,
