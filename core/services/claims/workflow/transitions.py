@@ -110,7 +110,7 @@ class Case:
 
     @property
     def acts(self) -> list[tuple[str, str]]:
-        """What was done on the claim and by which actor, oldest first."""
+        """The acts on the claim, each with its actor, oldest first."""
         return [(link.act, link.actor) for link in self.judgement.links]
 
 
