@@ -1,8 +1,8 @@
-"""Reads a CSV or XLSX file of somebody else in a process of its own, with a bound on its memory (contract B8).
+"""Reads CSV and XLSX files of other parties, in a process of its own with a bound on its memory (contract B8, F6).
 
-`python -m core.services.selling.loan_books.file_reader NAME` takes the bytes on standard input and prints one line of
-JSON for each row: its number in the file and its cells as text. What is wrong with the file is one line with a text.
-Macros and links are never run, and a formula counts with the value that the file has for it.
+`python -m core.services.files.table_reader FORM NAME` takes the bytes on standard input and prints one line of JSON for
+each row: its number in the file and its cells as text. What is wrong with the file is one line too: the place, "file"
+or a row, and a text. Macros and links are never run.
 """
 
 import csv
@@ -11,15 +11,21 @@ import itertools
 import json
 import re
 import resource
+import subprocess
 import sys
+import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
+from xml.etree import ElementTree
+
+from core.errors import InvalidInput
 
 MAX_ROWS: Final = 100_000
-MAX_COLUMNS: Final = 60
 TOO_MANY: Final = f"has more than {MAX_ROWS:,} rows: divide it, by branch or by days"
 # Longer cells are cut here, so that a file of them fills no memory; a row with one is refused.
 LONGEST_CELL: Final = 500
@@ -27,7 +33,6 @@ MEMORY_BYTES: Final = 1_500_000_000
 CPU_SECONDS: Final = 120
 _UNPACKED_BYTES: Final = 300_000_000
 _MOST_PARTS: Final = 5_000
-_SHEET: Final = "loans"
 # Whole numbers from here on have lost digits in a spreadsheet.
 EXACT: Final = 10**15
 _SEPARATORS: Final = ",;\t|"
@@ -46,28 +51,79 @@ _OTHERS: Final = (
 
 
 class Refused(Exception):
-    """The file cannot be read; the text says what to do."""
+    """The file cannot be read; the text says what to do. `place` is "file" or one of its rows, "row 7"."""
+
+    def __init__(self, text: str, place: str = "file") -> None:
+        super().__init__(text)
+        self.place = place
 
 
-def read(name: str, content: bytes) -> Iterator[tuple[int, list[str]]]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Form:
+    """What is expected of a workbook: the name of its sheet, if it has to be the only one with rows, and formulas.
+
+    A formula counts with the value that the file has for it, or its row is refused.
+    """
+
+    sheet: str | None
+    max_columns: int
+    formulas: bool
+
+
+FORMS: Final[Mapping[str, Form]] = {
+    "loans": Form(sheet="loans", max_columns=60, formulas=True),
+    "figures": Form(sheet=None, max_columns=100, formulas=False),
+}
+
+
+def read_apart(form: str, name: str, content: bytes) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a file as another process reads them; InvalidInput says what is wrong with the file.
+
+    That process has a bound on its memory and time: what it cannot open harms nobody.
+    """
+    command = [sys.executable, "-m", "core.services.files.table_reader", form, name]
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        reader = subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # noqa: S603 our own module
+    try:
+        assert reader.stdout is not None, "it is a pipe"  # noqa: S101 for the type checker
+        for line in reader.stdout:
+            first, second = json.loads(line)
+            if isinstance(first, str):
+                raise InvalidInput.for_field(first, second)
+            yield first, second
+        if reader.wait(CPU_SECONDS):
+            raise InvalidInput.for_field("file", "takes too much memory or time to open: keep the rows that are needed")
+    finally:
+        reader.kill()
+        reader.wait()
+        if reader.stdout:
+            reader.stdout.close()
+
+
+def read(form: Form, name: str, content: bytes) -> Iterator[tuple[int, list[str]]]:
     """Yield each row that has something in it: its number and its cells; Refused says what is wrong with the file."""
-    is_workbook = _judge(name.lower().rpartition(".")[2], content)
     count = 0
-    for number, cells in _read_workbook(content) if is_workbook else _read_text(content):
+    for number, cells in _read_workbook(form, content) if is_workbook(name, content) else read_text(content):
         while cells and not cells[-1]:
             cells.pop()
         if not cells:
             continue
-        if len(cells) > MAX_COLUMNS:
-            raise Refused(f"has more than {MAX_COLUMNS} columns in row {number:,}: keep those of the template")
+        if len(cells) > form.max_columns:
+            raise Refused(f"has more than {form.max_columns} columns in row {number:,}: keep those that are needed")
         count += 1
         if count > MAX_ROWS + _ABOVE:
             raise Refused(TOO_MANY)
         yield number, cells
 
 
-def _judge(ending: str, content: bytes) -> bool:
-    """Return True for a workbook; what the file is counts, and its ending has to say the same."""
+def is_workbook(name: str, content: bytes) -> bool:
+    """Return True for a workbook, False for a CSV file; what the file is counts, and its ending has to say the same.
+
+    Refused for any other file, with what to do.
+    """
+    ending = name.lower().rpartition(".")[2]
     if not content:
         raise Refused("is empty")
     if content.startswith(_OLE):
@@ -79,16 +135,17 @@ def _judge(ending: str, content: bytes) -> bool:
             raise Refused(words)
     if content[:512].lstrip(b"\xef\xbb\xbf \r\n\t").lower().startswith((b"<html", b"<!doctype", b"<table", b"<?xml")):
         raise Refused("is a web page called a spreadsheet: open it and save it as XLSX")
-    is_workbook = content.startswith(_ZIP)
+    is_packed = content.startswith(_ZIP)
     if ending not in {"csv", "xlsx"}:
         raise Refused("must end in .xlsx or .csv: save it as one of them")
-    if is_workbook != (ending == "xlsx"):
-        found = "is a workbook called .csv" if is_workbook else "is no workbook, though it is called .xlsx"
+    if is_packed != (ending == "xlsx"):
+        found = "is a workbook called .csv" if is_packed else "is no workbook, though it is called .xlsx"
         raise Refused(f"{found}: save it again as XLSX or CSV")
-    return is_workbook
+    return is_packed
 
 
-def _read_text(content: bytes) -> Iterator[tuple[int, list[str]]]:
+def read_text(content: bytes) -> Iterator[tuple[int, list[str]]]:
+    """Yield each line of a CSV file with its number; Refused says what is wrong with it."""
     text = _decode(content)
     if "\0" in text:
         raise Refused("is no text in UTF-8: save it as “CSV UTF-8”")
@@ -107,9 +164,16 @@ def _read_text(content: bytes) -> Iterator[tuple[int, list[str]]]:
 
 
 def _find_separator(text: str) -> str:
-    """Return what divides the columns: of the first lines the one that has most of it, as titles have other marks."""
+    """Return what divides the columns: the mark that most of the first lines have equally often.
+
+    Titles above the heading have other marks, and amounts have commas.
+    """
     lines = [re.sub(r'"[^"]*"', "", line) for line in itertools.islice(io.StringIO(text), _ABOVE)]
-    return max(_SEPARATORS, key=lambda mark: max((line.count(mark) for line in lines), default=0))
+
+    def weigh(mark: str) -> int:
+        return max(count * times for count, times in Counter(line.count(mark) for line in lines).items())
+
+    return max(_SEPARATORS, key=weigh) if lines else _SEPARATORS[0]
 
 
 def _decode(content: bytes) -> str:
@@ -125,32 +189,39 @@ def _decode(content: bytes) -> str:
         raise Refused(f"is not in UTF-8, as line {line:,} shows: save it as “CSV UTF-8”") from None
 
 
-def _read_workbook(content: bytes) -> Iterator[tuple[int, list[str]]]:
+def _read_workbook(form: Form, content: bytes) -> Iterator[tuple[int, list[str]]]:
     _check_parts(content)
     # Imported here: a file of text does without.
     from python_calamine import CalamineWorkbook  # noqa: PLC0415
 
     book = CalamineWorkbook.from_filelike(io.BytesIO(content))
-    sheet = _find_sheet(book)
-    if sheet.width > MAX_COLUMNS * 20:
-        raise Refused(f"has more than {MAX_COLUMNS} columns: delete what stands at their right")
+    sheet = _find_sheet(form, book)
+    if sheet.width > form.max_columns * 20:
+        raise Refused(f"has more than {form.max_columns} columns: delete what stands at their right")
+    if not form.formulas:
+        _refuse_formulas(content, sheet.name)
     # Rows above the first one in use are counted, columns before it are left out in each row alike.
     for number, cells in enumerate(sheet.iter_rows(), 1):
         yield number, [_text(cell) for cell in cells]
 
 
-def _find_sheet(book: Any) -> Any:
-    """Return the sheet called Loans, or the one that has rows: of several none is passed over unseen."""
+def _find_sheet(form: Form, book: Any) -> Any:
+    """Return the sheet of this name, or the one that has rows: of several none is passed over unseen.
+
+    Without a name it is the first one.
+    """
     if not book.sheet_names:
         raise Refused("has no sheet")
+    if form.sheet is None:
+        return book.get_sheet_by_index(0)
     for name in book.sheet_names:
-        if name.strip().lower() == _SHEET:
+        if name.strip().lower() == form.sheet:
             return book.get_sheet_by_name(name)
     shown = [sheet.name for sheet in book.sheets_metadata if str(sheet.visible).endswith("Visible")]
     filled = [sheet for sheet in map(book.get_sheet_by_name, shown) if sheet.height]
     if len(filled) > 1:
         names = ", ".join(sheet.name[:31] for sheet in filled[:5])
-        raise Refused(f"has rows in several sheets ({names}): put the loans into one called Loans")
+        raise Refused(f"has rows in several sheets ({names}): put them into one called {form.sheet.title()}")
     return filled[0] if filled else book.get_sheet_by_index(0)
 
 
@@ -168,7 +239,34 @@ def _check_parts(content: bytes) -> None:
     if any(part.flag_bits & 1 for part in parts):
         raise Refused("is protected by a password: save it without one")
     if sum(part.file_size for part in parts) > _UNPACKED_BYTES or len(parts) > _MOST_PARTS:
-        raise Refused(f"unpacks to more than {_UNPACKED_BYTES // 1_000_000} MB: keep the rows and columns of the loans")
+        raise Refused(
+            f"unpacks to more than {_UNPACKED_BYTES // 1_000_000} MB: keep the rows and columns that are needed"
+        )
+
+
+def _refuse_formulas(content: bytes, sheet_name: str) -> None:
+    """Refuse a sheet with a formula, whose value is somebody's claim and no figure of theirs."""
+    row = "?"
+    with zipfile.ZipFile(io.BytesIO(content)) as book, book.open(_find_part(book, sheet_name)) as sheet:
+        for event, element in ElementTree.iterparse(sheet, events=("start", "end")):  # noqa: S314 in a process of its own
+            kind = element.tag.rpartition("}")[2]
+            if kind == "row" and event == "start":
+                row = element.get("r", row)
+            elif kind == "f":
+                raise Refused("has a formula: save the file with values only", f"row {row}")
+            elif event == "end":
+                element.clear()
+
+
+def _find_part(book: zipfile.ZipFile, sheet_name: str) -> str:
+    """Return the part of a workbook in which a sheet is stored: the order of parts need not be that of sheets."""
+    sheets = ElementTree.fromstring(book.read("xl/workbook.xml")).iter()  # noqa: S314 in a process of its own
+    ids = [
+        value for each in sheets if each.get("name") == sheet_name for key, value in each.items() if key[-3:] == "}id"
+    ]
+    parts = ElementTree.fromstring(book.read("xl/_rels/workbook.xml.rels"))  # noqa: S314 in a process of its own
+    target = next(each.get("Target", "") for each in parts if each.get("Id") == ids[0])
+    return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
 
 
 def _text(cell: Any) -> str:
@@ -181,7 +279,8 @@ def _text(cell: Any) -> str:
         if cell.is_integer() and abs(cell) < EXACT:
             return str(int(cell))
         # A number beyond is left in the form in which it is seen to be one.
-        return format(Decimal(repr(cell)), "f") if abs(cell) < EXACT else f"{cell:E}"
+        # What a sum of kobo leaves behind the sixth place is the binary form's.
+        return format(Decimal(repr(round(cell, 6))), "f") if abs(cell) < EXACT else f"{cell:E}"
     if isinstance(cell, datetime):
         return cell.date().isoformat()
     return cell.isoformat() if isinstance(cell, date | time) else str(cell)
@@ -198,16 +297,16 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        _print(read(sys.argv[1], sys.stdin.buffer.read()))
+        _print(read(FORMS[sys.argv[1]], sys.argv[2], sys.stdin.buffer.read()))
     except Refused as refused:
-        _print([str(refused)])
+        _print([(refused.place, str(refused))])
     except MemoryError:
-        _print(["takes too much memory to open: keep the rows and columns of the loans"])
+        _print([("file", "takes too much memory to open: keep the rows and columns that are needed")])
     except BaseException as error:
         # A panic of the reader's own language is no Exception.
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
-        _print(["cannot be opened as a workbook: save it again as XLSX"])
+        _print([("file", "cannot be opened as a workbook: save it again as XLSX")])
 
 
 if __name__ == "__main__":
