@@ -11,7 +11,7 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.desk import store_check
-from core.errors import NotAllowed, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.audit import search
 from core.services.finance import journal, movements, parties
@@ -302,7 +302,7 @@ def close(session: ScopedSession, month: date, *, by: Person, note: str = "") ->
         raise StateForbids(f"It cannot be closed yet: {'; '.join(against)}")
     looked_at = [check.name for check in found if check.rows]
     if looked_at and len(note.strip()) < _SHORTEST:
-        raise StateForbids(f"Say in at least ten characters that you checked: {'; '.join(looked_at)}")
+        raise InvalidInput.for_field("note", "must say in at least ten characters what you found of each of these")
     facts = {check.name: len(check.rows) for check in found}
     digest = journal.hash_of(session, month)
     add_step(session, month, MonthState.CLOSED, by=by, note=note.strip(), sha256=digest, facts=facts)
@@ -312,7 +312,7 @@ def ask_reopening(session: ScopedSession, month: date, *, by: Person, note: str)
     """Ask a second person to reopen a closed month, with the reason."""
     _require(session, by)
     if len(note.strip()) < _SHORTEST:
-        raise StateForbids("Say in at least ten characters why the month has to be open again")
+        raise InvalidInput.for_field("note", "must say in at least ten characters why the month has to be open again")
     add_step(session, month, MonthState.REOPENING, by=by, note=note.strip())
 
 

@@ -17,6 +17,7 @@ from core.services.lists.dimensions import Choices, Dimension, load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Paging
 from core.services.mail.mail import takes_mail
+from core.services.people.personal import format_phone
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
@@ -30,8 +31,8 @@ _FIRST = Paging(1, 6)
 _MOST_NAMED = 4
 # So many policies are named to the next statement; a text that finds more is asked for anew.
 _MOST_FOUND: Final = 1_000
-_OF_CUSTOMER = ("name", "email", "distributor", "policies")
-_SHOWN = ("number", "plate", "customer", "product", "state")
+_OF_CUSTOMER = ("name", "phone", "email", "distributor", "policies")
+_SHOWN = ("number", "plate", "customer", "phone", "product", "state")
 # Finance may open the purchase of a policy, others the policy itself (contract A1).
 _SALE_ROLES: Final = ("operations", "claims", "supervisor", "finance")
 _POLICY_ROLES: Final = ("operations", "claims", "supervisor")
@@ -121,7 +122,7 @@ def _read_policies(session: ScopedSession, text: str, names: Choices, found: _Po
 
 def _build_policy_hit(kind: Kind, key: UUID, row: Row) -> Hit:
     number, plate = row["number"], row["plate"]
-    parts = (row["customer"], row["product"], row["state"], plate if number else None)
+    parts = (row["customer"], format_phone(row["phone"]), row["product"], row["state"], plate if number else None)
     return Hit(kind=kind, id=key, title=number or plate or "Without a number", detail=" · ".join(filter(None, parts)))
 
 
@@ -129,18 +130,15 @@ def _find_customers(session: ScopedSession, text: str, names: Choices) -> Iterat
     page = customer_table.list_customers(session, CustomerFilter(search=text), names, shown=_OF_CUSTOMER, paging=_FIRST)
     for row in page.items:
         policies = f"{row['policies']} {'policy' if row['policies'] == 1 else 'policies'}"
-        parts = (row["email"] if takes_mail(row["email"]) else None, row["distributor"], policies)
+        email = row["email"] if takes_mail(row["email"]) else None
+        parts = (format_phone(row["phone"]), email, row["distributor"], policies)
         yield Hit(kind="customer", id=row.id, title=row["name"], detail=" · ".join(filter(None, parts)))
 
 
 def _find_claims(session: ScopedSession, text: str, found: _Policies) -> Iterator[Hit]:
     for row in queue.list_rows(session, ClaimFilter(search=text), paging=_FIRST, policy_ids=found.numbered):
-        yield Hit(
-            kind="claim",
-            id=row.id,
-            title=row.reference,
-            detail=f"{row.claimant} · {row.claim_type} · {row.status}",
-        )
+        parts = (row.claimant, format_phone(row.phone), row.claim_type, row.status)
+        yield Hit(kind="claim", id=row.id, title=row.reference, detail=" · ".join(filter(None, parts)))
 
 
 def _find_in_catalogue(text: str, names: Choices, person: Person) -> Iterator[Hit]:

@@ -37,7 +37,7 @@ _SHOWN: Final = 5
 _LODGED: Final = "claim lodged"
 _LIVE: Final = frozenset({"incident_type", "accidental", "incident_date", "claimant"})
 _NAMES: Final = ("claimant_first_name", "claimant_last_name")
-_FUTURE: Final = "This day is in the future. The claim would be taken in and flagged: ask the caller for the day again."
+_FLAGGED: Final = "The claim would be taken in and flagged: ask the caller for the day again."
 
 
 def draw() -> None:
@@ -94,18 +94,22 @@ def chosen(policies: Sequence[ClaimablePolicy]) -> ClaimablePolicy | None:
     if len(policies) == 1:
         return policies[0]
     by_id = {policy.id: policy for policy in policies}
-    kept = st.radio("Which of these policies?", list(by_id), index=None, format_func=lambda id_: describe(by_id[id_]))
+    kept = st.radio(
+        "Which of these policies?",
+        list(by_id),
+        index=None,
+        format_func=lambda id_: describe(by_id[id_]),
+        captions=[words.plain(", ".join((policy.product, policy.provider))) for policy in policies],
+    )
     if len(policies) == MAX_POLICIES:
         st.caption(f"The newest {MAX_POLICIES} are shown: type more to narrow them.")
     return by_id[kept] if kept else None
 
 
 def describe(policy: ClaimablePolicy) -> str:
-    """Name a policy among several, with its stage where it is not in force."""
+    """Name a policy among several by whose it is, with its stage where it is not in force."""
     thing = next((value for label, value in policy.cover if label == "Registration number"), "")
-    named = words.plain(
-        ", ".join(filter(None, (f"{policy.number}: {policy.holder}", thing, policy.product, policy.provider)))
-    )
+    named = words.plain(", ".join(filter(None, (policy.holder, words.phone(policy.phone), thing, policy.number))))
     return named if policy.stage == PolicyStage.IN_FORCE else f"{named} {words.badge(policy.stage)}"
 
 
@@ -226,8 +230,19 @@ def _form(policy: ClaimablePolicy) -> Form:
         model=policy.line.request if policy.line else CreditLifeDeskRequest,
         given={"policy_number": policy.number},
         needed=frozenset(_NAMES) if claimant != OWNER else frozenset(),
-        cautions={"incident_date": _FUTURE} if happened and happened > clock.today() else {},
+        cautions={"incident_date": caution} if happened and (caution := _caution(policy, happened)) else {},
     )
+
+
+def _caution(policy: ClaimablePolicy, happened: date) -> str:
+    """Return what is unusual about the day of an incident; empty where nothing is."""
+    if happened > clock.today():
+        return f"This day is in the future. {_FLAGGED}"
+    if policy.first_on and happened < policy.first_on:
+        return f"This day is before the cover, which begins on {words.day(policy.first_on)}. {_FLAGGED}"
+    if policy.last_on and happened > policy.last_on:
+        return f"This day is after the last day of the cover, {words.day(policy.last_on)}. {_FLAGGED}"
+    return ""
 
 
 def checklist(policy: ClaimablePolicy) -> tuple[str, ...]:

@@ -232,7 +232,7 @@ def rows_of(row: BordereauRow) -> None:
         return
     with reading(frame.scope()) as session:
         first = next(bordereaux.batches_of(session, row.id), [])[:SHOWN]
-    draw_rows(row.kind, first, row.rows)
+    draw_rows(row.kind, first, row.rows, row.totals)
 
 
 # What is seen of a row at first, in its sequence; the choice of columns and the files have all that is reported.
@@ -259,6 +259,9 @@ _LABELS: Final = {
 }
 _WIDTHS: Final = {"insured_full_name": 130, "insured": 130}
 _SHARES: Final = frozenset({"commission_percent"})
+_WORDS: Final = frozenset({"new_or_renewal", "transaction_type"})
+# What the rows come to, beside their number.
+_TOTALS: Final = {"premium": ("gross_premium", "final_net"), "claims": ("reserve", "total_incurred")}
 
 
 def build_rows(kind: str) -> Table[Sequence[str]]:
@@ -293,14 +296,17 @@ def _column(printed: Printed, place: int, *, usual: bool) -> Column[Sequence[str
         return columns.day(label, lambda cells: cells[place] or None, usual=usual)
     if printed.column_type == INSTANT:
         return columns.moment(label, lambda cells: cells[place] or None, usual=usual)
+    if printed.name in _WORDS:
+        return columns.text(label, lambda cells: cells[place].capitalize(), 110, usual=usual)
     return columns.text(label, lambda cells: cells[place], _WIDTHS.get(printed.name, 160), usual=usual)
 
 
-def draw_rows(kind: str, shown: Sequence[Sequence[str]], total: int) -> None:
-    """Draw the first of the printed rows, below how many there are."""
+def draw_rows(kind: str, shown: Sequence[Sequence[str]], total: int, sums: Mapping[str, int] | None = None) -> None:
+    """Draw the first of the printed rows, below how many there are and, once it is issued, what they come to."""
     table, cells = build_rows(kind), [[str(cell) for cell in row] for row in shown]
     first = f" · the first {words.count(len(cells))} are shown" if len(cells) < total else ""
-    tables.head(f"{table.count_text(total)}{first}", table)
+    parts = [f"{name.replace('_', ' ')} {words.naira(sums[name])}" for name in _TOTALS[kind]] if sums else []
+    tables.head(f"{' · '.join([table.count_text(total), *parts])}{first}", table)
     tables.draw_held(table, cells)
 
 

@@ -101,6 +101,7 @@ def stepping(month: date, state: MonthState, to: MonthState) -> Action:
         roles=(ROLE,),
         work=work,
         done=f"{month:%B %Y} {_DONE[to]}.",
+        waits="The whole store is checked once more." if to == MonthState.CLOSED and not is_given_up else "",
         # Without it the month that comes first now would be shown under the sentence.
         then=lambda _: url_state.change({"month": [f"{month:%Y-%m}"]}),
     )
@@ -193,19 +194,27 @@ def draw_check(found: Check, month: date) -> None:
     icon = ":material/block:" if found.is_blocking else ":material/visibility:"
     kind = "still open" if found.is_blocking else "to look at"
     with st.expander(f"{found.name}: {words.count(number)} {kind}", icon=icon, expanded=number <= FEW):
+        link = rows_of(found.key, month)
+        # The only row is the link itself, as those of parties without a reconciliation are.
+        if number == 1 and link and found.key != "reconciled":
+            _draw_link(found.rows[0], link)
+            return
         for row in found.rows[:SHOWN]:
             draw_row(found.key, row, month)
         if number > SHOWN:
             st.caption(f"and {words.count(number - SHOWN)} more")
-        if link := rows_of(found.key, month):
-            page_links.link(link[0], label="Open the rows", icon=":material/arrow_forward:", query_params=link[1])
+        if link and found.key != "reconciled":
+            _draw_link("Open the rows", link)
+
+
+def _draw_link(label: str, link: tuple[str, dict[str, Any]]) -> None:
+    page_links.link(link[0], label=words.plain(label), icon=":material/arrow_forward:", query_params=link[1])
 
 
 def draw_row(key: str, row: str, month: date) -> None:
     """Draw one row of a line; a party without a reconciliation leads to the form for its file."""
-    party, _, rest = row.partition(": ")
-    if key == "reconciled" and rest:
-        query = {"month": f"{month:%Y-%m}", "party": party}
+    if key == "reconciled":
+        query = {"month": f"{month:%Y-%m}", "party": row.partition(": ")[0]}
         page_links.link("finance/reconcile.py", label=words.plain(row), icon=":material/balance:", query_params=query)
     else:
         st.markdown(words.plain(row))
@@ -220,8 +229,13 @@ def check_list(month: date) -> None:
     with st.skeleton(height=200), reading(frame.scope()) as session:
         found = closing.run(session, month)
     # What is left to do before what is done.
-    for each in sorted(found, key=lambda each: (not each.stands_against, not each.rows, not each.unproved)):
-        draw_check(each, month)
+    for each in sorted(found, key=lambda each: (not each.stands_against, not each.unproved)):
+        if each.rows or each.unproved:
+            draw_check(each, month)
+    with st.container(gap="xxsmall"):
+        for each in found:
+            if not each.rows and not each.unproved:
+                draw_check(each, month)
 
 
 def _check_store(run: CheckRun, month: date) -> None:

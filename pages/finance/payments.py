@@ -26,6 +26,8 @@ from pages.finance._shared import (
     action,
     bank_answer,
     bank_return,
+    keep_payout,
+    open_payout,
 )
 
 MOST = 200
@@ -45,6 +47,7 @@ def preparing(found: Sequence[Balance]) -> Action:
         confirm="Prepare the payout",
         work=lambda session, _, by: payment_reading.prepare(session, chosen, by=by),
         done="The payout is prepared: somebody else of finance approves it.",
+        then=keep_payout,
     )
 
 
@@ -114,7 +117,7 @@ DUE: Table[tuple[Balance, str | None]] = tables.sortable(
                 sort_key=lambda row: row[0].oldest_month,
             ),
             "due": columns.naira("Due", lambda row: row[0].amount_minor, says="Positive is owed by the platform"),
-            "says": columns.text("Payout", lambda row: row[1] or "Ready", 320),
+            "says": columns.text("Payout", lambda row: row[1] or "Ready", 430),
         },
     ),
     usual="By account and party",
@@ -125,6 +128,13 @@ def due(by: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         found = balances.list_balances(session)
         hindrances = payment_reading.find_hindrances(session, found, by)
+        waiting = [each for each in payment_reading.list_batches(session) if each.state == BatchState.PREPARED]
+    for each in waiting:
+        label = (
+            f"{each.number}, {words.naira(each.net_minor)}, prepared by {words.plain(each.preparer)}, waits for"
+            " somebody else of finance"
+        )
+        page_links.link_to("finance/payout.py", label, "how_to_reg", id=str(each.id))
     rows = [(each, hindrances.get(each.party)) for each in found]
     payable = [balance for balance, why in rows if why is None]
     if not rows:
@@ -253,6 +263,7 @@ def draw() -> None:
         return
     with views:
         view = url_state.choose_view(VIEWS)
+    open_payout()
     actions.run()
     if view != "taxes":
         _taxes.draw_waiting()

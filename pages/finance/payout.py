@@ -138,8 +138,9 @@ def preview(row: BatchRow, name: str, content: bytes) -> None:
         advice = "choose the column with the bank's reference" if is_unmapped else "ask the bank"
         st.warning(f"{some} cannot be noted: {advice}.", icon=":material/block:")
     lead_to_others(lines)
-    if not good:
+    if not good and not unclear:
         st.caption("No row of this file answers a payment that waits for the bank.")
+    if not good:
         return
     noting(good, name).button(label_of(good), key=f"{PLACE}.note", type="primary", icon="task_alt")
 
@@ -202,7 +203,7 @@ def people(row: BatchRow, superseded: str | None, *, is_lapsed: bool) -> None:
                 "Approved": f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–",
                 **({"Note": row.note} if row.note else {}),
             },
-            columns=4,
+            columns=3,
         )
     if superseded:
         st.warning(f"{superseded}.", icon=":material/block:")

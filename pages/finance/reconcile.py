@@ -92,7 +92,7 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
         )
         days = held.timing_days if held else 5
         typed["timing_days"] = int(st.number_input("Days of timing", 0, 31, days, key=f"{PLACE}.days"))
-    _preview(file, kind, typed["columns"])
+    _preview(file, kind, typed["columns"], month)
     place = _place(name, content)
     work = reconciling(typed, content, provider_id)
     st.button("Reconcile", type="primary", key=f"{PLACE}.run", on_click=work.do, args=(place,))
@@ -121,7 +121,7 @@ def _propose(
     return guessed, "The columns were chosen by their headings and content: look at each."
 
 
-def _preview(file: TableFile, kind: str, columns: Mapping[str, str]) -> None:
+def _preview(file: TableFile, kind: str, columns: Mapping[str, str], month: date) -> None:
     """Draw the first rows as they are understood with the chosen columns."""
     try:
         first = table_files.read_first(file, kind, columns)
@@ -133,6 +133,10 @@ def _preview(file: TableFile, kind: str, columns: Mapping[str, str]) -> None:
         rows = [{name: cell for name, cell in row.items() if name != "What is wrong"} for row in rows]
     st.markdown(f"**The first {len(rows)} rows as they are understood**")
     st.table(rows, border="horizontal", hide_index=True, alt="The first rows of the file as they are understood")
+    days = [given.on for _, given in first if not isinstance(given, str) and given.on]
+    if days and all(day.replace(day=1) != month for day in days):
+        others = " and ".join(f"{other:%B %Y}" for other in sorted({day.replace(day=1) for day in days}))
+        st.warning(f"These rows are of {others}, and {month:%B %Y} is chosen above.", icon=":material/event_busy:")
 
 
 def _describe(kind: str, given: Entry | str) -> dict[str, str]:

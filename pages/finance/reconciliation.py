@@ -46,7 +46,7 @@ DIFFERENCES: Table[DifferenceRow] = Table(
     opens="finance/reconciliation.py#difference",
     narrow=("number", "result", "difference", "state"),
     columns={
-        "number": columns.text("Policy or reference", lambda row: row.policy_number, 200),
+        "number": columns.text("Policy or reference", lambda row: row.policy_number or "Without a number", 200),
         "transaction": columns.text("Transaction", lambda row: row.kind, 100),
         "result": columns.text("Result", lambda row: row.result.capitalize(), 130),
         "ours": columns.naira("Ours", lambda row: row.ours_minor),

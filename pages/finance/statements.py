@@ -35,7 +35,9 @@ from pages.finance._shared import (
     choose_month,
     count_states,
     downloads,
+    keep_payout,
     lacks_withholding,
+    open_payout,
     warn_of_withholding,
 )
 
@@ -193,6 +195,7 @@ def paying(balance: Balance) -> Action:
         confirm="Prepare the payout",
         work=lambda session, typed, by: payouts.prepare(session, {balance.party: _amount(typed["amount"])}, by=by),
         done="The payout is prepared: somebody else of finance approves it.",
+        then=keep_payout,
     )
 
 
@@ -295,15 +298,18 @@ def preparing(party: Party, month: date) -> Action:
 
 def moving(statement_id: UUID, number: str, step: StatementTransition) -> Action:
     """Return the dialog of one step of a statement."""
+    is_settled = step.start is StatementState.DISPUTED
+    reason = "How it was settled" if is_settled else "Reason"
+    asks = "What is disputed" if step.to is StatementState.DISPUTED else reason
     return action(
         title=step.label,
         icon="task_alt",
         says=f"**{number}** becomes **{step.to}**.",
-        fields=[Text("note", "Why", longest=500)] if step.needs_note else (),
+        fields=[Text("note", asks, longest=500)] if step.needs_note else (),
         work=lambda session, typed, by: statements.move(
             session, statement_id, step.to, by=by, note=typed.get("note", "")
         ),
-        done=f"{number} is {step.to.lower()}.",
+        done=f"The dispute of {number} is settled." if is_settled else f"{number} is {step.to.lower()}.",
     )
 
 
@@ -411,6 +417,7 @@ def month_of(given: str) -> date:
 
 def draw_statement() -> None:
     person = frame.require(ROLE)
+    open_payout()
     tables.back_link("statements", "finance/statements.py", "Back to the statements")
     given = st.query_params.get("id", "")
     account, _, rest = given.partition(".")

@@ -2,14 +2,16 @@
 
 import pytest
 import sqlalchemy as sa
+from sqlmodel import col
 
 from core import ids
 from core.desk import finder
 from core.desk.finder import Hit
 from core.errors import InvalidInput
+from core.services.people import personal
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
-from core.store.schema.tables import Policy, Purchase
+from core.store.schema.tables import Customer, Policy, Purchase
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
@@ -53,6 +55,16 @@ def test_a_policy_is_found_by_number_e_mail_and_id(sold: Store) -> None:
     for text in (policy.policy_number or "", (policy.policy_number or "").lower(), policy.email, str(policy.id)):
         found = find(sold, text, "operations")
         assert any((hit.kind, hit.id) == ("policy", policy.id) for hit in found), text
+
+
+def test_what_is_found_has_its_phone_as_it_is_dialled(sold: Store) -> None:
+    with sold.reading(LIVE) as session:
+        is_sold = sa.exists().where(col(Policy.customer_id) == col(Customer.id))
+        phones = session.execute(sa.select(col(Customer.phone_number)).where(is_sold).limit(1))
+        dialled = personal.format_phone(phones.scalar_one()) or ""
+    found = find(sold, dialled[:8], "operations")
+    assert "customer" in {hit.kind for hit in found}
+    assert all(dialled[:8] in hit.detail for hit in found), [hit.detail for hit in found]
 
 
 def test_finance_is_led_to_the_purchase_of_a_policy(sold: Store) -> None:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from core import clock, money
 from core.desk import closing
 from core.desk.closing import Check
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import adjustments, agreements, journal
 from core.services.finance.bordereaux import bordereaux
@@ -157,7 +157,7 @@ def _stays_shut_until_two_people_reopen_it(finance: Finance, first: date) -> Non
     newest = finance.read(statement_reading.list_statements)[0]
     with pytest.raises(StateForbids, match="is closed"):
         finance.do(statements.reverse, newest.id, reason="The agreement was another", by="funmi")
-    with pytest.raises(StateForbids, match="ten characters"):
+    with pytest.raises(InvalidInput, match="ten characters"):
         finance.do(closing.ask_reopening, first, by="funmi", note="no")
     finance.do(closing.ask_reopening, first, by="funmi", note="A statement has a wrong rate")
     finance.do(closing.give_up, first, by="funmi")

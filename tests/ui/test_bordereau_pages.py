@@ -1,10 +1,14 @@
 """Bordereaux on the screens: issued, sent and answered; a policy names its own."""
 
+from decimal import Decimal
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import money
 from core.services.finance.bordereaux import bordereaux
 from core.store.access import Store
+from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
@@ -44,7 +48,8 @@ def test_a_month_is_issued_sent_and_queried_and_policies_name_it(finance: Financ
     follow(at, row_links(at)[place])
     confirm(press(at, "Mark as sent"))
     confirm(press(at, "Queried by the insurer"))
-    assert "Say what the insurer said" in texts(at)
+    assert "Must say what the insurer said" in texts(at)
+    assert not at.error, "what is wrong with a field stands below it"
     confirm(at, note="One policy is unknown")
     row = next(row for row in finance.read(bordereaux.list_bordereaux) if row.state == "Queried")
     links = [link.proto.url for link in at.get("link_button")]
@@ -74,9 +79,12 @@ def test_a_draft_shows_the_rows_that_are_issued(finance: Finance, screen: Screen
     ]
     assert all(amount.lstrip("-").startswith("₦") for amount in shown["Gross premium"])
     assert all(str(link).startswith("/movement?id=") for link in links)
+    assert set(shown["Transaction"]) <= {"New", "Renewal", "Cancellation", "Adjustment", "Decline"}
+    gross = sum(money.to_minor(Decimal(each.replace("₦", "").replace(",", ""))) for each in shown["Gross premium"])
     confirm(press(at, "Issue it"))
     (row,) = finance.read(bordereaux.list_bordereaux)
-    assert f"**{row.rows}** rows" in texts(at)
+    final = words.naira(row.totals["final_net"])
+    assert f"**{row.rows}** rows · gross premium {words.naira(gross)} · final net {final}" in texts(at)
     assert row.rows == len(shown)
     assert at.query_params["id"] in (str(row.id), [str(row.id)])
     assert "The bordereau is issued." in texts(at)

@@ -48,6 +48,10 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     ]
     assert max(left) < min(met), "what stands against it comes first"
     assert ":green[:material/check_circle:] Adjustments by hand: none" in [each.value for each in at.markdown]
+    card = next(each for each in at.expander if each.label.startswith("Insurers and banks whose file"))
+    assert {link.proto.label.partition(": ")[2] for link in card.get("page_link")} == {
+        "no file of October 2026 was reconciled"
+    }, "each row is a link itself"
     at = press(open_page(screen, finance, "femi"), "Close the month")
     assert "It cannot be closed yet: " in texts(at), "before it is tried"
     assert "Look at these, and write what you found: Insurers and banks whose file was not reconciled" in texts(at)

@@ -20,6 +20,7 @@ from core.covers.insurers.insurer_c import TRAVEL
 from core.covers.insurers.insurer_e import MARINE_IMPORT
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.claims.intake import submitted
+from core.services.claims.review import fraud_flags
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.selling.buying import Sale
@@ -95,6 +96,7 @@ def test_of_several_policies_none_is_chosen_beforehand(
     assert at.radio[0].value is None
     marked = [label.endswith("-badge[Cancelled]") for label in at.radio[0].options]
     assert sorted(marked) == [False, True], "what is not in force is marked before it is chosen"
+    assert all("Ngozi Okafor, 0803 123 4567" in label for label in at.radio[0].options), "who calls is told by phone"
     assert not at.selectbox
     at.radio[0].set_value(other.policy_id).run()
     assert field(other, "incident_type") in {each.key for each in at.selectbox}
@@ -127,6 +129,28 @@ def test_faults_stand_beside_the_fields_and_nothing_typed_is_lost(page: AppTest,
     assert page.text_input(key=field(sale, "pending_repayment_amount")).value == "200000"
     assert page.selectbox(key=field(sale, "incident_type")).value == "Loss of job"
     assert (count(store, Claim), count(store, UploadedFile)) == (0, 0)
+
+
+def test_incident_outside_of_the_cover_is_warned_of_while_it_is_typed(page: AppTest, sale: Sale, store: Store) -> None:
+    with store.reading(Scope.system()) as session:
+        start, last = fraud_flags.get_cover_days(session.get_one(Policy, sale.policy_id))
+    assert start
+    assert last
+    day = page.date_input(key=field(sale, "incident_date"))
+    for happened, warned in (
+        (clock.add_days(start, -1), f"before the cover, which begins on {words.day(start)}"),
+        (start, ""),
+        (min(last, clock.today()), ""),
+    ):
+        day.set_value(happened).run()
+        shown = [each.value for each in page.markdown if "This day is" in each.value]
+        assert len(shown) == bool(warned)
+        assert all(warned in each for each in shown)
+    with store.writing(Scope.system()) as session:
+        began, ended = (clock.midnight(clock.add_days(clock.today(), days)) for days in (-100, -1))
+        session.execute(sa.update(Policy).values(start_at=began, expiration_at=ended))
+    page.date_input(key=field(sale, "incident_date")).set_value(clock.today()).run()
+    assert f"after the last day of the cover, {words.day(clock.add_days(clock.today(), -2))}" in texts(page)
 
 
 def test_incident_in_the_future_is_warned_of_and_taken_in(page: AppTest, sale: Sale, store: Store) -> None:

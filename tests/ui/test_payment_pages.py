@@ -64,8 +64,15 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     at = open_page(screen, finance, LIST, by="funmi")
     assert list(lists(at)[0]["Due"]) == [words.naira(owed)]
     confirm(press(at, f"Prepare a payout of {words.naira(owed)}"))
-    assert "Under way in PB-0001" in list(lists(at)[0]["Payout"])
     batch = finance.read(payouts.list_batches)[0]
+    follow(at)
+    assert "You prepared this payout: somebody else of finance approves it." in texts(at), "what it became is opened"
+    at = open_page(screen, finance, LIST, by="femi")
+    assert "Under way in PB-0001" in list(lists(at)[0]["Payout"])
+    waiting = [link.proto for link in at.get("page_link") if "waits" in link.proto.label]
+    assert [link.label for link in waiting] == [
+        f"PB-0001, {words.naira(owed)}, prepared by Funmi, waits for somebody else of finance"
+    ]
     at = open_page(screen, finance, BATCH, by="funmi", id=str(batch.id))
     assert "Approve" not in labels(at), "who prepared it does not approve it"
     assert links(at) == []
@@ -77,15 +84,19 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
     confirm(press(at, "Returned"), reason="The account is closed")
     assert finance.read(statement_reading.get_statement, made).paper.state == "Sent"
+    _stands_in_the_lists_and_schedules(finance, screen, words.naira(owed))
+
+
+def _stands_in_the_lists_and_schedules(finance: Finance, screen: Screen, owed: str) -> None:
     at = open_page(screen, finance, LIST, by="femi", view="payments", state="Returned")
     assert list(lists(at)[0]["State"]) == ["Returned"]
-    assert f"**1** payment · {words.naira(owed)}" in texts(at)
+    assert f"**1** payment · {owed}" in texts(at)
     assert f"**1** payment · paid out less received {words.naira(0)}" in texts(
         open_page(screen, finance, LIST, by="femi", view="payments")
     )
     at = open_page(screen, finance, LIST, by="femi", view="payouts")
     assert list(lists(at)[0]["State"]) == ["Returned"]
-    assert f"**1** payout · returned {words.naira(owed)}" in texts(at)
+    assert f"**1** payout · returned {owed}" in texts(at)
     at = open_page(screen, finance, LIST, by="femi", view="taxes", month="2026-08")
     assert "/taxes/vat/2026-08.xlsx" in links(at)
     withheld = lists(at)[0]

@@ -55,6 +55,7 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     assert "What is wrong" not in understood
     assert list(understood["Policy number"]) == [words.plain(sold.policy_number), "THEIRS/1"]
     assert list(understood["Amount"]) == [words.naira(sold.provider_share_minor + 500), "₦10.00"]
+    assert not at.warning
     at.button(key="reconcile.run").click().run()
     assert not at.exception
     follow(at)
@@ -71,6 +72,17 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     theirs = next(row for row in rows if row.policy_number == "THEIRS/1")
     confirm(press(open_page(screen, finance, DIFFERENCE, by="femi", id=str(theirs.id)), "Write it off"))
     assert finance.read(reconciliations.get_difference, theirs.id).state == "Written off"
+
+
+def test_rows_of_another_month_than_the_chosen_one_are_said_before_they_are_compared(
+    finance: Finance, screen: Screen
+) -> None:
+    at = open_page(screen, finance, FORM, month="2026-10")
+    content = b"Policy,Net amount,Date\nA/1,10.00,02/09/2026\nA/2,11.00,03/09/2026"
+    at.file_uploader(key="reconcile.file").upload("september.csv", content).run()
+    assert "These rows are of September 2026, and October 2026 is chosen above." in texts(at)
+    at.file_uploader(key="reconcile.file").upload("both.csv", content + b"\nA/3,1.00,01/10/2026").run()
+    assert "is chosen above" not in texts(at)
 
 
 def test_a_statement_of_our_bank_with_money_in_and_out_is_understood(finance: Finance, screen: Screen) -> None:

@@ -69,8 +69,13 @@ def test_a_dispute_and_its_settlement_stand_in_the_history(finance: Finance, scr
     for state, note in (("Approved", ""), ("Sent", ""), ("Disputed", "Two policies are missing")):
         finance.do(statements.move, made, state, by="femi", note=note)
     at = press(open_page(screen, finance, ONE, by="wale", id=str(made)), "Settle the dispute")
+    assert at.text_input(key="decision.field.note").label == "How it was settled"
+    confirm(at)
+    assert "Must say why, in at least five characters" in texts(at)
+    assert not at.error, "what is wrong with a field stands below it"
     at.text_input(key="decision.field.note").set_value("They were of September")
     confirm(at)
+    assert "The dispute of CS-0001 is settled." in texts(at)
     shown = " ".join(str(text.value) for text in at.text) + texts(at)
     for event in ("Disputed", "Two policies are missing", "Dispute settled", "They were of September"):
         assert event in shown

@@ -89,6 +89,24 @@ def build_phone_key(phone: str) -> str:
     return re.sub(r"^0", "234", re.sub(r"\D", "", phone))
 
 
+_HOME_PHONE = re.compile(r"(?:\+?234|0)([789][01]\d)(\d{3})(\d{4})")
+
+
+def format_phone(number: str | None) -> str | None:
+    """Format a phone number as it is dialled: "0803 123 4567" at home, "+44 7700 900123" abroad; others as given."""
+    bare = re.sub(r"[\s().-]", "", number or "")
+    if home := _HOME_PHONE.fullmatch(bare):
+        return "0{} {} {}".format(*home.groups())
+    # Imported when a number from abroad is shown: few are.
+    import phonenumbers  # noqa: PLC0415
+
+    try:
+        found = phonenumbers.parse(bare)
+    except phonenumbers.NumberParseException:
+        return number
+    return str(phonenumbers.format_number(found, phonenumbers.PhoneNumberFormat.INTERNATIONAL))
+
+
 def to_international(phone: str) -> str:
     """Return a valid phone number in E.164 form."""
     import phonenumbers  # noqa: PLC0415

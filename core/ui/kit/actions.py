@@ -228,7 +228,7 @@ class Action:
     `then` the number done, and the refused ones are named in a warning of their own, each with its reason. `on_stale`
     runs where somebody else changed the record. What stands around the transaction, such as files on disk, is `around`:
     it yields more values. A form is emptied when it is done, unless it `keeps_typed`. Its fields stand in `columns`
-    where there is room.
+    where there is room. What takes long says in its dialog what it `waits` for.
     """
 
     title: str
@@ -247,6 +247,7 @@ class Action:
     on_stale: Callable[[], object] | None = None
     keeps_typed: bool = False
     columns: int = 1
+    waits: str = ""
 
     def button(self, label: str | None = None, *, icon: str | None = None, **look: Any) -> None:
         """Draw the button that opens its dialog; `look` is that of `st.button`."""
@@ -334,6 +335,13 @@ def _draw_dialog() -> None:
     complain(DIALOG, *_names(action))
     label, key = _label(action, values), f"{DIALOG}.confirm"
     shown = {name: value for name, value in values.items() if name not in _names(action)}
+    if action.waits:
+        # Done by the run itself, which can say what it waits for.
+        if st.button(label, type="primary", width="stretch", key=key):
+            with st.spinner(action.waits, show_time=True):
+                _confirm(shown)
+            st.rerun()
+        return
     st.button(label, type="primary", width="stretch", key=key, on_click=_confirm, args=(shown,))
 
 

@@ -6,12 +6,13 @@ from decimal import Decimal
 
 from core import clock, money
 from core.services.mail.mail import takes_mail
+from core.services.people import personal
 from core.states.claims import RULES
 from core.states.policies import STAGES
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=])")
 _ISO_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
-_HOME_PHONE = re.compile(r"(?:\+?234|0)([789][01]\d)(\d{3})(\d{4})")
+phone = personal.format_phone
 _ABBREVIATIONS = {
     "id": "ID",
     "bvn": "BVN",
@@ -116,21 +117,6 @@ def duration(milliseconds: int) -> str:
     if minutes < 60:
         return f"{minutes:.0f} minutes"
     return f"{minutes / 60:.1f} hours" if minutes < 48 * 60 else f"{minutes / 1440:,.1f} days"
-
-
-def phone(number: str | None) -> str | None:
-    """Format a phone number as it is dialled: "0803 123 4567" at home, "+44 7700 900123" abroad; others as given."""
-    bare = re.sub(r"[\s().-]", "", number or "")
-    if home := _HOME_PHONE.fullmatch(bare):
-        return "0{} {} {}".format(*home.groups())
-    # Imported when a number from abroad is shown: few are.
-    import phonenumbers  # noqa: PLC0415
-
-    try:
-        found = phonenumbers.parse(bare)
-    except phonenumbers.NumberParseException:
-        return number
-    return str(phonenumbers.format_number(found, phonenumbers.PhoneNumberFormat.INTERNATIONAL))
 
 
 def percent(share: Decimal | float | None, places: int = 1) -> str:

@@ -59,7 +59,8 @@ _ENDPOINTS: Final = ((CREDIT_LIFE.prefix, CREDIT_LIFE.route), *lines.list_endpoi
 class ClaimablePolicy:
     """A policy with the facts a claim starts from; the loan is as insured, in naira, `line` None for credit life.
 
-    `known` are fields of the claim's request that the policy answers already: plate, traveller, device, phone.
+    `known` are fields of the claim's request that the policy answers already: plate, traveller, device, phone;
+    `first_on` and `last_on` are the days of the cover.
     """
 
     id: UUID
@@ -74,6 +75,8 @@ class ClaimablePolicy:
     known: Mapping[str, str]
     stage: str
     cover: Sequence[tuple[str, str]]
+    first_on: date | None
+    last_on: date | None
     line: ClaimLine | None
     incidents: Sequence[str]
     product: str
@@ -129,6 +132,8 @@ def _claimable(row: Any, endorsed: Sequence[PolicyEndorsement]) -> ClaimablePoli
         known=_list_known(line, submitted, holder, phone),
         stage=policies.get_stage(policy),
         cover=[*islice(insured, _MOST_INSURED), *fraud_flags.describe_cover(policy)],
+        first_on=first,
+        last_on=last,
         line=line,
         incidents=sorted(line.covers[row.prefix, row.route_name]) if line else (),
         product=row.product,

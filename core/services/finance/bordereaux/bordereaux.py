@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import agreements, parties
 from core.services.finance.bordereaux import claim_rows, columns, premium_rows
@@ -202,7 +202,7 @@ def move(session: ScopedSession, bordereau_id: UUID, to: str, *, by: Person, not
     row = session.lock(Bordereau, bordereau_id, "bordereau")
     step = BORDEREAU_TRANSITIONS.get(row.state, to)
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
-        raise StateForbids("Say what the insurer said, in at least five characters")
+        raise InvalidInput.for_field("note", "must say what the insurer said, in at least five characters")
     stamp, noted = "sent" if to == BordereauState.SENT else "answered", {"note": note.strip()} if note else {}
     values = {"state": to, f"{stamp}_by": by.id, f"{stamp}_at": clock.now(), **noted}
     session.change(Bordereau, col(Bordereau.id) == row.id, **values)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.errors import NotAllowed, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import agreements, journal, parties, tax
 from core.services.finance.parties import Party
@@ -137,7 +137,7 @@ def reverse(session: ScopedSession, statement_id: UUID, *, reason: str, by: Pers
     _refuse_irreversible(session, original)
     journal.refuse_shut(session, original.month)
     if len(reason.strip()) < 10:
-        raise StateForbids("Say in at least ten characters why the statement is void")
+        raise InvalidInput.for_field("reason", "must say in at least ten characters why the statement is void")
     negated = {name: -getattr(original, name) for name in AMOUNTS}
     negated |= {"opening_minor": original.closing_minor, "closing_minor": original.opening_minor}
     row = Statement(
@@ -411,7 +411,7 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
         refuse_made_resting(session, row.prepared_by, row.prepared_at)
         agreements.refuse_who_changed(session, row, by)
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
-        raise StateForbids("Say why, in at least five characters")
+        raise InvalidInput.for_field("note", "must say why, in at least five characters")
     if step.to is StatementState.DISPUTED or (step.to is StatementState.APPROVED and row.reverses_id):
         refuse_under_way(session, parties.party_of(row))
     if step.to is StatementState.APPROVED and row.reverses_id:
