@@ -86,6 +86,7 @@ NOT_OWN: Final = Need("somebody whose own claim it is not", of_person=True)
 OTHER_APPROVER: Final = Need("an approver who has neither set the payee nor declined or paid the claim", of_person=True)
 OTHER_PAYER: Final = Need("a payer who has set neither a figure of the claim nor its payee", of_person=True)
 OTHER_THAN_DECLINER: Final = Need("somebody other than who declined it", of_person=True)
+OTHER_THAN_APPROVER: Final = Need("somebody who has not approved it", of_person=True)
 SECOND_PERSON: Final = Need("a payer other than the approver", of_person=True)
 SUPERVISOR: Final = Need("a supervisor", of_person=True)
 AUTHORITY: Final = Need("a supervisor, if the amount is above the officer's limit", of_person=True)
@@ -208,7 +209,7 @@ PAIR_RULES: Final[Mapping[tuple[ClaimStatus, ClaimStatus], PairRule]] = {
     (_S.OFFER_ACCEPTED, _S.REVIEWING): PairRule(label="Take the accepted offer back", needs=_BY_SUPERVISOR),
     (_S.PAID, _S.OFFER_ACCEPTED): PairRule(
         label="Payment came back",
-        needs=(REFERENCE, NOTE, *_BY_SUPERVISOR),
+        needs=(REFERENCE, NOTE, *_BY_SUPERVISOR, OTHER_THAN_APPROVER),
         replaces=True,
         effects=frozenset({Effect.REVERSES, Effect.SETS_RESERVE}),
     ),

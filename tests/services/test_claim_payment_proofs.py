@@ -38,7 +38,7 @@ def paid_and_returned(office: Office) -> UUID:
     office.walk(first, *PAID)
     with clock.freeze(NOON + timedelta(days=1)):
         office.walk(second, *PAID)
-        office.move(second, "Offer accepted", by="sade", note="Came back", payment_reference="BACK-1")
+        office.move(second, "Offer accepted", by="root", note="Came back", payment_reference="BACK-1")
     with clock.freeze(NOON + timedelta(days=2)):
         office.walk(second, "Paid")
     return second

@@ -160,8 +160,8 @@ def small(office: Office, reference: str) -> UUID:
 @pytest.mark.both_databases
 def test_payments_of_before_are_transfers_of_their_own_and_a_shared_reference_stays_as_it_was(office: Office) -> None:
     _, second, third = (small(office, f"TRF-{number}") for number in range(3))
-    office.move(second, "Offer accepted", by="sade", payment_reference="TRF-1", note="The account is closed")
-    office.move(third, "Offer accepted", by="sade", payment_reference="RET-2", note="The account is closed")
+    office.move(second, "Offer accepted", by="root", payment_reference="TRF-1", note="The account is closed")
+    office.move(third, "Offer accepted", by="root", payment_reference="RET-2", note="The account is closed")
     before = payments(office)
     on = "" if office.store.is_sqlite else " ON claim_payment"
     with office.store.writers.begin() as connection:
@@ -310,9 +310,9 @@ def test_a_payment_that_came_back_counts_no_more_and_can_be_made_again(office: O
     with pytest.raises(NotAllowed, match="a supervisor"):
         office.move(claim_id, "Offer accepted", by="bola", payment_reference="RETURN", note="Account closed")
     with pytest.raises(InvalidInput) as refused:
-        office.move(claim_id, "Offer accepted", by="sade", note=None)
+        office.move(claim_id, "Offer accepted", by="root", note=None)
     assert {fault.field for fault in refused.value.faults} == {"payment_reference", "note"}
-    office.move(claim_id, "Offer accepted", by="sade", payment_reference="RETURN", note="Account closed")
+    office.move(claim_id, "Offer accepted", by="root", payment_reference="RETURN", note="Account closed")
     entry = office.log(claim_id)[-1]
     assert entry.after["reversed"] == "75000.00"
     made = [kind.name for kind in catalogue.by_action()["claim moved"] if kind.applies(entry.before, entry.after)]
@@ -351,7 +351,7 @@ def test_a_return_has_the_reference_of_its_payment_once_and_of_no_other(office: 
     claim_id, other = accepted(office), accepted(office)
     office.move(other, "Paid", by="ada", payment_reference="OTHER")
     office.move(claim_id, "Paid", by="ada", payment_reference="FIRST")
-    back = partial(office.move, claim_id, "Offer accepted", by="sade", note="Account closed")
+    back = partial(office.move, claim_id, "Offer accepted", by="root", note="Account closed")
     with pytest.raises(InvalidInput, match="was used for another payment"):
         back(payment_reference="other")
     back(payment_reference="f i r s t")

@@ -182,7 +182,7 @@ def test_who_is_paid_is_shown_before_paying_and_a_return_can_be_noted(opens: Ope
     assert "A part is paid" in texts(at)
     assert office.claim(claim_id).claim_status == "Offer accepted"
     office.walk(claim_id, "Paid")
-    at = click(opens(claim_id, "sade"), claim_id, "to Offer accepted")
+    at = click(opens(claim_id, "root"), claim_id, "to Offer accepted")
     at.text_input(key=key(claim_id, "payment_reference")).set_value("RET-1")
     at.text_area(key=key(claim_id, "note")).set_value("The account was closed")
     at = click(at, claim_id, "confirm")

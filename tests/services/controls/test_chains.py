@@ -99,7 +99,7 @@ def test_a_refund_is_paid_to_the_customer_or_corrected_for_the_parties_and_never
         "adjustment confirmation refused",
         "adjustment proposal refused",
     ]
-    finance.do(deciding.return_payment, note, BACK, by="femi")
+    finance.do(deciding.return_payment, note, BACK, by="second")
     finance.do(adjustments.confirm, proposal, by="root")
     gone = r"Its refund was corrected by .*: it does not go back to the customer any more as it is\. Two people"
     with pytest.raises(StateForbids, match=gone):

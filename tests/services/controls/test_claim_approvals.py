@@ -281,6 +281,21 @@ def test_a_payment_that_came_back_is_noted_by_somebody_else_than_who_paid(office
     office.move(claim_id, "Offer accepted", by="root", **{**back, "payment_reference": "RET-2"})
 
 
+def test_who_approved_a_claim_does_not_note_that_its_payment_came_back(office: Office) -> None:
+    """By a return that there was not, one person had an honest payer pay twice by one approval."""
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    back = {"payment_reference": "RET-1", "note": "The bank returned it"}
+    part = {"amount": "20000", "payment_reference": "TRF-1"}
+    office.do(claim_paying.pay_part, claim_id, by="ada", version=version(office, claim_id), **part)
+    with pytest.raises(NotAllowed, match="somebody who has not approved it"):
+        office.do(claim_paying.take_back_part, claim_id, by="sade", version=version(office, claim_id), **back)
+    office.move(claim_id, "Paid", by="ada", payment_reference="TRF-2")
+    with pytest.raises(NotAllowed, match="somebody who has not approved it"):
+        office.move(claim_id, "Offer accepted", by="sade", **back)
+    office.move(claim_id, "Offer accepted", by="root", **back)
+
+
 def test_who_gave_an_approval_that_was_taken_back_does_not_pay_by_the_next_one(office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
     office.move(claim_id, "Approved", by="sade", amount="75000")

@@ -67,7 +67,7 @@ def test_a_part_that_came_back_uses_no_premium_up(office: Office) -> None:
     part = {"amount": "20000", "payment_reference": "ONE"}
     office.do(claim_paying.pay_part, claim_id, by="ada", version=office.claim(claim_id).version, **part)
     back = {"payment_reference": "ONE", "note": "The bank returned it", "version": office.claim(claim_id).version}
-    office.do(claim_paying.take_back_part, claim_id, by="sade", **back)
+    office.do(claim_paying.take_back_part, claim_id, by="root", **back)
     office.move(claim_id, "Reviewing", by="sade")
     office.move(claim_id, "Declined", by="bola", reason="exclusion", note="Excluded by the wording")
     assert preview(office).amount_minor > 0

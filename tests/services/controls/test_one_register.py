@@ -110,7 +110,7 @@ def test_a_reference_that_one_of_the_three_used_is_refused_by_all(finance: Finan
     pay_party("PO/1")
     back = {"returned_on": str(date(2026, 11, 20)), "reason": "The account is closed"}
     move(finance, claim_id, "Offer accepted", "root", payment_reference="BACK", note="The bank returned it")
-    finance.do(deciding.return_payment, note, back, by="wale")
+    finance.do(deciding.return_payment, note, back, by="root")
     # What came back left its reference behind, and so did each of the others.
     for typed in ("CL/1", "cn/1", "PO / 1", "Back"):
         refuse(used, typed, pay_claim, pay_note)

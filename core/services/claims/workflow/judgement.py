@@ -229,6 +229,12 @@ def describe_approver(links: Sequence[Link], person: Person) -> str | None:
     return "an approver other than who paid it before" if PAID in done else None
 
 
+def describe_returner(links: Iterable[Link], person: Person) -> str | None:
+    """Say who notes that a payment came back where this person approved it: it would be paid again by the approval."""
+    has_approved = any(link.act == APPROVED and link.actor == person.actor for link in links)
+    return "somebody who has not approved it" if has_approved else None
+
+
 def describe_second_loss(found: Iterable[Duplicate], person: Person) -> str | None:
     """Say what forbids this person to approve: they ever approved a claim that may be for the same loss."""
     mine = next((each for each in found if person.id in each.approvers), None)

@@ -1,6 +1,6 @@
 """Transitions of a claim: who may make which now, what each lacks (contract C5), and the tables of docs/claims.md."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
@@ -18,7 +18,7 @@ from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.changes import Reason
 from core.services.claims.workflow.clock import STATUTORY_PERIOD
-from core.services.claims.workflow.judgement import Judgement
+from core.services.claims.workflow.judgement import Judgement, Link
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.people.staff import Person
 from core.services.people.transfers import Reference
@@ -146,11 +146,16 @@ def _describe_part(need: Need, person: Person, judgement: Judgement | None) -> s
         return second or claim_judgement.describe_approver(judgement.links, person)
     if need is claim_states.NOT_OWN and judgement.parties and judgement.parties.is_own(person):
         return "somebody else: the customer, claimant or payee of this claim has your e-mail, phone or account"
-    if need is claim_states.OTHER_PAYER:
-        return claim_judgement.describe_payer(judgement.links, person)
-    if need is claim_states.OTHER_THAN_DECLINER:
-        return claim_judgement.describe_appeal(judgement.links, person)
-    return None
+    judge = _BY_LINKS.get(need)
+    return judge(judgement.links, person) if judge else None
+
+
+# What forbids a person a part by what was done on the claim before.
+_BY_LINKS: Final[Mapping[Need, Callable[[Sequence[Link], Person], str | None]]] = {
+    claim_states.OTHER_PAYER: claim_judgement.describe_payer,
+    claim_states.OTHER_THAN_APPROVER: claim_judgement.describe_returner,
+    claim_states.OTHER_THAN_DECLINER: claim_judgement.describe_appeal,
+}
 
 
 def _describe_unmet(need: Need, claim: Claim, person: Person) -> str | None:

@@ -403,25 +403,31 @@ def pay(
 
 def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
     refuse_own(load_people(session, row), by)
-    log = audit.list_history(session, audit.subject_of("credit_note", row.id))
-    approvers = {entry.actor for entry in log if entry.action in (_APPROVED, _APPROVED_FIRST)}
     _refuse_who_ended(session, row, by, "notes the payment of its refund")
-    if by.actor in approvers or by.id in {row.first_by, row.approved_by}:
-        raise NotAllowed("You approved it: somebody else of finance notes its payment")
+    _refuse_who_approved(session, row, by, "notes its payment")
     if by.id in {payment.paid_by for payment in payments_of(session, row.id) if payment.reverses}:
         raise NotAllowed("You noted that its payment came back: somebody else of finance notes that it is paid again")
     staff.refuse_resting(by)
+
+
+def _refuse_who_approved(session: ScopedSession, row: CreditNote, by: Person, does: str) -> None:
+    """NotAllowed for who ever approved it, also for another payee."""
+    log = audit.list_history(session, audit.subject_of("credit_note", row.id))
+    approvers = {entry.actor for entry in log if entry.action in (_APPROVED, _APPROVED_FIRST)}
+    if by.actor in approvers or by.id in {row.first_by, row.approved_by}:
+        raise NotAllowed(f"You approved it: somebody else of finance {does}")
 
 
 def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
     """Note that the bank returned the payment of a credit note; it can be paid again.
 
     The return has its day, its reason and a reference, that of the payment if the bank gave no other. NotAllowed for
-    who noted the payment.
+    who noted the payment, and for who approved it, by which it would be paid once more.
     """
     with _keep_refusal(by, "return", note_id):
         row = _get_for_update(session, note_id, by, _STATE.RETURNED)
         refuse_own(load_people(session, row), by)
+        _refuse_who_approved(session, row, by, "notes that its payment came back")
         staff.refuse_resting(by)
         given: ReturnInput = request.validate(ReturnInput, typed)
         paid = transfers.find_standing(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id)
@@ -459,6 +465,7 @@ def _find_refusal(session: ScopedSession, row: CreditNote, verb: str, by: Person
             _refuse_payer(session, row, by)
         elif verb == "return":
             refuse_own(load_people(session, row), by)
+            _refuse_who_approved(session, row, by, "notes that its payment came back")
             paid = transfers.find_standing(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id)
             require_second(paid.paid_by, by, transfers.OWN_PAYMENT)
         else:
@@ -480,7 +487,7 @@ def list_allowed(row: Any, by: Person) -> Sequence[str]:
         _STATE.COMPUTED: first,
         _STATE.SECOND_PERSON: first,
         _STATE.APPROVED: ("pay",) if may_pay else anew,
-        _STATE.PAID: ("return",) if row.paid_by != by.id else (),
+        _STATE.PAID: ("return",) if by.id not in (row.paid_by, row.approved_by, row.first_by) else (),
         _STATE.RETURNED: ("pay",) if may_pay else anew,
     }
     return allowed.get(CreditNoteState(row.state), ())
