@@ -60,7 +60,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Form:
-    """What is expected of a workbook: the name of its sheet, if it has to be the only one with rows, and formulas.
+    """Rules for a workbook: the name of its sheet, if it has to be the only one with rows, and its formulas.
 
     A formula counts with the value that the file has for it, or its row is refused.
     """
