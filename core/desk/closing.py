@@ -302,7 +302,8 @@ def close(session: ScopedSession, month: date, *, by: Person, note: str = "") ->
         raise StateForbids(f"It cannot be closed yet: {'; '.join(against)}")
     looked_at = [check.name for check in found if check.rows]
     if looked_at and len(note.strip()) < _SHORTEST:
-        raise InvalidInput.for_field("note", "must say in at least ten characters what you found of each of these")
+        names = "; ".join(looked_at)
+        raise InvalidInput.for_field("note", f"must say in at least ten characters that you checked: {names}")
     facts = {check.name: len(check.rows) for check in found}
     digest = journal.hash_of(session, month)
     add_step(session, month, MonthState.CLOSED, by=by, note=note.strip(), sha256=digest, facts=facts)

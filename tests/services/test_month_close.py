@@ -206,7 +206,7 @@ def test_what_was_done_by_hand_is_looked_at_before_a_month_is_closed(finance: Fi
     prepared(finance, first)
     finance.do(closing.begin, first, by="funmi")
     with pytest.raises(
-        StateForbids, match=r"you checked: .*Adjustments by hand.*Backups that took the place of the store"
+        InvalidInput, match=r"you checked: .*Adjustments by hand.*Backups that took the place of the store"
     ):
         finance.do(closing.close, first, by="femi")
     finance.do(closing.close, first, by="femi", note=NOTE)

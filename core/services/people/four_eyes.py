@@ -93,11 +93,14 @@ def refuse_made_resting(session: ScopedSession, maker_id: UUID | None, made_at: 
         )
 
 
-def refuse_maker_gone(session: ScopedSession, maker_id: UUID | None, made: str, *, role: str, instead: str) -> None:
-    """StateForbids for what somebody made who could not make it today, with what is done instead (contract K13)."""
+def refuse_maker_gone(session: ScopedSession, maker_id: UUID | None, made: str, *roles: str, instead: str) -> None:
+    """StateForbids for what somebody made who could not make it today, with what is done instead (contract K13).
+
+    It is made by whoever has one of these roles.
+    """
     maker: Staff = session.get_one(Staff, maker_id)
-    if maker.disabled_at is not None or not {"admin", role} & set(maker.roles):
-        lost = f"does not have the role {role} any more" if maker.disabled_at is None else "is disabled"
+    if maker.disabled_at is not None or {"admin", *roles}.isdisjoint(maker.roles):
+        lost = f"does not have the role {' or '.join(roles)} any more" if maker.disabled_at is None else "is disabled"
         raise StateForbids(f"{maker.name}, who {made}, {lost}: {instead}")
 
 
@@ -134,7 +137,7 @@ class Proposals(Generic[Row]):
         require_second(self._get_maker(row), by, self._why)
         refuse_made_resting(session, self._get_maker(row), getattr(row, f"{self.verb}_at"))
         made = f"{self.verb} this {self.noun}"
-        refuse_maker_gone(session, self._get_maker(row), made, role=self.role, instead="refuse it, and make it anew")
+        refuse_maker_gone(session, self._get_maker(row), made, self.role, instead="refuse it, and make it anew")
 
     def refuse_maker(self, row: Any, by: Person) -> None:
         """NotAllowed if a person refuses what the same person proposed."""

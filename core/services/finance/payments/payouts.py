@@ -189,7 +189,8 @@ def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
     require_second(batch.prepared_by, by, transitions.OWN_MESSAGE)
     refuse_made_resting(session, batch.prepared_by, batch.prepared_at)
     if batch.state == BatchState.PREPARED:
-        refuse_maker_gone(session, batch.prepared_by, "prepared this payout", **transitions.GIVEN_UP)
+        made = "prepared this payout"
+        refuse_maker_gone(session, batch.prepared_by, made, transitions.ROLE, instead=transitions.INSTEAD)
     if by.id in load_returners(session, batch):
         raise NotAllowed(transitions.OWN_RETURN)
     payments = _payments(session, batch.id)
