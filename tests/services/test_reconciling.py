@@ -1,6 +1,9 @@
 """Reconciliation: every kind of difference, bad files refused by row, sums that explain both sides (contract F6)."""
 
 import io
+import re
+import sys
+import zipfile
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -209,6 +212,30 @@ def test_a_workbook_is_read_with_its_numbers_and_days_and_its_formulas_are_refus
     assert (second.amount_minor, second.subject) == (-700, "3")
     with pytest.raises(InvalidInput, match="row 3 has a formula"):
         table_files.read("a.xlsx", workbook(["A", 1, SEPTEMBER], ["B", 1, SEPTEMBER], formula=True))
+
+
+def test_a_formula_is_found_in_the_sheet_that_is_read_wherever_it_is_stored() -> None:
+    made, moved = io.BytesIO(), io.BytesIO()
+    with xlsxwriter.Workbook(made) as book:
+        for name in ("Figures", "Notes"):
+            book.add_worksheet(name).write_row(0, 0, ["Policy No", "Net"])
+        book.get_worksheet_by_name("Figures").write_row(1, 0, ["A", 1])
+        book.get_worksheet_by_name("Figures").write_formula(2, 1, "=1+1", None, 2)
+    parts = {"sheet1.xml": "sheet2.xml", "sheet2.xml": "sheet1.xml"}
+    with zipfile.ZipFile(made) as before, zipfile.ZipFile(moved, "w") as after:
+        for each in before.infolist():
+            folder, _, name = each.filename.rpartition("worksheets/")
+            content = before.read(each)
+            if each.filename == "xl/_rels/workbook.xml.rels":
+                content = re.sub(rb"sheet[12]\.xml", lambda found: parts[found[0].decode()].encode(), content)
+            after.writestr(f"{folder}worksheets/{parts[name]}" if name in parts else each.filename, content)
+    with pytest.raises(InvalidInput, match="row 3 has a formula"):
+        table_files.read("a.xlsx", moved.getvalue())
+
+
+def test_a_workbook_is_opened_by_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    assert table_files.read("a.xlsx", workbook(["A/1", 1250.5, SEPTEMBER])).rows[0][1][:2] == ("A/1", "1250.5")
 
 
 def test_amounts_and_days_are_read_as_people_write_them() -> None:

@@ -40,6 +40,9 @@ _SEPARATORS: Final = ",;\t|"
 _ABOVE: Final = 20
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP: Final = b"PK\x03\x04"
+# Marks of a sheet, with or without a prefix of their namespace.
+_FORMULA: Final = re.compile(rb"<(?:\w+:)?f[\s/>]")
+_ROW: Final = re.compile(rb"<(?:\w+:)?row\s[^>]*?\br=\"(\d+)\"")
 _LOCKED: Final = "EncryptedPackage".encode("utf-16-le")
 _OTHERS: Final = (
     (b"%PDF", "is a PDF: send the table that it was printed from, as XLSX or CSV"),
@@ -246,16 +249,16 @@ def _check_parts(content: bytes) -> None:
 
 def _refuse_formulas(content: bytes, sheet_name: str) -> None:
     """Refuse a sheet with a formula, whose value is somebody's claim and no figure of theirs."""
-    row = "?"
+    tail, row = b"", b"?"
     with zipfile.ZipFile(io.BytesIO(content)) as book, book.open(_find_part(book, sheet_name)) as sheet:
-        for event, element in ElementTree.iterparse(sheet, events=("start", "end")):  # noqa: S314 in a process of its own
-            kind = element.tag.rpartition("}")[2]
-            if kind == "row" and event == "start":
-                row = element.get("r", row)
-            elif kind == "f":
-                raise Refused("has a formula: save the file with values only", f"row {row}")
-            elif event == "end":
-                element.clear()
+        while piece := sheet.read(1 << 20):
+            text = tail + piece
+            found = _FORMULA.search(text)
+            for each in _ROW.finditer(text, 0, found.start() if found else len(text)):
+                row = each[1]
+            if found:
+                raise Refused("has a formula: save the file with values only", f"row {row.decode()}")
+            tail = text[-200:]
 
 
 def _find_part(book: zipfile.ZipFile, sheet_name: str) -> str:
