@@ -15,6 +15,7 @@ from core.desk import demonstrated_months, store_check
 from core.services.finance import demonstration, journal, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.reconciling import matching, table_files
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.statements import reading as statement_reading
@@ -168,7 +169,7 @@ def pay(session: ScopedSession, month: date, maker: Person, checker: Person) -> 
             return
         batch = payouts.prepare(session, due, by=maker)
         payouts.approve(session, batch, by=checker)
-        for place, row in enumerate(payouts.list_of_batch(session, batch), 1):
+        for place, row in enumerate(payment_reading.list_of_batch(session, batch), 1):
             answer = {"bank_reference": f"DEMO/{clock.today():%y%m}/{place}", "value_on": str(clock.today())}
             transitions.confirm(session, row.id, answer, by=checker)
 
@@ -185,8 +186,8 @@ def papers(store: Store) -> dict[str, Counter[str]]:
             query = sa.select(*columns)
             if entity is AuditEntry:
                 query = query.where(sa.or_(*(col(AuditEntry.subject).startswith(each) for each in SUBJECTS)))
-            if entity is NumberCounter:
-                # It numbers nothing: what is noted by one act after the other waits by it for a month that is closed.
+            elif entity is NumberCounter:
+                # This series numbers nothing: whoever counts in it waits for the others.
                 query = query.where(col(NumberCounter.series) != "closing of months")
             rows = (
                 ", ".join(f"{name}={names.get(str(value), value)}" for name, value in row.items())
