@@ -83,7 +83,10 @@ def _group(offers: Sequence[Offer], text: str) -> Mapping[str, Sequence[tuple[Co
         if all(word in named for word in sought):
             of_insurer = covers.setdefault(product.provider_name, {})
             of_insurer.setdefault(cover.key, (cover, []))[1].append(product)
-    return {insurer: list(covers[insurer].values()) for insurer in sorted(covers, key=str.casefold)}
+    return {
+        insurer: sorted(covers[insurer].values(), key=lambda each: each[0].title.casefold())
+        for insurer in sorted(covers, key=str.casefold)
+    }
 
 
 def _draw_cover(cover: Cover[Any], sold: Sequence[ProductForSale], seller: DistributorName | None) -> None:
@@ -139,12 +142,13 @@ def _draw_recent() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The choices made so far of a sale that is not defined yet."""
+    """The choices made so far of a sale that is not defined yet; `cover_offers` are the products of a chosen cover."""
 
     counter: Counter | None = None
     seller: DistributorName | None = None
     is_covered: bool = False
     is_empty: bool = False
+    cover_offers: Sequence[Offer] = ()
 
 
 def choose(sellers: Sequence[DistributorName], person: Person) -> Checkout | Choice:
@@ -166,10 +170,10 @@ def choose(sellers: Sequence[DistributorName], person: Person) -> Checkout | Cho
     if covered is None:
         return Choice(counter, distributor)
     cover = named[covered][0]
-    ours = [product for other, product in offers if other is cover]
-    product = selling.choice("Product", ours, "sold", lambda product: product.name)
+    ours = [offer for offer in offers if offer[0] is cover]
+    product = selling.choice("Product", [product for _, product in ours], "sold", lambda product: product.name)
     if product is None:
-        return Choice(counter, distributor, is_covered=True)
+        return Choice(counter, distributor, is_covered=True, cover_offers=ours)
     query = {"on_behalf_of": distributor.name, "cover": covered, "sold": product.name}
     return Checkout(
         key=f"buy {cover.key}", page="buy/buy.py", query=query, cover=cover, product=product, counter=counter
@@ -203,13 +207,36 @@ def draw() -> None:
 
 
 def draw_missing(made: Choice) -> DeltaGenerator | None:
-    """Draw the shop window while no cover is chosen, and return the place beside it; otherwise say what is missing."""
-    if made.is_covered:
-        st.caption("Choose the product." if made.seller else "Choose the distributor on whose behalf you sell it.")
-        return None
+    """Draw the shop window while no cover is chosen, and return the place beside it; otherwise what is missing."""
     if made.is_empty:
+        return None
+    if made.is_covered:
+        if made.counter is None:
+            st.caption("Choose the distributor on whose behalf you sell it.")
+        else:
+            known_customer.draw_chosen(made.counter)
+            _draw_products(made.cover_offers)
         return None
     if made.counter is not None:
         known_customer.draw_first(made.counter)
-    st.caption("Choose a cover, and the distributor on whose behalf you sell it.")
+    st.caption(
+        "Choose a cover." if made.counter else "Choose a cover, and the distributor on whose behalf you sell it."
+    )
     return draw_window(made.counter, made.seller)
+
+
+def _draw_products(offers: Sequence[Offer]) -> None:
+    """Draw the products of a cover, each with its price, as the choice above has their names alone."""
+    st.caption("Choose the product.")
+    grid = st.grid(3, min_column_width=235, gap="small")
+    for cover, product in offers:
+        with grid.container(border=True, height="stretch", gap=None):
+            st.button(
+                f"**{words.plain(product.name)}**",
+                key=f"offer {product.id}",
+                icon=":material/shopping_cart:",
+                type="tertiary",
+                on_click=st.session_state.update,
+                args=({"sold": product},),
+            )
+            st.caption(describe_price(cover, [product]))

@@ -131,3 +131,22 @@ def test_drafts_of_two_customers_outlive_a_reload_and_another_tab_and_go_when_di
     other.get_by_text("1 unfinished sale", exact=True).click()
     other.get_by_role("button", name="Discard", exact=True).click()
     expect(other.get_by_text("unfinished sale")).to_be_hidden()
+
+
+def test_the_bar_of_a_form_stands_in_its_columns_and_leaves_it_its_room(visit: Visit, desk: Desk, page: Page) -> None:
+    place = """() => {
+      const box = (id) => document.querySelector(`[data-testid="${id}"]`).getBoundingClientRect();
+      const [bar, edges] = [box("stBottom"), (id) => {
+        const style = getComputedStyle(document.querySelector(`[data-testid="${id}"]`));
+        return [box(id).x + parseFloat(style.paddingLeft), box(id).right - parseFloat(style.paddingRight)];
+      }];
+      return [bar.height, edges("stBottomBlockContainer"), edges("stMainBlockContainer")];
+    }"""
+    visit("operations", address(desk, THIRD_PARTY))
+    height, bar, form = page.evaluate(place)
+    assert bar == form
+    assert height < 110
+    page.set_viewport_size({"width": 390, "height": 844})
+    height, bar, form = page.evaluate(place)
+    assert bar == form
+    assert height < 844 / 4

@@ -30,6 +30,7 @@ from tests.covers import shipped
 from tests.every_case import every_case
 from tests.pages import turn_to
 from tests.portfolio import Portfolio
+from tests.services.selling import sell
 from tests.ui.conftest import Screen, follow, press, sent, texts
 
 PAGE = "buy/buy.py"
@@ -104,6 +105,34 @@ def test_every_cover_but_credit_life_is_offered(screen: Screen, partner: Partner
     assert not [title for title in offered if "Credit life" in title]
 
 
+def test_a_cover_of_several_products_shows_each_with_its_price_for_the_customer_that_was_chosen(
+    screen: Screen, store: Store, partner: Partner
+) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
+    at = screen("operations", path=PAGE)
+    with store.reading(Scope.system()) as session:
+        at.session_state["buy.same_customer"] = str(session.get_one(Policy, sale.policy_id).customer_id)
+    at.selectbox(key="cover").set_value(title_of(store, insurer_a.THIRD_PARTY, partner)).run()
+    assert "For **Amaka Eze**" in texts(at), "who buys it stays in sight"
+    offers = [each for each in at.button if str(each.key).startswith("offer ")]
+    assert [each.label for each in offers] == [f"**{words.plain(name)}**" for name in at.selectbox(key="sold").options]
+    assert {"₦3,000.00", "₦15,000.00"} <= {each.value.removeprefix("from ") for each in at.caption}
+    press(at, offers[0].label)
+    assert at.selectbox(key="sold").value.name == at.selectbox(key="sold").options[0]
+    assert at.text_input(key=f"buy {insurer_a.THIRD_PARTY.key}.first_name").value == "Amaka"
+
+
+def test_the_window_stands_the_same_before_and_after_the_distributor_is_chosen(
+    screen: Screen, partner: Partner, stranger: Partner
+) -> None:
+    at = screen("operations", path=PAGE)
+    before = [each.label for each in at.button if str(each.key).startswith("window ")]
+    assert "Choose a cover, and the distributor on whose behalf you sell it." in texts(at)
+    at.selectbox(key="on_behalf_of").select_index(0).run()
+    assert [each.label for each in at.button if str(each.key).startswith("window ")] == before
+    assert "Choose a cover." in [each.value for each in at.caption]
+
+
 def test_the_window_shows_every_cover_with_its_price_and_leads_to_the_question_on_whose_behalf(
     screen: Screen, store: Store, partner: Partner, stranger: Partner
 ) -> None:
@@ -149,7 +178,7 @@ def test_an_unknown_choice_in_the_address_falls_back(screen: Screen, partner: Pa
     at.run()
     assert not at.exception
     assert at.selectbox(key="cover").value is None
-    assert "on whose behalf you sell" in texts(at)
+    assert "Choose a cover." in [each.value for each in at.caption]
 
 
 def test_a_flat_price_is_known_before_anything_is_typed(page: AppTest) -> None:

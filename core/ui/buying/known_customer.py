@@ -37,13 +37,19 @@ def _take(form: Form, customer: KnownCustomer, text_key: str) -> None:
 
 def draw_first(counter: Counter) -> None:
     """Draw the search before a cover is chosen; what is chosen fills the form once that opens."""
+    if not draw_chosen(counter):
+        _search(counter, _FIRST, lambda found: choose(str(found.id)))
+
+
+def draw_chosen(counter: Counter) -> bool:
+    """Draw who was chosen before the form opens, with the way to choose somebody else; False where nobody is."""
     customer = _get_chosen(counter)
     if customer is None:
-        _search(counter, _FIRST, lambda found: choose(str(found.id)))
-        return
+        return False
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.markdown(f":material/person: For **{words.plain(customer.name)}** · {words.plain(customer.email)}")
         st.button("Another customer", type="tertiary", on_click=choose, args=(None,))
+    return True
 
 
 def choose(customer_id: str | None) -> None:

@@ -3,8 +3,10 @@
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
+from sqlmodel import col
 
 from core import clock, money
 from core.covers.credit_life import CREDIT_LIFE
@@ -92,6 +94,21 @@ def test_nobody_confirms_what_was_uploaded_in_the_name_of_a_resting_colleague(st
         lender.confirm(book, head)
     with clock.freeze(clock.now() + timedelta(hours=25)):
         lender.confirm(book, head)
+
+
+@pytest.mark.parametrize("lost", [{"disabled_at": shipped.STILL}, {"roles": ["finance"]}], ids=["disabled", "no role"])
+def test_nobody_confirms_what_somebody_uploaded_who_could_not_upload_it_today(
+    store: Store, partner: Partner, lost: dict[str, Any]
+) -> None:
+    """One person alone would stand behind what is sold, or what goes back."""
+    lender, head = Lender(store, partner), person(store, "supervisor", "head")
+    ada = person(store, "operations", "ada")
+    book, other = (lender.read(as_csv([loan(number)]), by=by) for number, by in ((1, ada), (2, head)))
+    with store.writing(Scope.system()) as session:
+        session.change(Staff, col(Staff.id) == ada.id, **lost)
+    with pytest.raises(StateForbids, match=r"Ada, who uploaded this loan book, .*: give it up, and upload it anew"):
+        lender.confirm(book, head)
+    lender.confirm(other, person(store, "supervisor", "other"))
 
 
 @pytest.mark.both_databases

@@ -30,7 +30,7 @@ from core.store.schema.tables import PartyPayment, Payment, PaymentSettlement, P
 
 ROLE: Final = "finance"
 # What is done with what somebody made who has left since.
-GIVEN_UP: Final = {"role": ROLE, "instead": "give it up, and make it anew"}
+INSTEAD: Final = "give it up, and make it anew"
 OWN_RETURN: Final = (
     "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
 )
@@ -153,7 +153,7 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
             raise StateForbids("A payout is approved with its batch, and confirmed with the bank's reference")
         require_second(row.prepared_by, by, OWN_MESSAGE)
         refuse_made_resting(session, row.prepared_by, row.prepared_at)
-        refuse_maker_gone(session, row.prepared_by, "noted this payment", **GIVEN_UP)
+        refuse_maker_gone(session, row.prepared_by, "noted this payment", ROLE, instead=INSTEAD)
         assert row.received_on is not None  # noqa: S101 - it was noted with its day
         typed = TypedReference(row.received_reference, _FIELD, parties.party_of(row).id)
         note_paid(session, row, typed, row.received_on, by=by)

@@ -168,7 +168,7 @@ def write_off(session: ScopedSession, difference_id: UUID, *, by: Person) -> Non
         require_second(row.asked_by, by, "You asked for this write-off: somebody else approves it")
         refuse_made_resting(session, row.asked_by, row.changed_at)
         instead = "explain it again, and ask for it anew"
-        refuse_maker_gone(session, row.asked_by, "asked for this write-off", role="finance", instead=instead)
+        refuse_maker_gone(session, row.asked_by, "asked for this write-off", "finance", instead=instead)
         if role != "admin":
             _refuse_above_limit(session, row)
     # `coverdesk check` holds the sum of a month against the limit of whoever approved it then.

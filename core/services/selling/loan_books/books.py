@@ -25,7 +25,7 @@ from core.services.catalogue.for_sale import ProductForSale
 from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.people import role_grants
-from core.services.people.four_eyes import refuse_made_resting, require_second
+from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, require_second
 from core.services.people.staff import Person
 from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
@@ -228,6 +228,9 @@ def move(session: ScopedSession, book: LoanBook, to: LoanBookState, **values: An
     session.flush()
 
 
+_ROLES: Final = ("operations", "supervisor")
+
+
 def confirm_by_person(session: ScopedSession, book_id: UUID, *, accept: str, expected: Expected, by: Person) -> None:
     """Confirm a book on the desk; NotAllowed for who uploaded it, or where its premium is above the person's limit."""
     with _refusals(book_id, by.actor):
@@ -250,10 +253,13 @@ def require_authority(session: ScopedSession, book: LoanBook, by: Person) -> Non
     Whoever issued the key that uploaded it may have been its uploader. StateForbids for what was uploaded in the name
     of somebody whose password was just reset.
     """
-    if not by.has_role("operations", "supervisor"):
+    if not by.has_role(*_ROLES):
         raise NotAllowed("Operations or a supervisor confirms a loan book")
     require_second(book.uploader_id, by, "You uploaded this loan book: somebody else confirms it")
     refuse_made_resting(session, book.uploader_id, book.created_at)
+    if book.uploader_id is not None:
+        instead = "give it up, and upload it anew"
+        refuse_maker_gone(session, book.uploader_id, "uploaded this loan book", *_ROLES, instead=instead)
     if book.uploader_id is None and by.actor in role_grants.list_holders(session, {book.uploaded_by}):
         raise NotAllowed("You issued the key that uploaded this loan book: somebody else confirms it")
     if not by.has_role("supervisor"):
