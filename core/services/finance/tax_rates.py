@@ -129,7 +129,6 @@ def confirm(session: ScopedSession, rate_id: UUID, *, by: Person) -> None:
             raise StateForbids(
                 f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew"
             )
-        _refuse_no_change(session, row)
     _decide(session, row, "confirmed", by)
     approvals.approve(session, build_subject(row), staff_id=by.id, role=ROLE, limit_minor=None, at=clock.now())
 
