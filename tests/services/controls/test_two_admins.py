@@ -345,3 +345,17 @@ def test_other_roles_with_the_same_limit_do_not_begin_the_day_of_a_raised_one_ag
         admins.confirm(officer)
     with clock.freeze(clock.now() + DAY):
         assert admins.person("puppet").claim_limit_minor == 100_000_000
+
+
+def test_a_password_rests_that_another_reset_whatever_the_roles_and_none_that_its_owner_did(admins: Admins) -> None:
+    """Somebody of operations may come to approve within the day; an admin makes their own link alone."""
+    key = admins.add(roles=["operations"], claim_limit=None)
+    for chosen, may_approve in (("a password of my own", True), ("another one of mine", False)):
+        link = admins.do(accounts.create_password_link, key, by="ada")
+        with admins.store.writing(SYSTEM) as session:
+            accounts.choose_password(session, ticket_of(link), chosen)
+        assert admins.person("puppet").may_approve is may_approve
+    link = admins.do(accounts.create_password_link, admins.person("ada").id, by="ada")
+    with admins.store.writing(SYSTEM) as session:
+        accounts.choose_password(session, ticket_of(link), "another one of mine")
+    assert admins.person("ada").may_approve
