@@ -21,7 +21,7 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
 from core.ui.lists import columns, tables
-from core.ui.lists.columns import Column
+from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
 from pages.finance._shared import AMOUNTS, NOT_IN_FILE, ROLE, action, choose_month
 
@@ -206,7 +206,7 @@ RECONCILIATIONS: Table[ReconciliationRow] = tables.sortable(
             "file": columns.text("File", lambda row: row.file_name, 180),
             "rows": columns.number("Their rows", lambda row: row.theirs_rows),
             "matched": columns.number("Matched", lambda row: row.matched_rows),
-            "verdict": Column(
+            "verdict": TableColumn(
                 "Differences",
                 lambda row: row.verdict,
                 150,
