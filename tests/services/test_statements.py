@@ -289,6 +289,19 @@ def test_the_steps_of_statements_from_before_are_those_of_the_audit_log(finance:
     assert one(finance, made).sent_at == NOW + timedelta(days=1)
 
 
+def test_a_list_takes_as_many_statements_of_sql_for_one_paper_as_for_many(finance: Finance, party: Party) -> None:
+    counts = []
+    for month in (AUGUST, SEPTEMBER):
+        prepared(finance, party, month)
+        sent: list[str] = []
+        with finance.reading() as session:
+            connection = session.connection()
+            sa.event.listen(connection, "before_cursor_execute", lambda *given, sent=sent: sent.append(given[2]))
+            assert len(statement_reading.list_statements(session)) == len(counts) + 1
+        counts.append(len(sent))
+    assert counts == [1, 1]
+
+
 def test_the_one_who_prepared_sees_no_button_that_is_refused(finance: Finance, party: Party) -> None:
     (made,) = prepared(finance, party, AUGUST)
     for name, labels in (("funmi", []), ("femi", ["Approve"]), ("oye", [])):
