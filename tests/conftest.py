@@ -117,6 +117,16 @@ def waits_for_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.hookimpl(trylast=True)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--golden", action="store_true", help="rewrite the golden files of covers, and docs/claims.md")
+
+
+@pytest.fixture
+def golden_is_rewritten(request: pytest.FixtureRequest) -> bool:
+    """True where the files that tests compare with are to be written anew."""
+    return bool(request.config.getoption("golden"))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the browser, whose tests take longest: one process runs them, and none of them is left for the end."""
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)

@@ -13,6 +13,7 @@ from core.commands.months import Month, parse_month
 from core.errors import InvalidInput, StateForbids
 from core.services.finance import tax
 from core.services.finance.payments import payouts
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.people import staff
@@ -83,7 +84,7 @@ def payout(by: Annotated[str, typer.Option(help="E-mail of the person of finance
     work = partial(payouts.prepare, chosen=found, by=person)
     batch_id = terminal.act(work, "payout", "payout prepared", officer=person)
     with reading(_LIVE) as session:
-        row = payouts.get_batch(session, batch_id)
+        row = payment_reading.get_batch(session, batch_id)
     total = money.format_naira(row.net_minor)
     out.print(f"{row.number}: {row.payments} payments, {total}, wait for a second person.", highlight=False)
 

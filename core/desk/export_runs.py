@@ -29,7 +29,7 @@ from core.services.lists.filters.fields import Address, Condition, Days, Flag, M
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Page, Paging
 from core.services.lists.records import format_mode
-from core.services.lists.spreadsheets import Cell, Column
+from core.services.lists.spreadsheets import Cell, SheetColumn
 from core.services.lists.windows import Span
 from core.store.access import AnyRow, AnySelect, Scope, ScopedSession, reading, reading_replica, writing
 from core.store.schema.tables import ExportReceipt, Staff
@@ -92,7 +92,7 @@ class ExportOrder:
     @property
     def sheet(self) -> Sheet:
         """Title and columns of the file."""
-        columns = [Column(column.heading, column.type) for column in self.arrangement.of(self.kind)]
+        columns = [SheetColumn(column.heading, column.type) for column in self.arrangement.of(self.kind)]
         return Sheet(title=self.kind.title, columns=columns, is_for_people=self.arrangement.is_for_people)
 
     @property

@@ -11,17 +11,17 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.lists import columns, tables
-from core.ui.lists.columns import Column
+from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import PAGE_SIZE, Table
 from pages.claims import _talk
 
 NAME = "claim_tasks"
-COLUMNS: Mapping[str, Column[Task]] = {
+COLUMNS: Mapping[str, TableColumn[Task]] = {
     "task": columns.text("Task", lambda task: task.text, 420),
     "claimant": columns.text("Claimant", lambda task: task.claimant, 170),
     "cover": columns.text("Cover", lambda task: task.claim_type, 110),
     "amount": columns.naira("Amount", lambda task: task.amount_minor or None, says="Offered, approved or claimed"),
-    "due": Column(
+    "due": TableColumn(
         "Due",
         lambda task: f"{words.day(task.due_on)}, overdue" if task.is_overdue else words.day(task.due_on),
         colour=lambda task: "red" if task.is_overdue else "",

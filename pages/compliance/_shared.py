@@ -21,7 +21,7 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import facts, words
 from core.ui.kit.actions import Action
 from core.ui.lists import columns, tables
-from core.ui.lists.columns import Column
+from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
 
 Result = TypeVar("Result")
@@ -90,7 +90,7 @@ def _is_late(row: RequestRow | FilingRow | ComplaintRow) -> bool:
 
 
 # What is late is red, as on every other list.
-LEFT: Column[Any] = Column(
+LEFT: TableColumn[Any] = TableColumn(
     "Left",
     lambda row: days_left(row.days_left),
     110,

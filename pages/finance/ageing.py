@@ -11,7 +11,7 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import words
 from core.ui.lists import columns, tables
-from core.ui.lists.columns import Column
+from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, downloads
 
@@ -19,7 +19,7 @@ from pages.finance._shared import ROLE, downloads
 _COLOURS: Final = ("", "", "orange", "red")
 
 
-def bucket(place: int) -> Column[Aged]:
+def bucket(place: int) -> TableColumn[Aged]:
     # An age without anything is a dash: the amounts stand out.
     column = columns.naira(BUCKETS[place], lambda row: row.minors[place] or None)
     return replace(column, colour=lambda row: _COLOURS[place] if row.minors[place] else "")

@@ -16,8 +16,7 @@ from core.services.finance.bordereaux.bordereaux import DRAFT, KIND_NAMES, Borde
 from core.services.finance.bordereaux.columns import OF
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
-from core.services.lists.spreadsheets import DATE, INSTANT, MONEY, SIGNED_MONEY
-from core.services.lists.spreadsheets import Column as Printed
+from core.services.lists.spreadsheets import DATE, INSTANT, MONEY, SIGNED_MONEY, SheetColumn
 from core.services.lists.windows import Window
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
@@ -26,7 +25,7 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, tables
-from core.ui.lists.columns import Column
+from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_month, count_states, downloads, overdue_beside
 
@@ -51,7 +50,7 @@ BORDEREAUX: Table[BordereauSummary] = tables.sortable(
             "state": columns.state("State", lambda row: row.state),
             "rows": columns.number("Rows", lambda row: row.rows),
             "main": columns.naira("Gross premium, or incurred", lambda row: row.main_minor),
-            "due": Column(
+            "due": TableColumn(
                 "Due",
                 _due,
                 190,
@@ -283,7 +282,7 @@ def build_rows(kind: str) -> Table[Sequence[str]]:
     )
 
 
-def _column(printed: Printed, place: int, *, usual: bool) -> Column[Sequence[str]]:
+def _column(printed: SheetColumn, place: int, *, usual: bool) -> TableColumn[Sequence[str]]:
     """Return a column of what is printed at a place of each row, in the form of the screens."""
     label = _LABELS.get(printed.name) or printed.name.replace("_", " ").capitalize()
     if printed.name in _SHARES:

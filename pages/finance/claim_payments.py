@@ -22,7 +22,7 @@ from core.ui.frame import frame
 from core.ui.kit import actions, reveal_dialog, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Naira, Several, Text, Values
 from core.ui.lists import columns, tables
-from core.ui.lists.columns import Column
+from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_columns
 
@@ -39,7 +39,7 @@ TO_PAY: Table[HandOver] = Table(
     columns={
         "payee": columns.text("Payee", lambda row: row.payee.name, 150),
         "amount": columns.naira("Amount", lambda row: row.amount_minor),
-        "account": Column(
+        "account": TableColumn(
             "Account",
             lambda row: (
                 ", ".join(filter(None, (f"Ending in {row.payee.hint}", row.payee.bank_name)))

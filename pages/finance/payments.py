@@ -7,10 +7,10 @@ import streamlit as st
 
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, transitions
-from core.services.finance.payments import payouts as payment_reading
+from core.services.finance.payments import balances, payouts, transitions
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.balances import Balance, Due
-from core.services.finance.payments.payouts import BatchRow, PaymentRow
+from core.services.finance.payments.reading import BatchRow, PaymentRow
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.finance import BatchState, PaymentState
@@ -45,7 +45,7 @@ def preparing(found: Sequence[Balance]) -> Action:
         says=f"**{words.naira(total)}** to {len(found)} {'party' if len(found) == 1 else 'parties'}, each all that is"
         " due up to its newest statement. Somebody else of finance approves it, and only then there is a bank file.",
         confirm="Prepare the payout",
-        work=lambda session, _, by: payment_reading.prepare(session, chosen, by=by),
+        work=lambda session, _, by: payouts.prepare(session, chosen, by=by),
         done="The payout is prepared: somebody else of finance approves it.",
         then=keep_payout,
     )
@@ -127,7 +127,7 @@ DUE: Table[tuple[Balance, str | None]] = tables.sortable(
 def due(by: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         found = balances.list_balances(session)
-        hindrances = payment_reading.find_hindrances(session, found, by)
+        hindrances = payouts.find_hindrances(session, found, by)
         waiting = [each for each in payment_reading.list_batches(session) if each.state == BatchState.PREPARED]
     for each in waiting:
         label = (
@@ -219,12 +219,12 @@ def approving_all(rows: Sequence[BatchRow]) -> Action:
         says="  \n".join(lines) + f"\n\nTogether **{total}**. The bank files are made now.",
         confirm="Approve them",
         items=lambda: ((row.number, row.id) for row in rows),
-        work=lambda session, batch_id, by: payment_reading.approve(session, batch_id, by=by),
+        work=lambda session, batch_id, by: payouts.approve(session, batch_id, by=by),
         done=lambda number: f"{words.counted(number, 'payout is', 'payouts are')} approved",
     )
 
 
-def payouts(person: Person) -> None:
+def draw_payouts(person: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = payment_reading.list_batches(session)
     others = [row for row in rows if row.state == BatchState.PREPARED and row.prepared_by != person.id]
@@ -270,7 +270,7 @@ def draw() -> None:
     if view == "payments":
         payments(person)
     elif view == "payouts":
-        payouts(person)
+        draw_payouts(person)
     elif view == "taxes":
         _taxes.draw(person)
     else:

@@ -8,8 +8,9 @@ import streamlit as st
 from core.errors import CoverdeskError
 from core.services.finance import parties
 from core.services.finance.payments import bank_answers, payouts
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.bank_answers import WITHOUT_REFERENCE, AnswerLine
-from core.services.finance.payments.payouts import BatchRow, PaymentRow
+from core.services.finance.payments.reading import BatchRow, PaymentRow
 from core.services.finance.reconciling import table_files
 from core.services.people.staff import Person
 from core.states.finance import BatchState
@@ -216,9 +217,9 @@ def people(row: BatchRow, superseded: str | None, *, is_lapsed: bool) -> None:
 def draw() -> None:
     person = frame.require(ROLE)
     tables.back_link("payouts", "finance/payments.py", "Back to the payments")
-    row = page_links.load_record("payout", payouts.get_batch, is_of_mode=True)
+    row = page_links.load_record("payout", payment_reading.get_batch, is_of_mode=True)
     with reading(frame.scope()) as session:
-        rows = payouts.list_of_batch(session, row.id)
+        rows = payment_reading.list_of_batch(session, row.id)
         superseded = payouts.find_superseded(session, row.id)
         lapsed = None if superseded else payouts.find_lapse(session, row.id)
         is_lapsed = lapsed is not None

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import streamlit as st
+from streamlit.typing import UploadedFile
 
 from core import money
 from core.errors import CoverdeskError
@@ -20,7 +21,7 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
 from core.ui.lists import columns, tables
-from core.ui.lists.columns import Column
+from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
 from pages.finance._shared import AMOUNTS, NOT_IN_FILE, ROLE, action, choose_month
 
@@ -58,14 +59,23 @@ def draw_form(months: Sequence[date]) -> None:
     )
     if sent is not None:
         provider_id = UUID(chosen) if chosen else None
-        _columns(provider_id, month, sent.name, sent.getvalue())
+        _columns(provider_id, month, sent)
 
 
-def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -> None:
+def _read(sent: UploadedFile) -> TableFile:
+    """Return the rows of an upload; they are kept until another comes, as each choice of a column draws them anew."""
+    held = st.session_state.get(f"{PLACE}.rows")
+    if held is None or held[0] != sent.file_id:
+        held = st.session_state[f"{PLACE}.rows"] = sent.file_id, table_files.read(sent.name, sent.getvalue())
+    file: TableFile = held[1]
+    return file
+
+
+def _columns(provider_id: UUID | None, month: date, sent: UploadedFile) -> None:
     """Draw the mapping of the columns, as it was used last for this party or as their names suggest."""
     kind = "insurer" if provider_id else "bank"
     try:
-        file = table_files.read(name, content)
+        file = _read(sent)
     except CoverdeskError as error:
         st.error(words.plain(str(error)), icon=":material/error:")
         return
@@ -74,7 +84,7 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
     known, hint = _propose(file, kind, held.columns if held else None, held.amount_is if held else "net")
     _forget_choices(file, kind, str(provider_id))
     st.caption(f"{words.count(len(file.rows))} rows. {hint}")
-    typed: dict[str, Any] = {"kind": kind, "month": str(month), "file_name": name[:200]}
+    typed: dict[str, Any] = {"kind": kind, "month": str(month), "file_name": sent.name[:200]}
     with st.grid(3, min_column_width=190, gap="small"):
         typed["columns"] = {
             meaning: _pick(meaning, file.heading, known.get(meaning, ""), needed=needed)
@@ -93,8 +103,8 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
         days = held.timing_days if held else 5
         typed["timing_days"] = int(st.number_input("Days of timing", 0, 31, days, key=f"{PLACE}.days"))
     _preview(file, kind, typed["columns"], month)
-    place = _place(name, content)
-    work = reconciling(typed, content, provider_id)
+    place = _place(sent.name, sent.getvalue())
+    work = reconciling(typed, sent.getvalue(), provider_id)
     st.button("Reconcile", type="primary", key=f"{PLACE}.run", on_click=work.do, args=(place,))
     actions.complain(place)
 
@@ -196,7 +206,7 @@ RECONCILIATIONS: Table[ReconciliationRow] = tables.sortable(
             "file": columns.text("File", lambda row: row.file_name, 180),
             "rows": columns.number("Their rows", lambda row: row.theirs_rows),
             "matched": columns.number("Matched", lambda row: row.matched_rows),
-            "verdict": Column(
+            "verdict": TableColumn(
                 "Differences",
                 lambda row: row.verdict,
                 150,

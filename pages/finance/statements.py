@@ -14,6 +14,7 @@ from core.errors import InvalidInput, NotFound
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, payouts, transitions
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.balances import Balance
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
@@ -155,9 +156,10 @@ def draw() -> None:
     with beside:
         month = choose_month(months, is_labelled=False)
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = statement_reading.list_month(session, month)
-        movable = {to: statements.list_movable(session, month, to, by=person) for to in MOVES_OF_MANY}
-        for_another = statements.count_for_another(session, month, by=person)
+        stated = statement_reading.list_statements(session, month=month)
+        rows = statement_reading.with_drafts(session, month, stated)
+    movable = {to: statements.list_movable(stated, to, by=person) for to in MOVES_OF_MANY}
+    for_another = statements.count_for_another(stated, by=person)
     is_over = Window.of_month(month).is_over
     with beside:
         month_buttons(month, sum(row.state == DRAFT for row in rows) if is_over else 0, movable, person)
@@ -366,7 +368,7 @@ def payments(row: StatementRow, person: Person) -> None:
     with reading(frame.scope()) as session:
         balance = balances.get_balance(session, row.party)
         hindrance = payouts.find_hindrances(session, [balance], person).get(balance.party)
-        found = payouts.list_of_statement(session, row.id)
+        found = payment_reading.list_of_statement(session, row.id)
     if balance.newest and balance.newest.statement_id == row.id and balance.amount_minor:
         owed = "by the platform" if balance.amount_minor > 0 else "to the platform"
         st.markdown(f"**{words.naira(abs(balance.amount_minor))}** is due {owed}, with what was carried forward.")

@@ -19,7 +19,7 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action, Values
 from core.ui.lists import columns, filter_bar, saved_views, tables
-from core.ui.lists.columns import Column
+from core.ui.lists.columns import TableColumn
 from core.ui.lists.filter_bar import Names
 from core.ui.lists.tables import Table
 from pages.policies._shared import acting_on, draw_untold, reporting, resending_one
@@ -205,9 +205,9 @@ WAITING: Table[OpenSubmission] = Table(
     columns={
         "holder": columns.text("Customer", lambda row: row.holder, 125),
         "product": columns.text("Product", lambda row: row.product, 160),
-        "state": Column("State", _standing, 300, colour=lambda row: words.colour(row.situation)),
+        "state": TableColumn("State", _standing, 300, colour=lambda row: words.colour(row.situation)),
         "age": columns.text("Waiting", lambda row: age(row.created_at), sorts=("oldest", "newest"), right=True),
-        "target": Column(
+        "target": TableColumn(
             "Target",
             _target,
             is_right=True,

@@ -26,8 +26,8 @@ from core.ui.frame import frame, menu, page_links
 from core.ui.kit import actions, charts, figure_cache, figure_tiles, url_state, words
 from core.ui.kit.actions import Action, Choice, Naira, Values
 from core.ui.kit.figure_cache import StoreState
-from core.ui.lists import columns, periods, tables
-from core.ui.lists.columns import Column
+from core.ui.lists import columns, filter_bar, periods, tables
+from core.ui.lists.columns import TableColumn
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import LABELS, PLURALS, Selection
 from pages.sales import _dashboard_charts
@@ -187,7 +187,7 @@ def _moved_table(dimension: Dimension) -> tables.Table[Mover]:
         noun=(LABELS[dimension], f"{PLURALS[dimension]} by change in premium"),
         columns={
             "name": columns.text(LABELS[dimension], lambda mover: mover.name, 130),
-            "change": Column(
+            "change": TableColumn(
                 "Change",
                 _describe_change,
                 is_right=True,
@@ -320,7 +320,7 @@ def filters(selection: Selection[SalesFilter], against: str, about: Callable[[],
         about()
 
     sales_filters.draw_period(selection, offer=PERIODS, also_changed=against != periods.PREVIOUS)
-    sales_filters.chips(selection, names, beside=beside)
+    filter_bar.draw_chips(selection.criteria, names.names, reset=lambda: None, beside=beside)
 
 
 def comparison(against: str) -> None:

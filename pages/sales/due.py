@@ -56,7 +56,7 @@ def draw_filters(criteria: DueFilter, search: SearchText, names: Choices, person
         criteria,
         names.names,
         options={"owned_by": {NOBODY: "Nobody", **people}},
-        first=lambda: sales_filters.draw_search(DueFilter.FIELDS["find"], search),
+        first=lambda: filter_bar.draw_field(DueFilter.FIELDS["find"], search.text, {}),
         leave_out=("find",),
         beside=lambda: saved_views.draw("sales/due.py", person),
     )

@@ -13,7 +13,7 @@ from core.api.v1 import purchases as purchase_routes
 from core.covers.insurers import insurer_a, insurer_f
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
-from core.services.sales import page_locator, purchases, table
+from core.services.sales import api_purchases, page_locator, table
 from core.services.sales.filter import PurchaseFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
@@ -156,7 +156,7 @@ def test_a_search_never_runs_on_the_loop_and_its_statement_is_not_kept(
         return await run_inline(read, is_short=is_short)
 
     monkeypatch.setattr(purchase_routes, "run_inline", noted)
-    caches = (purchases._PAGE_QUERIES, page_locator._COUNT_QUERIES, page_locator._LINE_QUERIES)
+    caches = (api_purchases._PAGE_QUERIES, page_locator._COUNT_QUERIES, page_locator._LINE_QUERIES)
     kept = [set(cache._queries) for cache in caches]
     for text in ("ngozi", "tunde", "abc 123 xy"):
         assert len(found(client, partner.test_key, "purchase", text)) == 1

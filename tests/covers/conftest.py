@@ -1,4 +1,4 @@
-"""Fixtures of the tests of covers: the clock held still, and the rewriting of golden files."""
+"""Fixtures of the tests of covers: the clock held still."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -7,15 +7,6 @@ import pytest
 
 from core import clock
 from tests.covers.shipped import STILL
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--golden", action="store_true", help="rewrite the golden files of covers (pytest tests/covers)")
-
-
-@pytest.fixture
-def golden_is_rewritten(request: pytest.FixtureRequest) -> bool:
-    return bool(request.config.getoption("golden", default=False))
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
 from core.errors import DuplicateRisk
-from core.services.sales import purchases
+from core.services.sales import api_purchases
 from core.services.selling import buying
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
@@ -62,4 +62,4 @@ def refusal(store: Store, partner: Partner, cover: Cover[Any], **changed: Any) -
 
 def sold(store: Store, scope: Scope) -> int:
     with store.reading(scope) as session:
-        return purchases.list_purchases(session).total_count
+        return api_purchases.list_purchases(session).total_count

@@ -248,14 +248,14 @@ def test_what_the_bank_paid_before_the_payee_was_set_is_no_payment_to_that_payee
     ("name", "content", "words"),
     [
         ("pay.csv", b"Claim,Amount,Reference\nC-1,=1+1,F", "has a formula"),
-        ("pay.csv", "Claim,Amount,Reference\nC-1,1,Fé".encode("latin-1"), "must be in UTF-8"),
+        ("pay.csv", "Claim,Amount,Reference\nC-1,1,Fé".encode("latin-1"), "is not in UTF-8"),
         ("pay.csv", b"Claim,Sum,Reference\nC-1,1,F", "amount is mapped to a column that the file does not have"),
         ("pay.csv", b"Claim,Amount,Amount\nC-1,1,F", "two columns of the same name"),
         ("pay.csv", b"Claim,Amount,Reference", "has no rows"),
-        ("pay.csv", b"", "must begin with a heading"),
+        ("pay.csv", b"", "is empty"),
         ("pay.csv", b"Claim,Amount,Reference\nC-1,1,F\nC-1,1,F", "is the same as row 2"),
-        ("pay.xls", b"Claim,Amount,Reference\nC-1,1,F", "must be a CSV or an XLSX"),
-        ("pay.xlsx", b"PK\x03\x04", "cannot be read as a workbook"),
+        ("pay.xls", b"Claim,Amount,Reference\nC-1,1,F", "must end in .xlsx or .csv"),
+        ("pay.xlsx", b"PK\x03\x04", "is damaged"),
     ],
 )
 @pytest.mark.parametrize("database", ["sqlite"])

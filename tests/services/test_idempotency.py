@@ -12,7 +12,7 @@ from core.covers.fields import build_example
 from core.covers.request import validate
 from core.errors import KeyReused
 from core.services.audit.idempotency import WireResponse, fingerprint, run_once
-from core.services.sales import purchases
+from core.services.sales import api_purchases
 from core.services.selling import buying
 from core.store.access import Scope, Store
 from core.store.schema.tables import KeptAnswer
@@ -45,7 +45,7 @@ def test_fifty_equal_requests_at_once_sell_one_policy(store: Store, partner: Par
     assert len({answer.body for answer in answers}) == 1
     assert sum("Idempotent-Replayed" not in answer.headers for answer in answers) == 1
     with store.reading(partner.scope()) as session:
-        assert purchases.list_purchases(session).total_count == 1
+        assert api_purchases.list_purchases(session).total_count == 1
 
 
 def test_key_with_another_request_is_refused(store: Store, partner: Partner) -> None:

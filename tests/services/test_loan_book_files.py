@@ -10,6 +10,7 @@ import pytest
 import xlsxwriter
 
 from core.errors import InvalidInput
+from core.services.files import table_reader
 from core.services.selling.loan_books import reading
 from tests.every_case import every_case
 from tests.services.loan_books import HEADING, as_csv, loan
@@ -43,7 +44,7 @@ def bomb() -> bytes:
 
 
 def read(name: str, content: bytes, kind: str = "additions", order: str = "YYYY-MM-DD") -> list[Any]:
-    rows = reading.list_rows(name, content)
+    rows = table_reader.read_apart("loans", name, content)
     return [row for _, chunk in reading.list_chunks(kind, order, rows) for row in chunk]
 
 
@@ -90,7 +91,7 @@ REFUSED: dict[str, tuple[str, bytes | Callable[[], bytes], str]] = {
     "two sheets of loans": (
         "a.xlsx",
         workbook(lambda book, _: [table(book, sheet) for sheet in book.worksheets()], "Lagos", "Abuja"),
-        "has rows in several sheets (Lagos, Abuja): put the loans into one called Loans",
+        "has rows in several sheets (Lagos, Abuja): put them into one called Loans",
     ),
     "merged headings": (
         "a.xlsx",

@@ -18,6 +18,7 @@ from core.services.audit import log as audit
 from core.services.finance import adjustments, agreements, journal
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.payments import balances, payouts, transitions
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.states.finance import MonthState
@@ -138,7 +139,7 @@ def test_a_payment_that_is_noted_while_its_month_is_closed_is_in_the_journal_tha
             finance.do(agreements.confirm, finance.do(agreements.propose, party, account, by="root"), by="second")
         batch = finance.do(payouts.prepare, {party: None}, by="funmi")
         finance.do(payouts.approve, batch, by="femi")
-    (paid,) = finance.read(payouts.list_of_batch, batch)
+    (paid,) = finance.read(payment_reading.list_of_batch, batch)
     prepared(finance, month)
     finance.do(closing.begin, month, by="funmi")
     moved = {"bank_reference": "T/1", "value_on": str(clock.add_days(month, 9))}
@@ -220,7 +221,7 @@ def test_debit_is_credit_on_every_day_and_the_accounts_are_the_movements(finance
         finance.do(agreements.confirm, finance.do(agreements.propose, party, account, by="root"), by="second")
     batch = finance.do(payouts.prepare, {party: None}, by="funmi")
     finance.do(payouts.approve, batch, by="femi")
-    (paid,) = finance.read(payouts.list_of_batch, batch)
+    (paid,) = finance.read(payment_reading.list_of_batch, batch)
     finance.do(transitions.confirm, paid.id, {"bank_reference": "T/1", "value_on": "2026-11-20"}, by="femi")
     for month in (first, date(2026, 11, 1)):
         content = b"".join(journal.csv_chunks(finance.read(journal.list_entries, month))).decode()

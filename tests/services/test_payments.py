@@ -23,6 +23,7 @@ from core.services.finance import agreements, parties
 from core.services.finance import tax as tax_schedules
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, bank_answers, payouts, transitions
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.balances import Due
 from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.reconciling import table_files
@@ -93,7 +94,7 @@ def approved(finance: Finance, party: Party, amount: int | None = None) -> UUID:
     """The one payment of an approved batch."""
     batch = finance.do(payouts.prepare, {party: amount}, by="funmi")
     finance.do(payouts.approve, batch, by="femi")
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     return UUID(str(row.id))
 
 
@@ -110,7 +111,7 @@ def test_a_payout_settles_every_statement_until_the_newest_that_was_sent(finance
     owed = paper(finance, second).closing_minor
     assert owed == due(finance, party) > 0
     payment = approved(finance, party)
-    row, parts = finance.read(payouts.get_payment, payment)
+    row, parts = finance.read(payment_reading.get_payment, payment)
     assert [part.statement_id for part in parts] == [first, second]
     assert row.net_minor == sum(part.net_minor for part in parts) == owed
     papers = [paper(finance, each) for each in (first, second)]
@@ -141,15 +142,15 @@ def test_parts_of_a_statement_are_paid_until_nothing_remains_and_their_taxes_mak
         payment = approved(finance, party, amount)
         finance.do(transitions.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
         assert paper(finance, made).state == state
-    rows = finance.read(payouts.list_of_statement, made)
+    rows = finance.read(payment_reading.list_of_statement, made)
     assert sum(row.net_minor for row in rows) == whole.closing_minor
     assert sum(row.vat_minor for row in rows) == whole.vat_minor
     assert sum(row.withheld_minor for row in rows) == whole.withheld_minor
-    number, minor = finance.read(payouts.count_payments)
+    number, minor = finance.read(payment_reading.count_payments)
     assert (number, minor) == (3, whole.closing_minor)
-    assert finance.read(payouts.list_payments, Paging(1, 2))[0].value_on == date(2026, 11, 20)
+    assert finance.read(payment_reading.list_payments, Paging(1, 2))[0].value_on == date(2026, 11, 20)
     newest, oldest, largest, smallest = (
-        finance.read(payouts.list_payments, Paging(1, 9), order=order) for order in payouts.ORDERS
+        finance.read(payment_reading.list_payments, Paging(1, 9), order=order) for order in payment_reading.ORDERS
     )
     assert oldest == newest[::-1]
     assert [row.net_minor for row in largest] == sorted((row.net_minor for row in newest), reverse=True)
@@ -234,7 +235,7 @@ def test_nobody_approves_a_payout_that_they_prepared_and_only_finance_touches_on
         with pytest.raises(NotAllowed):
             finance.do(payouts.prepare, {party: None}, by=name)
     batch = finance.do(payouts.prepare, {party: None}, by="funmi")
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     with pytest.raises(NotAllowed, match="You prepared"):
         finance.do(payouts.approve, batch, by="funmi")
     resting = finance.rest("femi", NOW + timedelta(hours=1))
@@ -313,13 +314,13 @@ def test_without_an_account_nothing_is_paid_out(finance: Finance, partner: Partn
 def test_the_bank_file_has_every_line_the_whole_number_and_a_hash(finance: Finance, party: Party) -> None:
     sent(finance, party, AUGUST)
     payment = approved(finance, party)
-    row, _ = finance.read(payouts.get_payment, payment)
+    row, _ = finance.read(payment_reading.get_payment, payment)
     name, content = finance.do(payouts.open_bank_file, row.batch_id, by="funmi")
     (line,) = csv.DictReader(io.StringIO(content.decode()))
     assert name == f"{row.batch}.csv" == "PB-0001.csv"
     assert line["account_number"] == "0123456789"
     assert (line["amount"], line["batch"]) == (money.to_wire(row.net_minor), "PB-0001")
-    assert hashlib.sha256(content).hexdigest() == finance.read(payouts.get_batch, row.batch_id).sha256
+    assert hashlib.sha256(content).hexdigest() == finance.read(payment_reading.get_batch, row.batch_id).sha256
 
 
 def test_the_banks_answer_names_a_reference_and_a_day_that_can_be(finance: Finance, party: Party) -> None:
@@ -361,9 +362,9 @@ def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(fina
     with pytest.raises(NotAllowed, match="You prepared"):
         finance.do(transitions.approve_receipt, payment, by="funmi")
     assert paper(finance, made).state == "Sent"
-    row, _ = finance.read(payouts.get_payment, payment)
-    assert payouts.list_allowed(row, finance.people["funmi"]) == ["withdraw"]
-    assert payouts.list_allowed(row, finance.people["oye"]) == []
+    row, _ = finance.read(payment_reading.get_payment, payment)
+    assert payment_reading.list_allowed(row, finance.people["funmi"]) == ["withdraw"]
+    assert payment_reading.list_allowed(row, finance.people["oye"]) == []
     finance.do(transitions.approve_receipt, payment, by="femi")
     assert paper(finance, made).state == "Paid"
     assert due(finance, party) == 0
@@ -420,7 +421,7 @@ def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, party: 
     ):
         with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
             session.execute(attempt)
-    assert finance.read(payouts.get_batch, batch).state == "Prepared"
+    assert finance.read(payment_reading.get_batch, batch).state == "Prepared"
 
 
 @pytest.mark.both_databases
@@ -470,7 +471,7 @@ COLUMNS = {
 
 def read_answer(finance: Finance, batch: UUID, *rows: str) -> list[AnswerLine]:
     """The rows of a bank's file, as they are understood."""
-    row = finance.read(payouts.get_batch, batch)
+    row = finance.read(payment_reading.get_batch, batch)
     return list(finance.read(bank_answers.match, bank_answers.read(*answer_of(*rows)), COLUMNS, row))
 
 
@@ -487,7 +488,7 @@ def test_the_columns_of_a_banks_file_are_guessed_by_heading_and_by_what_is_in_th
 def test_the_reference_of_a_payment_that_was_refused_before_is_moved_out_of_its_note(
     finance: Finance, party: Party
 ) -> None:
-    (payment,) = finance.read(payouts.list_of_batch, prepared_alone(finance, party))
+    (payment,) = finance.read(payment_reading.list_of_batch, prepared_alone(finance, party))
     back = {"returned_on": "2026-11-20", "reason": "Account closed", "bank_reference": "NIP/78"}
     finance.do(transitions.return_payment, payment.id, back, by="femi")
     note, reference = (sa.column(name) for name in ("note", "refused_reference"))
@@ -506,7 +507,7 @@ def test_a_row_of_another_payout_is_no_unclear_one_and_names_that_payout(finance
     finance.do(agreements.add, insurer, {"number": "AG/2", "starts_on": "2026-01-01"}, by="root")
     bank(finance, insurer, account_number="0011223344")
     one, two = (prepared_alone(finance, each) for each in (party, insurer))
-    (payment,) = finance.read(payouts.list_of_batch, two)
+    (payment,) = finance.read(payment_reading.list_of_batch, two)
     amount = money.to_wire(payment.net_minor)
     by_narration, by_account, odd = read_answer(
         finance,
@@ -545,7 +546,7 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
         sent(finance, each, AUGUST)
     batch = finance.do(payouts.prepare, {party: None, insurer: None}, by="funmi")
     finance.do(payouts.approve, batch, by="femi")
-    first, second = finance.read(payouts.list_of_batch, batch)
+    first, second = finance.read(payment_reading.list_of_batch, batch)
     one, two = (money.to_wire(row.net_minor) for row in (first, second))
     good = f"A,,{one},PB-0001/1 2026-08,Successful,NIP/77,20/11/2026,"
     # By account and amount where the bank left our narration out; a debit has its sign.
@@ -567,7 +568,7 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
         assert finance.read(payouts.find_superseded, batch).endswith(reason or "is paid by another payout")
     with pytest.raises(StateForbids):
         finance.do(bank_answers.note, lines[2], file_name="answer.csv", by="femi")
-    noted = finance.read(payouts.list_of_batch, batch)
+    noted = finance.read(payment_reading.list_of_batch, batch)
     assert [row.state for row in noted] == ["Confirmed", "Returned"]
     assert (noted[0].bank_reference, noted[0].value_on) == ("NIP/77", date(2026, 11, 20))
     assert (noted[1].note, noted[1].bank_reference) == ("Account closed", "NIP/78")
@@ -598,10 +599,10 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
 def test_a_row_of_the_bank_that_says_nothing_sure_is_shown_with_why(
     finance: Finance, party: Party, row: str, why: str
 ) -> None:
-    if not finance.read(payouts.list_batches):
+    if not finance.read(payment_reading.list_batches):
         sent(finance, party, AUGUST)
         approved(finance, party)
-    batch = finance.read(payouts.list_batches)[0]
+    batch = finance.read(payment_reading.list_batches)[0]
     net = money.to_wire(batch.net_minor)
     padding = f"Z,,{net},PB-0009/1 2026-08,Paid,N/9,2026-11-20,"
     line = read_answer(finance, batch.id, row.format(net=net), padding)[0]

@@ -25,7 +25,7 @@ from core.services.lists.paging import Paging
 from core.services.people import accounts, credentials, role_grants, staff
 from core.services.people.staff import Person
 from core.services.policies import policies
-from core.services.sales import purchases
+from core.services.sales import api_purchases
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import ProductVersion, Purchase, RateProposal, Staff
 from tests.conftest import Partner
@@ -392,7 +392,7 @@ def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partne
 
     def embedded() -> tuple[str, str]:
         with store.reading(partner.scope()) as session:
-            (row,) = purchases.list_purchases(session).items
+            (row,) = api_purchases.list_purchases(session).items
         product = orjson.loads(orjson.dumps(row))["product"]
         return product["description"], product["mca_commission_percentage"]
 

@@ -1,6 +1,9 @@
 """Reconciliation: every kind of difference, bad files refused by row, sums that explain both sides (contract F6)."""
 
 import io
+import re
+import sys
+import zipfile
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -14,6 +17,7 @@ from core import clock, money
 from core.desk import closing
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge
 from core.services.audit import log as audit
+from core.services.files import table_reader
 from core.services.finance import adjustments, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.reconciling import differences, matching, reconciliations, table_files
@@ -154,23 +158,23 @@ def test_transactions_rates_and_neighbouring_months_are_told_apart() -> None:
 @every_case(
     ("name", "content", "message"),
     [
-        ("a.pdf", b"%PDF", "must be a CSV or an XLSX"),
+        ("a.pdf", b"%PDF", "is a PDF: send the table"),
         ("a.csv", "Policy No,Net\nÉ,1".encode("latin-1"), "UTF-8"),
         ("a.csv", b"Policy No,Net\n", "no rows"),
-        ("a.csv", b"", "heading"),
+        ("a.csv", b"", "is empty"),
         ("a.csv", b"Policy No,,Net\nA,1,2", "names every column"),
         ("a.csv", b"Net,net\n1,2", "two columns of the same name"),
         ("a.csv", b"Policy No,Net\nA,1\nA,1", "row 3 is the same as row 2"),
         ("a.csv", b"Policy No,Net\nA,=1+1", "row 2 has a formula"),
         ("a.csv", b"Policy No,Net\nA,1,2", "row 2 has more cells"),
-        ("a.csv", b'Policy No,Net\nA,"1', "quotes that do not end"),
+        ("a.csv", b'Policy No,Net\nA,"1', "a quote that does not end"),
         ("a.csv", b"Policy No,Net\nA,ten", "row 2 has no amount"),
         ("a.csv", b"Policy No,Net\nA,1.234", "row 2 has no amount"),
         ("a.csv", b"Policy No,Net\nA,NaN", "row 2 has no amount"),
         ("a.csv", b"Policy No,Net\n ,one", "row 2 has no amount"),
         ("a.csv", b"Policy No,Net,Date\nA,1,31/09/2026", "row 2 has no date"),
         ("a.csv", b"Policy,Net\nA,1", "policy_number is mapped to a column that the file does not have"),
-        ("a.xlsx", b"PK\x03\x04 no workbook", "cannot be read as a workbook"),
+        ("a.xlsx", b"PK\x03\x04 no workbook", "is damaged"),
     ],
 )
 def test_a_bad_file_is_refused_by_name_or_row_and_nothing_is_kept(
@@ -208,6 +212,30 @@ def test_a_workbook_is_read_with_its_numbers_and_days_and_its_formulas_are_refus
     assert (second.amount_minor, second.subject) == (-700, "3")
     with pytest.raises(InvalidInput, match="row 3 has a formula"):
         table_files.read("a.xlsx", workbook(["A", 1, SEPTEMBER], ["B", 1, SEPTEMBER], formula=True))
+
+
+def test_a_formula_is_found_in_the_sheet_that_is_read_wherever_it_is_stored() -> None:
+    made, moved = io.BytesIO(), io.BytesIO()
+    with xlsxwriter.Workbook(made) as book:
+        for name in ("Figures", "Notes"):
+            book.add_worksheet(name).write_row(0, 0, ["Policy No", "Net"])
+        book.get_worksheet_by_name("Figures").write_row(1, 0, ["A", 1])
+        book.get_worksheet_by_name("Figures").write_formula(2, 1, "=1+1", None, 2)
+    parts = {"sheet1.xml": "sheet2.xml", "sheet2.xml": "sheet1.xml"}
+    with zipfile.ZipFile(made) as before, zipfile.ZipFile(moved, "w") as after:
+        for each in before.infolist():
+            folder, _, name = each.filename.rpartition("worksheets/")
+            content = before.read(each)
+            if each.filename == "xl/_rels/workbook.xml.rels":
+                content = re.sub(rb"sheet[12]\.xml", lambda found: parts[found[0].decode()].encode(), content)
+            after.writestr(f"{folder}worksheets/{parts[name]}" if name in parts else each.filename, content)
+    with pytest.raises(InvalidInput, match="row 3 has a formula"):
+        table_files.read("a.xlsx", moved.getvalue())
+
+
+def test_a_workbook_is_opened_by_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    assert table_files.read("a.xlsx", workbook(["A/1", 1250.5, SEPTEMBER])).rows[0][1][:2] == ("A/1", "1250.5")
 
 
 def test_amounts_and_days_are_read_as_people_write_them() -> None:
@@ -546,7 +574,7 @@ def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, insurer
 
 def test_numbers_of_a_file_are_exact_to_the_kobo() -> None:
     for kobo in (1, 10, 105_030, 99, 123_456_789_012):
-        text = table_files._text(float(Decimal(kobo) / 100))
+        text = table_reader._text(float(Decimal(kobo) / 100))
         assert table_files.read_amount(text) == kobo
     assert issubclass(TooLarge, CoverdeskError)
 

@@ -17,7 +17,7 @@ from core.covers.registry import COVERS
 from core.errors import InvalidInput
 from core.services.audit import log as audit
 from core.services.policies import policies
-from core.services.sales import purchases
+from core.services.sales import api_purchases
 from core.store.access import Scope, Store
 from core.store.schema.tables import Certificate, Submission
 from tests.conftest import Partner
@@ -85,7 +85,7 @@ def test_the_parts_of_the_money_add_up(store: Store, partner: Partner, cover: Co
     sale = sell(store, partner, cover)
     product = shipped.products()[sale.policy["product_id"]]
     with store.reading(partner.scope()) as session:
-        record = purchases.get_purchase(session, sale.purchase_id)
+        record = api_purchases.get_purchase(session, sale.purchase_id)
     total, mca, ours = (round(float(record[name]) * 100) for name in ("total", "mca_profit", "distributor_profit"))
     assert total == int(sale.price.total * 100)
     assert abs(mca - total * float(product["mca_commission_percentage"]) / 100) <= 0.5

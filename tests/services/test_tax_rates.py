@@ -261,6 +261,34 @@ def test_a_rate_that_two_did_not_confirm_is_found(finance: Finance) -> None:
 
 
 @pytest.mark.both_databases
+def test_a_rate_that_was_put_in_past_the_desk_is_adopted_by_two(finance: Finance, party: Party) -> None:
+    state(finance, party, AUGUST)
+    figures = {"effective_on": AUGUST, "resident_bp": 800, "non_resident_bp": 800, "source": "None"}
+    with finance.store.writing(Scope.system()) as session:
+        session.insert(TaxRate(id=ids.new(), kind="vat", state="confirmed", **figures))
+    (by_hand,) = [rate for rate in finance.read(tax_rates.list_rates) if rate.is_unconfirmed]
+    assert finance.faults(CONFIRMED), "nobody confirmed it"
+    proposed = finance.do(tax_rates.adopt, by_hand.id, by="wale")
+    with pytest.raises(NotAllowed):
+        finance.do(tax_rates.confirm, proposed, by="wale")
+    finance.do(tax_rates.confirm, proposed, by="femi")
+    assert finance.faults(CONFIRMED) == []
+    assert not [rate for rate in finance.read(tax_rates.list_rates) if rate.is_unconfirmed]
+    with finance.reading() as session:
+        held = tax.get_rate(session, "vat", AUGUST)
+        assert held is not None
+        assert (held.id, held.resident_bp) == (proposed, 800)
+    with pytest.raises(StateForbids, match="two people have confirmed"):
+        finance.do(tax_rates.adopt, proposed, by="wale")
+    # What holds is another rate of that day: to adopt this one would change the months that were stated.
+    with finance.store.writing(Scope.system()) as session:
+        replaced = ids.new()
+        session.insert(TaxRate(id=replaced, kind="vat", state="confirmed", **{**figures, "resident_bp": 900}))
+    with pytest.raises(StateForbids, match="no rate that holds"):
+        finance.do(tax_rates.adopt, replaced, by="wale")
+
+
+@pytest.mark.both_databases
 @every_case(
     "statement",
     [

@@ -8,7 +8,7 @@ import pytest
 from core.services.lists.paging import Paging
 from core.services.lists.windows import Span
 from core.services.policies import policies
-from core.services.sales import purchases
+from core.services.sales import api_purchases
 from core.services.sales.filter import SalesFilter
 from core.store.access import Scope, Store
 from tests.conftest import Partner
@@ -37,7 +37,7 @@ NOON, SOON = datetime(2026, 6, 1, 12, tzinfo=UTC), timedelta(milliseconds=1)
 EDGES = [None, NOON, *(at + (SOON if place % 2 else timedelta()) for place, at in enumerate(SOLD[1:]))]
 
 
-@pytest.mark.parametrize("page", [purchases.list_purchases, policies.list_policies])
+@pytest.mark.parametrize("page", [api_purchases.list_purchases, policies.list_policies])
 def test_every_page_of_every_span_holds_what_lies_in_it(store: Store, partner: Partner, page: object) -> None:
     with store.writing(Scope.system()) as session:
         sales_at(session, partner.id, *SOLD)

@@ -12,7 +12,7 @@ from psycopg.pq import TransactionStatus
 from core import clock
 from core.services.catalogue import products
 from core.services.lists.windows import Span
-from core.services.sales import purchases
+from core.services.sales import api_purchases
 from core.services.sales.filter import SalesFilter
 from core.store.access import Query, Scope, ScopedSession, Store, engine
 from core.store.access.scope import connection_of
@@ -131,7 +131,7 @@ def test_a_list_of_purchases_is_one_trip_with_its_transaction(
         with store.reading(partner.scope()) as session:
             products.get_catalogue(session)
         with trips(monkeypatch) as sent, store.reading(partner.scope()) as session:
-            purchases.list_purchases(session, wanted, ends=True)
+            api_purchases.list_purchases(session, wanted, ends=True)
         assert sent == ["together"] * needed
 
 
@@ -139,7 +139,7 @@ def test_a_list_of_purchases_is_one_trip_with_its_transaction(
 def test_the_end_of_a_list_does_not_end_what_is_written(store: Store, partner: Partner, *, ends: bool) -> None:
     def fail(session: ScopedSession) -> None:
         assert session.insert_if_absent(NumberCounter(series="written", last=1))
-        assert purchases.list_purchases(session, ends=ends).total_count == 0
+        assert api_purchases.list_purchases(session, ends=ends).total_count == 0
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

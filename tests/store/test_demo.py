@@ -22,7 +22,7 @@ from core.demo.market.offers import on_the_shelf
 from core.demo.random_source import dice
 from core.desk import store_check
 from core.errors import StateForbids
-from core.services.claims.intake import submitted as requirements
+from core.services.claims.intake import submitted
 from core.services.claims.workflow.transitions import OF_WHAT_IS_SEEN
 from core.services.people import credentials, demonstration, personal
 from core.services.policies import certificates
@@ -211,10 +211,10 @@ def test_every_request_is_worded_by_its_cover_and_nothing_of_a_stand_in_is_left(
 
 def test_policies_hold_no_stand_in_and_no_open_personal_number(store: Store) -> None:
     written(store)
-    for submitted, payload, explained, sealed in read(
+    for typed, payload, explained, sealed in read(
         store, sa.select(col(Policy.submitted), col(Policy.payload), col(Policy.explained), col(Policy.sealed))
     ):
-        text = f"{submitted} {payload} {explained}"
+        text = f"{typed} {payload} {explained}"
         assert not STAND_INS.search(text), text
         assert not any(number in text for number in seal.unseal(sealed).values())
 
@@ -251,11 +251,11 @@ def test_business_is_believable(store: Store) -> None:
 
 def test_claims_stand_in_every_status(store: Store) -> None:
     written(store, purchases=2_000)
-    assert {row[0] for row in read(store, sa.select(col(Claim.claim_status)))} == set(requirements.CLAIM_STATUSES)
+    assert {row[0] for row in read(store, sa.select(col(Claim.claim_status)))} == set(submitted.CLAIM_STATUSES)
     reasons = {row[0] for row in read(store, sa.select(col(Claim.decline_reason)))}
-    assert reasons <= {*requirements.DECLINE_REASONS, requirements.NOT_DECLINED}
+    assert reasons <= {*submitted.DECLINE_REASONS, submitted.NOT_DECLINED}
     flags = {flag for row in read(store, sa.select(col(Claim.flags))) for flag in row[0]}
-    assert flags <= set(requirements.FLAG_DESCRIPTIONS)
+    assert flags <= set(submitted.FLAG_DESCRIPTIONS)
 
 
 def test_only_what_somebody_can_look_at_is_inspected_or_repaired(store: Store) -> None:
@@ -264,7 +264,7 @@ def test_only_what_somebody_can_look_at_is_inspected_or_repaired(store: Store) -
         seen = sa.select(col(ClaimEvent.claim_id)).where(col(ClaimEvent.status).in_(OF_WHAT_IS_SEEN))
         claims = list(session.execute(sa.select(Claim).where(col(Claim.id).in_(seen))).scalars())
     assert claims
-    assert not {claim.claim_type for claim in claims if not requirements.is_inspected(claim)}
+    assert not {claim.claim_type for claim in claims if not submitted.is_inspected(claim)}
 
 
 def test_nobody_reports_their_own_death_and_what_is_asked_fits_the_loss(store: Store) -> None:

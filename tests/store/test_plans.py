@@ -21,7 +21,8 @@ from core.services.claims.review import officers
 from core.services.customers import customers
 from core.services.customers import table as customer_table
 from core.services.customers.customers import CustomerFilter
-from core.services.finance.payments import paid_lines, payouts
+from core.services.finance.payments import paid_lines
+from core.services.finance.payments import reading as payment_reading
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.lists.windows import Span
@@ -29,7 +30,7 @@ from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
-from core.services.sales import page_locator, purchases
+from core.services.sales import api_purchases, page_locator
 from core.services.sales.filter import PurchaseFilter, SalesFilter, resolve_customer
 from core.store.access import Query, Scope, ScopedSession, ScopeViolation, Store
 from core.store.operations import statistics
@@ -71,8 +72,8 @@ def test_a_page_of_purchases_is_found_in_an_index(
     with store.writing(Scope.system()) as session:
         sales_at(session, partner.id, NOW)
     with store.reading(partner.scope(is_live=True)) as session:
-        purchases.list_purchases(session, wanted, Paging())
-        lines = "\n".join(plan(session, purchases.get_page_query(wanted)))
+        api_purchases.list_purchases(session, wanted, Paging())
+        lines = "\n".join(plan(session, api_purchases.get_page_query(wanted)))
     assert all(part in lines for part in found), lines
     assert "SCAN purchase" not in lines
 
@@ -229,7 +230,7 @@ def searches(store: Store, scope: Scope, text: str) -> Iterator[tuple[str, str, 
     doors: dict[str, Callable[[ScopedSession], object]] = {
         "screen": lambda s: policies.search_policies(s, PolicyFilter(find=text), names, paging=page),
         "policies": lambda s: policies.list_policies(s, PolicyFilter(find=text), page),
-        "purchases": lambda s: purchases.list_purchases(s, PurchaseFilter(find=text), page),
+        "purchases": lambda s: api_purchases.list_purchases(s, PurchaseFilter(find=text), page),
         "claims": lambda s: queue.list_rows(s, ClaimFilter(search=text), paging=page),
         "lodge": lambda s: lodging.find_policies(s, text),
     }
@@ -288,7 +289,7 @@ def test_the_desk_looks_for_customers_along_narrow_indexes(store: Store, partner
 def test_what_the_bank_did_with_payments_is_found_along_its_indexes(store: Store) -> None:
     sent: list[tuple[str, Any]] = []
     with noting(store, sent), store.reading(Scope.staff(is_live=True)) as session:
-        payouts.list_payments(session, Paging(1, 50))
+        payment_reading.list_payments(session, Paging(1, 50))
         paid_lines.list_rows(session, since=NOW.date())
     page, rows = (explain(store, *each) for each in sent if "FROM pay" in each[0] or "FROM party" in each[0])
     assert "SCAN payment USING INDEX ix_payment_prepared_at" in page
@@ -319,10 +320,10 @@ def test_an_e_mail_that_nobody_has_walks_no_sales(store: Store, partner: Partner
     criteria = SalesFilter(customer_email="nobody@x.example")
     with store.reading(partner.scope(is_live=True)) as session:
         wanted = resolve_customer(session, criteria)
-        assert purchases.list_purchases(session, criteria).total_count == 0
+        assert api_purchases.list_purchases(session, criteria).total_count == 0
         assert policies.list_policies(session, criteria).total_count == 0
         assert records.list_renewals(session, criteria).total_count == 0
-        lines = "\n".join(plan(session, purchases.get_page_query(wanted)))
+        lines = "\n".join(plan(session, api_purchases.get_page_query(wanted)))
     assert "ix_purchase_customer_id_created_at (customer_id=?)" in lines, lines
 
 
@@ -334,7 +335,7 @@ def test_a_page_is_read_in_its_order_whatever_the_figures_say(store: Store, part
         connection.exec_driver_sql("UPDATE sqlite_stat1 SET stat = '9 1 1 1 1 1 1 1 1 1 1' WHERE tbl = 'customer'")
     store.drop_idle_connections()
     with store.reading(partner.scope(is_live=True)) as session:
-        lines = "\n".join(plan(session, purchases.get_page_query(SalesFilter())))
+        lines = "\n".join(plan(session, api_purchases.get_page_query(SalesFilter())))
     assert all(part in lines for part in (f"COVERING INDEX {OF_DISTRIBUTOR}", *RECORDS)), lines
 
 

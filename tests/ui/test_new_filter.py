@@ -28,8 +28,8 @@ from core.services.lists.filters.declaration import of
 from core.services.lists.filters.fields import Texts
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
+from core.services.sales import api_purchases
 from core.services.sales import filter as sales_filter
-from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.table import PURCHASES
 from core.store.access import Scope, Store
@@ -131,7 +131,7 @@ def test_it_is_a_parameter_of_the_api_and_shares_no_statement_with_another_filte
 
     def search(caller: Signed, query: Annotated[FilterQuery[PlantedFilter], Query()]) -> Any:
         with sold.reading(caller.scope) as session:
-            return purchases.list_purchases(session, query.criteria(), query.paging())
+            return api_purchases.list_purchases(session, query.criteria(), query.paging())
 
     router.get(path)(search)
     (route,) = router.routes
@@ -159,4 +159,4 @@ def test_no_roll_up_answers_for_it(sold: Store, kind: Listing[Any]) -> None:
     assert (PlantedFilter().of_catalogue, criteria.of_catalogue) == (True, False)
     with sold.reading(DESK) as session:
         assert kind.count(session, criteria) == len(paid(sold, "monthly"))
-        assert purchases.list_purchases(session, criteria, Paging(1, 1)).total_count == len(paid(sold, "monthly"))
+        assert api_purchases.list_purchases(session, criteria, Paging(1, 1)).total_count == len(paid(sold, "monthly"))

@@ -6,14 +6,16 @@ from uuid import UUID
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock, money
+from core import clock, ids, money
 from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.lists.paging import Paging
-from core.store.access import Store
+from core.store.access import Scope, Store
+from core.store.schema.tables import TaxRate
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
@@ -64,7 +66,7 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     at = open_page(screen, finance, LIST, by="funmi")
     assert list(lists(at)[0]["Due"]) == [words.naira(owed)]
     confirm(press(at, f"Prepare a payout of {words.naira(owed)}"))
-    batch = finance.read(payouts.list_batches)[0]
+    batch = finance.read(payment_reading.list_batches)[0]
     follow(at)
     assert "You prepared this payout: somebody else of finance approves it." in texts(at), "what it became is opened"
     at = open_page(screen, finance, LIST, by="femi")
@@ -110,7 +112,7 @@ def test_the_banks_answer_is_a_file_that_somebody_else_than_the_preparer_notes(
     batch = finance.do(payouts.prepare, {Party("distributor", partner.id): None}, by="funmi")
     assert "somebody else of finance approves it" in texts(open_page(screen, finance, BATCH, by="funmi", id=str(batch)))
     finance.do(payouts.approve, batch, by="femi")
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     net = words.naira(row.net_minor)
     at = open_page(screen, finance, BATCH, by="funmi", id=str(batch))
     assert "somebody else of finance notes what the bank says" in texts(at)
@@ -137,7 +139,7 @@ def test_a_file_without_a_chosen_reference_is_a_matter_of_its_columns_and_known_
     sent(finance, Party("distributor", partner.id))
     batch = finance.do(payouts.prepare, {Party("distributor", partner.id): None}, by="funmi")
     finance.do(payouts.approve, batch, by="femi")
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     line = f"{money.to_wire(row.net_minor)},PB-0001/1 2026-08,FT2611,Failed at the bank"
     at = open_page(screen, finance, BATCH, by="femi", id=str(batch))
     at.file_uploader(key="bank answer.file").upload("a.csv", f"Amount,Narration,Trace,Told\n{line}".encode()).run()
@@ -158,14 +160,14 @@ def test_a_payout_of_which_a_line_came_back_is_part_paid_and_counts_what_the_ban
         sent(finance, party)
     batch = finance.do(payouts.prepare, dict.fromkeys(both), by="funmi")
     finance.do(payouts.approve, batch, by="femi")
-    paid, back = finance.read(payouts.list_of_batch, batch)
+    paid, back = finance.read(payment_reading.list_of_batch, batch)
     today = str(clock.today())
     finance.do(
         transitions.return_payment, back.id, {"returned_on": today, "reason": "The account is closed"}, by="femi"
     )
-    assert finance.read(payouts.get_batch, batch).progress == "Approved"
+    assert finance.read(payment_reading.get_batch, batch).progress == "Approved"
     finance.do(transitions.confirm, paid.id, {"bank_reference": "TRF/1", "value_on": today}, by="femi")
-    assert finance.read(payouts.get_batch, batch).progress == "Part paid"
+    assert finance.read(payment_reading.get_batch, batch).progress == "Part paid"
     ours, theirs = words.naira(paid.net_minor), words.naira(back.net_minor)
     at = open_page(screen, finance, LIST, by="femi", view="payouts")
     assert f"**1** payout · paid by the bank {ours} · returned {theirs}" in texts(at)
@@ -182,7 +184,7 @@ def test_who_noted_a_return_sees_why_others_prepare_and_approve_its_payment(
     sent(finance, party)
     batch = finance.do(payouts.prepare, {party: None}, by="funmi")
     finance.do(payouts.approve, batch, by="femi")
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     back = {"returned_on": str(clock.today()), "reason": "The account is closed"}
     finance.do(transitions.return_payment, row.id, back, by="femi")
     own = "You noted that a payment of this came back"
@@ -209,7 +211,7 @@ def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(
     confirm(at, bank_reference="")
     assert "Fill this in" in texts(at)
     confirm(at, bank_reference="IN/7")
-    (row,) = finance.read(payouts.list_payments, Paging(1, 5))
+    (row,) = finance.read(payment_reading.list_payments, Paging(1, 5))
     assert "Confirm" not in labels(open_page(screen, finance, ONE, by="funmi", id=str(row.id)))
     confirm(press(open_page(screen, finance, ONE, by="femi", id=str(row.id)), "Confirm"))
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
@@ -224,7 +226,7 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
     for party in (Party("distributor", partner.id), insurer):
         sent(finance, party)
         finance.do(payouts.prepare, {party: None}, by="funmi")
-    rows = finance.read(payouts.list_batches)
+    rows = finance.read(payment_reading.list_batches)
     assert len(rows) == 2
     total = words.naira(sum(row.net_minor for row in rows))
     assert "Approve 2" not in labels(open_page(screen, finance, LIST, by="funmi", view="payouts"))
@@ -234,7 +236,7 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
     at = press(at, "Approve 2")
     assert f"Together **{total}**" in texts(at)
     confirm(at)
-    assert {row.state for row in finance.read(payouts.list_batches)} == {"Approved"}
+    assert {row.state for row in finance.read(payment_reading.list_batches)} == {"Approved"}
     later, first = rows
     at = open_page(screen, finance, BATCH, by="femi", id=str(first.id))
     content = f"Amount,Narration\n{money.to_wire(later.net_minor)},{later.number}/1 2026-08"
@@ -242,6 +244,19 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
     assert f"1 row belongs to payout {later.number}: note the file there as well." in texts(at)
     assert "ask the bank" not in texts(at)
     assert f"Open {later.number}" in [link.proto.label for link in at.get("page_link")]
+
+
+def test_a_rate_that_nobody_confirmed_is_named_and_proposed_as_it_stands(finance: Finance, screen: Screen) -> None:
+    with finance.store.writing(Scope.system()) as session:
+        figures = {"effective_on": date(2026, 1, 1), "resident_bp": 800, "non_resident_bp": 800, "source": "None"}
+        session.insert(TaxRate(id=ids.new(), kind="vat", state="confirmed", **figures))
+    at = open_page(screen, finance, LIST, by="wale", view="taxes")
+    assert "VAT from 1 Jan 2026, 8.00 %, was put into the store past the desk: two of finance adopt it." in texts(at)
+    confirm(press(at, "Propose it as it stands"))
+    assert "The rate is proposed" in texts(at)
+    assert "Propose it as it stands" not in labels(at)
+    confirm(press(open_page(screen, finance, LIST, by="femi", view="taxes"), "Confirm"))
+    assert "past the desk" not in texts(open_page(screen, finance, LIST, by="femi", view="taxes"))
 
 
 def test_a_rate_of_tax_is_proposed_by_one_and_confirmed_by_another(finance: Finance, screen: Screen) -> None:

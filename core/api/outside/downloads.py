@@ -35,7 +35,7 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementRow
 from core.services.lists import spreadsheets
 from core.services.lists.exports import Tally
-from core.services.lists.spreadsheets import Column
+from core.services.lists.spreadsheets import SheetColumn
 from core.services.people.staff import Person
 from core.services.selling.loan_books import books, records
 from core.store.access import Scope, reading, reading_replica, transact
@@ -138,7 +138,7 @@ def _statement(request: Request, _: Person) -> Response:
 def file_of(
     chunks: Iterator[bytes],
     format_: str,
-    columns: Sequence[Column],
+    columns: Sequence[SheetColumn],
     *,
     title: str,
     facts: list[tuple[str, Any]],

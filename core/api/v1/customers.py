@@ -26,7 +26,7 @@ from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
 from core.services.renewals.records import RenewalFilter
-from core.services.sales import purchases
+from core.services.sales import api_purchases
 from core.services.sales.filter import PurchaseFilter
 from core.store.access import ScopedSession, reading, reading_autocommit
 
@@ -76,7 +76,7 @@ def list_purchases_of_customer(
     """List the purchases of one customer, newest first."""
     with reading(caller.scope) as session:
         wanted = _criteria_of(session, query, customer_id)
-        return _page("purchases", purchases.list_purchases(session, wanted, query.paging(), ends=True))
+        return _page("purchases", api_purchases.list_purchases(session, wanted, query.paging(), ends=True))
 
 
 @router.get(

@@ -13,7 +13,7 @@ from core.api.http.run_inline import run_inline
 from core.services.catalogue.keys import Caller
 from core.services.lists.paging import Paging
 from core.services.lists.records import PurchaseRecord
-from core.services.sales import purchases
+from core.services.sales import api_purchases
 from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.store.access import reading, reading_autocommit
 
@@ -53,7 +53,7 @@ async def get_purchase(caller: Signed, purchase_id: Id) -> Response:
 
     def read() -> Response:
         with reading_autocommit(caller.scope) as session:
-            return success({"purchase": purchases.get_purchase(session, purchase_id)}, _ONE)
+            return success({"purchase": api_purchases.get_purchase(session, purchase_id)}, _ONE)
 
     return await run_inline(read)
 
@@ -61,7 +61,7 @@ async def get_purchase(caller: Signed, purchase_id: Id) -> Response:
 async def _page(caller: Caller, wanted: SalesFilter, paging: Paging) -> Response:
     def read() -> Response:
         with reading(caller.scope) as session:
-            page = purchases.list_purchases(session, wanted, paging, ends=True)
+            page = api_purchases.list_purchases(session, wanted, paging, ends=True)
         return page_response("purchases", page, _LISTED)
 
     # What concerns the policies is counted row by row, and a name is looked for in every customer.

@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import clock, money
 from core.services.finance.credit_notes import givers
 from core.services.finance.payments import balances
-from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, Column, csv_field, csv_line
+from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, SheetColumn, csv_field, csv_line
 from core.states.finance import UNPAID
 from core.store.access import ScopedSession
 from core.store.schema.tables import CreditNote, Provider
@@ -20,9 +20,12 @@ from core.store.schema.tables import CreditNote, Provider
 BOUNDS: Final = (30, 60, 90)
 BUCKETS: Final = ("0 to 30 days", "31 to 60 days", "61 to 90 days", "Over 90 days")
 COLUMNS: Final = (
-    Column("party", TEXT, 30),
-    Column("kind", WORD, 22),
-    *(Column(name, SIGNED_MONEY, 18) for name in ("days_0_30", "days_31_60", "days_61_90", "days_over_90", "total")),
+    SheetColumn("party", TEXT, 30),
+    SheetColumn("kind", WORD, 22),
+    *(
+        SheetColumn(name, SIGNED_MONEY, 18)
+        for name in ("days_0_30", "days_31_60", "days_61_90", "days_over_90", "total")
+    ),
 )
 
 

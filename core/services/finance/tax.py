@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core import money
 from core.services.finance.statements import reading as statement_reading
-from core.services.lists.spreadsheets import MONEY, SIGNED_MONEY, TEXT, WORD, Column, csv_field, csv_line
+from core.services.lists.spreadsheets import MONEY, SIGNED_MONEY, TEXT, WORD, SheetColumn, csv_field, csv_line
 from core.states.finance import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Agreement, Statement, TaxRate
@@ -117,14 +117,14 @@ IN_TEXT: Final = {"withholding": "withholding tax", "vat": "VAT"}
 # The columns of a statement with the amount and the rate of each tax.
 _COLUMNS_OF: Final = {"withholding": ("withheld_minor", "withheld_bp"), "vat": ("vat_minor", "vat_bp")}
 COLUMNS: Final = (
-    Column("payee", TEXT, 30),
-    Column("tax_number", WORD, 18),
-    Column("statement", WORD),
-    Column("state", WORD),
-    Column("base", SIGNED_MONEY),
-    Column("rate_percent", MONEY),
-    Column("tax", SIGNED_MONEY),
-    Column("source", TEXT, 60),
+    SheetColumn("payee", TEXT, 30),
+    SheetColumn("tax_number", WORD, 18),
+    SheetColumn("statement", WORD),
+    SheetColumn("state", WORD),
+    SheetColumn("base", SIGNED_MONEY),
+    SheetColumn("rate_percent", MONEY),
+    SheetColumn("tax", SIGNED_MONEY),
+    SheetColumn("source", TEXT, 60),
 )
 
 

@@ -19,14 +19,15 @@ from typing import Any, Final, Literal
 from core.covers.request import suggestion
 from core.errors import FieldFault, InvalidInput, NotFound, TooLarge
 from core.services.lists import spreadsheets
-from core.services.lists.columns import Context, FileColumn, build_parts
+from core.services.lists.columns import Context
+from core.services.lists.csv_columns import FileColumn, build_parts
 from core.services.lists.dimensions import load_choices
 from core.services.lists.filters import fields
 from core.services.lists.filters.declaration import F
 from core.services.lists.filters.fields import Address
 from core.services.lists.listing import Listing
 from core.services.lists.records import format_mode
-from core.services.lists.spreadsheets import TEXTS, Cell, Column, csv_field
+from core.services.lists.spreadsheets import TEXTS, Cell, SheetColumn, csv_field
 from core.store.access import AnySelect, ScopedSession, read_batches
 
 COLUMNS, ORDER, FORM = "columns", "order", "form"
@@ -204,7 +205,7 @@ class Sheet:
     """Title and columns of a file, and whether it is for people."""
 
     title: str
-    columns: Sequence[Column]
+    columns: Sequence[SheetColumn]
     is_for_people: bool
 
 

@@ -4,7 +4,7 @@ Its screen, its files, its options of `coverdesk export` and its saved views fol
 cannot work raises TypeError when it is imported.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Any, Generic, Protocol
@@ -72,13 +72,9 @@ class Listing(Generic[F]):
     @property
     def orders(self) -> Mapping[str, Order]:
         """Its orders by name, the usual one first."""
-        found = {order.name: order for order in self._list_orders()}
+        every = (*(order for name in self.columns for order in self.orders_of(name)), *self.more_orders)
+        found = {order.name: order for order in every}
         return {name: found[name] for name in sorted(found, key=lambda name: name != self.usual_order)}
-
-    def _list_orders(self) -> Iterator[Order]:
-        for name in self.columns:
-            yield from self.orders_of(name)
-        yield from self.more_orders
 
     def orders_of(self, name: str) -> tuple[Order, ...]:
         """Return the orders that the header of a column offers, that of the first click first."""

@@ -47,8 +47,8 @@ def fetch_newest(
 ) -> Page[T]:
     """Return a page of a query's records, newest first, with the exact total (contract P2).
 
-    The ids come first, from an index, so that the wide rows before the page are left alone; `read` makes the records of
-    some ids in any order. Who knows the total already, and how many rows of `found` to skip, says so. The session has
+    The ids come first, from an index, so that the wide rows before the page are left alone; `load` makes the records of
+    some ids in any order. Who knows the total already, and how many rows of `query` to skip, says so. The session has
     to be one of `reading`: in another, rows and total are of several moments on PostgreSQL. A text was `searched` if
     every row is looked at for it.
     """

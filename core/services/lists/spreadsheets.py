@@ -126,7 +126,7 @@ class ColumnType:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SheetColumn:
     """One column, named as in the heading; `width` is in characters, 0 for the type's default."""
 
     name: str
@@ -222,7 +222,7 @@ _ROOM_OF_FILTER, _ROOM_OF_COMMAS = 3, 4
 def write_workbook(
     path: Path,
     lines: Iterator[bytes],
-    columns: Sequence[Column],
+    columns: Sequence[SheetColumn],
     *,
     title: str,
     facts: Callable[[], Any],
@@ -257,7 +257,7 @@ def write_workbook(
 class _Measure:
     """Width of a column, and the sum of its amounts in kobo, as its texts pass."""
 
-    def __init__(self, column: Column) -> None:
+    def __init__(self, column: SheetColumn) -> None:
         self.column, self.width = column, len(column.name) + _ROOM_OF_FILTER
         self.is_amount, self.sum_minor = column.column_type.name == "money", 0
 
@@ -306,7 +306,7 @@ def _finish(sheet: Any, book: Any, measures: Sequence[_Measure], rows: int) -> N
         sheet.set_column(place, place, min(measure.width + room, _MAX_COLUMN_WIDTH))
 
 
-def _sheet(book: Any, columns: Sequence[Column], title: str) -> Any:
+def _sheet(book: Any, columns: Sequence[SheetColumn], title: str) -> Any:
     sheet = book.add_worksheet(title)
     sheet.freeze_panes(1, 0)
     for place, column in enumerate(columns):
@@ -317,7 +317,7 @@ def _sheet(book: Any, columns: Sequence[Column], title: str) -> Any:
     return sheet
 
 
-def _make_cell_writer(sheet: object, book: object, column: Column) -> Callable[[int, int, str], Any]:
+def _make_cell_writer(sheet: object, book: object, column: SheetColumn) -> Callable[[int, int, str], Any]:
     """Return the cell writer of a column; the column type decides the cell type, never the look of the text."""
     cell, cell_format = column.column_type.parse_cell, _format(book, column.column_type.format)
     return lambda row, place, text: _write_cell(sheet, row, place, cell(text), cell_format)

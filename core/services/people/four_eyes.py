@@ -65,6 +65,7 @@ def list_staff(session: ScopedSession, parties: Parties) -> list[Staff]:
 
 
 OPEN: Final = "open"
+ADMIN: Final = "admin"
 
 
 def require_second(first: UUID | None, by: Person, why: str) -> None:
@@ -99,9 +100,19 @@ def refuse_maker_gone(session: ScopedSession, maker_id: UUID | None, made: str, 
     It is made by whoever has one of these roles.
     """
     maker: Staff = session.get_one(Staff, maker_id)
-    if maker.disabled_at is not None or {"admin", *roles}.isdisjoint(maker.roles):
+    if maker.disabled_at is not None or {ADMIN, *roles}.isdisjoint(maker.roles):
         lost = f"does not have the role {' or '.join(roles)} any more" if maker.disabled_at is None else "is disabled"
         raise StateForbids(f"{maker.name}, who {made}, {lost}: {instead}")
+
+
+def describe_unfit_admin(row: Staff, proposer_id: UUID) -> str | None:
+    """Say why an admin confirms nothing that this person proposed; None for one who may (contract K4)."""
+    if row.made_by == proposer_id:
+        return "You were made an admin by who proposed this: another admin confirms it"
+    if row.confirms_from is not None and row.confirms_from > clock.now():
+        from_then = clock.format_lagos(row.confirms_from)
+        return f"You have been an admin with a password of your own for less than 24 hours: confirm from {from_then} on"
+    return None
 
 
 Row = TypeVar("Row", bound=SQLModel)
@@ -120,7 +131,7 @@ class Proposals(Generic[Row]):
     noun: str
     second: str = "another admin"
     verb: str = "proposed"
-    role: str = "admin"
+    role: str = ADMIN
 
     def get_open(self, session: ScopedSession, row_id: UUID) -> Row:
         """Return an open proposal, locked; NotFound for an unknown id, StateForbids once it is decided."""
@@ -132,9 +143,13 @@ class Proposals(Generic[Row]):
     def require_second(self, session: ScopedSession, row: Any, by: Person) -> None:
         """NotAllowed if a person confirms what the same person proposed, or approves nothing yet.
 
+        What an admin proposed is confirmed by no admin of that one's making.
         StateForbids where who proposed it could not propose it today: one person alone would stand behind it.
         """
         require_second(self._get_maker(row), by, self._why)
+        second = session.get(Staff, by.id) if self.role == ADMIN else None
+        if second and (unfit := describe_unfit_admin(second, self._get_maker(row))):
+            raise NotAllowed(unfit)
         refuse_made_resting(session, self._get_maker(row), getattr(row, f"{self.verb}_at"))
         made = f"{self.verb} this {self.noun}"
         refuse_maker_gone(session, self._get_maker(row), made, self.role, instead="refuse it, and make it anew")

@@ -199,14 +199,9 @@ def _find_confirmers(session: ScopedSession, grant: RoleGrant) -> list[str]:
 
 def _find_unfit(row: Staff, grant: RoleGrant) -> str | None:
     """Say why an admin confirms no change that this person proposed; None for one who may."""
-    if row.made_by == grant.proposed_by:
-        return "You were made an admin by who proposed this: another admin confirms it"
     if settings().passwords and row.password_hash is None:
         return "You have no password of your own yet: another admin confirms it"
-    if row.confirms_from is not None and row.confirms_from > clock.now():
-        from_then = clock.format_lagos(row.confirms_from)
-        return f"You have been an admin with a password of your own for less than 24 hours: confirm from {from_then} on"
-    return None
+    return four_eyes.describe_unfit_admin(row, grant.proposed_by)
 
 
 def _refuse_without_second(session: ScopedSession, row: Staff, by: Person) -> None:

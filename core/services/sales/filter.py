@@ -222,13 +222,8 @@ def find_by_policy(column: Any) -> Any:
     )
 
 
-def _has_stage(_: Any, stages: tuple[str, ...]) -> Condition:
-    found: Condition = declaration.policy_stage().in_(stages)
-    return found
-
-
 def payment_state() -> Any:
-    """Return the payment state of a purchase whose refund is joined, as `payment_states` finds it."""
+    """Return the payment state of a purchase whose refund is joined, as `_has_payment_state` finds it."""
     back = sa.func.coalesce(col(Refund.total_minor), 0)
     paid, part, refunded = (sa.literal_column(f"'{word}'", sa.String) for word in PAYMENT_STATES.values())
     return sa.case((back == 0, paid), (col(Purchase.total_minor) > back, part), else_=refunded)
@@ -350,7 +345,7 @@ class PurchaseFilter(SalesFilter, on=(Purchase,)):
     stages: tuple[str, ...] = of(
         Words(
             label="Policy state",
-            column=_has_stage,
+            column=lambda _, stages: declaration.policy_stage().in_(stages),
             joins=Policy,
             address="policy",
             options={str(stage): str(stage) for stage in PolicyStage},

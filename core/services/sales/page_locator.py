@@ -1,4 +1,4 @@
-"""Location of a page of purchases and the total count, from the daily roll-up instead of counting rows.
+"""Location of a page of the API's purchases and the total count, from the daily roll-up instead of counting rows.
 
 Rows are counted only where the roll-up cannot answer: filters by anything but the catalogue, and the hours by which a
 span differs from Lagos days.
@@ -204,8 +204,5 @@ def _submit_count(session: ScopedSession, criteria: SalesFilter) -> PendingRows:
     return _COUNT_QUERIES.get(parameterised.key, parameterised.criteria).submit(session, **parameterised.values)
 
 
-def _build_count_query(criteria: SalesFilter) -> AnySelect:
-    return apply_criteria(sa.select(sa.func.count()), criteria)
-
-
-_LINE_QUERIES, _COUNT_QUERIES = QueryCache(_build_lines_query), QueryCache(_build_count_query)
+_LINE_QUERIES = QueryCache(_build_lines_query)
+_COUNT_QUERIES = QueryCache(lambda criteria: apply_criteria(sa.select(sa.func.count()), criteria))

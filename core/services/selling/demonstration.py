@@ -15,12 +15,13 @@ from sqlmodel import col
 
 from core import clock
 from core.errors import InvalidInput
+from core.services.files import table_reader
 from core.services.files.links import Owner
 from core.services.lists.filters import declaration
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.selling import endorsing
-from core.services.selling.loan_books import books, carrying_out, file_reader, reading, row_values
+from core.services.selling.loan_books import books, carrying_out, reading, row_values
 from core.services.selling.loan_books.books import Expected, Uploader
 from core.services.selling.loan_books.judging import Tally
 from core.services.selling.loan_books.reading import Job
@@ -158,7 +159,7 @@ class _Desk:
         try:
             # The file is our own: it is read here, without the process that strangers' files are read by.
             for heading, rows in reading.list_chunks(
-                job.book.kind, job.book.date_order, file_reader.read(name, content)
+                job.book.kind, job.book.date_order, table_reader.read(table_reader.FORMS["loans"], name, content)
             ):
                 reading.judge(self._session, job.book, rules, rows)
                 for row in rows:

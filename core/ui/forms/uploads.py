@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
+from streamlit.typing import UploadedFile
 
 from core.errors import FieldFault, InvalidInput, WrongMediaType
 from core.services.files import files

@@ -13,7 +13,7 @@ NOTHING = "–"
 
 
 @dataclass(frozen=True, slots=True)
-class Column(Generic[Row]):
+class TableColumn(Generic[Row]):
     """A table column: its heading and a function for the cell text; `usual` columns are shown by default.
 
     `width` is the maximum cell width in pixels. `sorts` names the table orders that belong to this column, ascending
@@ -42,7 +42,7 @@ class Column(Generic[Row]):
         return text or NOTHING
 
 
-def head(name: str, column: Column[Any], *, place: str) -> dict[str, Any]:
+def head(name: str, column: TableColumn[Any], *, place: str) -> dict[str, Any]:
     """Return the column header sent to the browser.
 
     `place` is where its cells stand on a telephone: "first" and "corner" in the first line of a record, "under" and
@@ -59,7 +59,7 @@ def head(name: str, column: Column[Any], *, place: str) -> dict[str, Any]:
 
 
 class Look(TypedDict, total=False):
-    """The further properties of a column, as `Column` has them."""
+    """The further properties of a column, as `TableColumn` has them."""
 
     usual: bool
     says: str | None
@@ -75,39 +75,39 @@ def text(
     right: bool = False,
     sort_key: Callable[[Any], Any] | None = None,
     **look: Unpack[Look],
-) -> Column[Any]:
+) -> TableColumn[Any]:
     """Return a text column; `right` aligns it to the right, for texts that begin with a figure."""
-    return Column(label, of, width, is_right=right, sort_key=sort_key, **look)
+    return TableColumn(label, of, width, is_right=right, sort_key=sort_key, **look)
 
 
-def state(label: str, of: Callable[[Any], str | None], **look: Unpack[Look]) -> Column[Any]:
+def state(label: str, of: Callable[[Any], str | None], **look: Unpack[Look]) -> TableColumn[Any]:
     """Return a column of states, each shown in its colour, or in one of the row's own."""
-    return Column(label, of, 200, is_state=True, **look)
+    return TableColumn(label, of, 200, is_state=True, **look)
 
 
-def number(label: str, of: Callable[[Any], int | None], **look: Unpack[Look]) -> Column[Any]:
+def number(label: str, of: Callable[[Any], int | None], **look: Unpack[Look]) -> TableColumn[Any]:
     """Return a column of whole numbers."""
 
     def shown(row: Any) -> str | None:  # noqa: ANN401 a row of any table
         found = of(row)
         return None if found is None else words.count(found)
 
-    return Column(label, shown, is_right=True, sort_key=of, **look)
+    return TableColumn(label, shown, is_right=True, sort_key=of, **look)
 
 
-def naira(label: str, minor: Callable[[Any], int | None], **look: Unpack[Look]) -> Column[Any]:
+def naira(label: str, minor: Callable[[Any], int | None], **look: Unpack[Look]) -> TableColumn[Any]:
     """Return a column of money; `minor` returns kobo."""
-    return Column(label, lambda row: words.naira(minor(row)), is_right=True, sort_key=minor, **look)
+    return TableColumn(label, lambda row: words.naira(minor(row)), is_right=True, sort_key=minor, **look)
 
 
-def moment(label: str, of: Callable[[Any], Any], **look: Unpack[Look]) -> Column[Any]:
+def moment(label: str, of: Callable[[Any], Any], **look: Unpack[Look]) -> TableColumn[Any]:
     """Return a column of instants, shown in Lagos time."""
-    return Column(label, lambda row: words.moment(of(row)), is_right=True, sort_key=of, **look)
+    return TableColumn(label, lambda row: words.moment(of(row)), is_right=True, sort_key=of, **look)
 
 
-def day(label: str, of: Callable[[Any], Any], **look: Unpack[Look]) -> Column[Any]:
+def day(label: str, of: Callable[[Any], Any], **look: Unpack[Look]) -> TableColumn[Any]:
     """Return a column of dates; an instant is shown as its date in Lagos."""
-    return Column(label, lambda row: words.day(of(row)), is_right=True, sort_key=of, **look)
+    return TableColumn(label, lambda row: words.day(of(row)), is_right=True, sort_key=of, **look)
 
 
 _FORMATS: dict[str, Callable[[Any], str | None]] = {
@@ -123,7 +123,7 @@ _FORMATS: dict[str, Callable[[Any], str | None]] = {
 }
 
 
-def declared(listing: Listing[Any], name: str) -> Column[Any]:
+def declared(listing: Listing[Any], name: str) -> TableColumn[Any]:
     """Return the column of a list as its table shows it."""
     column, orders = listing.columns[name], listing.orders_of(name)
     read, form = listing.get_reader(name), _FORMATS.get(column.type.name, str)
@@ -134,7 +134,7 @@ def declared(listing: Listing[Any], name: str) -> Column[Any]:
             return column.empty or None
         return column.words.get(str(value)) or form(value)
 
-    return Column(
+    return TableColumn(
         column.label,
         shown,
         column.width or (200 if column.type.name == "state" else None),

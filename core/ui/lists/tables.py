@@ -27,7 +27,7 @@ from core.services.lists.paging import Page, Paging
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.lists import columns
-from core.ui.lists.columns import Column
+from core.ui.lists.columns import TableColumn
 
 draw_component = st.components.v2.component(
     "coverdesk_record_list",
@@ -60,7 +60,7 @@ class Table(Generic[Row]):
 
     name: str
     noun: tuple[str, str]
-    columns: Mapping[str, Column[Row]]
+    columns: Mapping[str, TableColumn[Row]]
     orders: Mapping[str, str] = field(default_factory=dict)
     opens: str | None = None
     narrow: tuple[str, ...] = ()
@@ -104,13 +104,13 @@ class Table(Generic[Row]):
         return f"**{words.count(total)}** {self.noun[total != 1]}"
 
 
-class _Columns(Mapping[str, Column[Any]]):
+class _Columns(Mapping[str, TableColumn[Any]]):
     """The columns of a list as they are declared at this moment: those it shows first, then all others."""
 
     def __init__(self, listing: Listing[Any], changed: Mapping[str, Mapping[str, Any]], without: Sequence[str]) -> None:
         self._listing, self._changed, self._without = listing, changed, without
 
-    def __getitem__(self, name: str) -> Column[Any]:
+    def __getitem__(self, name: str) -> TableColumn[Any]:
         if name not in iter(self):
             raise KeyError(name)
         return replace(columns.declared(self._listing, name), **self._changed.get(name, {}))
@@ -285,7 +285,7 @@ def _places(table: Table[Any], narrow: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str, Any]:
+def _line(table: Table[Row], row: Row, shown: Sequence[TableColumn[Row]]) -> dict[str, Any]:
     key, cells = table.key(row), [column.cell(row) for column in shown]
     query = table.query(key) if table.opens is not None else None
     texts = [cell if isinstance(cell, str) else cell[0] for cell in cells]
@@ -299,7 +299,7 @@ def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str
     }
 
 
-def _sorting(table: Table[Any], column: Column[Any]) -> dict[str, Any]:
+def _sorting(table: Table[Any], column: TableColumn[Any]) -> dict[str, Any]:
     """Return the sort state of a column header: `aria-sort` and the URL of the next order."""
     known = [order for order in table.orders if order in column.sorts]
     if not known:
@@ -490,6 +490,6 @@ def sort_rows(table: Table[Row], rows: Sequence[Row], order: str) -> list[Row]:
     return [row for _, row in known] + [row for key, row in keyed if key is None]
 
 
-def _key(column: Column[Any], row: Any) -> Any:  # noqa: ANN401 a row and a value of any table
+def _key(column: TableColumn[Any], row: Any) -> Any:  # noqa: ANN401 a row and a value of any table
     found = column.sort_key(row) if column.sort_key else column.of(row)
     return found.casefold() if isinstance(found, str) else found

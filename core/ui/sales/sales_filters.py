@@ -12,7 +12,6 @@ import streamlit as st
 from core import clock
 from core.errors import InvalidInput
 from core.services.lists.dimensions import Choices
-from core.services.lists.filters.fields import Field
 from core.services.lists.windows import EARLIEST, Window
 from core.services.sales import breakdowns
 from core.services.sales import filter as sales_filter
@@ -168,11 +167,6 @@ def read_search() -> SearchText:
     return SearchText(text, None)
 
 
-def draw_search(field: Field, search: SearchText) -> None:
-    """Draw the box."""
-    filter_bar.draw_field(field, search.text, {})
-
-
 def complain_of_search(search: SearchText) -> None:
     """Draw what keeps the text from being searched."""
     if search.fault:
@@ -207,17 +201,12 @@ def offer(
     export_panel.offer(kind, address, rows=rows, sum_minor=sum_minor, line=line, table=table, sums=sums)
 
 
-def chips(selection: Selection[S], names: Choices, **more: Any) -> None:
-    """Draw the filters in one line, without the period and its reset button; for `more`: `filter_bar.draw_chips`."""
-    filter_bar.draw_chips(selection.criteria, names.names, reset=lambda: None, **more)
-
-
 def draw(selection: Selection[S], names: Choices, *, search: SearchText | None = None, **more: Any) -> None:
     """Draw the filters of a list in one line: search, period and others; for `more`: `filter_bar.draw_chips`."""
 
     def first() -> None:
         if search:
-            draw_search(selection.criteria.FIELDS[_FIND], search)
+            filter_bar.draw_field(selection.criteria.FIELDS[_FIND], search.text, {})
         _choose_period(selection)
 
     filter_bar.draw_chips(

@@ -17,6 +17,7 @@ from core.services.audit import log as audit
 from core.services.catalogue import product_list, rate_changes, share_changes
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import statements
 from core.services.people import staff
 from core.store.access import Scope
@@ -73,7 +74,7 @@ def test_a_statement_whose_approver_left_is_not_sent_before_another_approves_it(
 
 def test_what_somebody_prepared_who_has_left_since_is_not_approved(finance: Finance, party: Party) -> None:
     """Payouts and receipts of somebody who was found out and disabled are approved together, unseen."""
-    (paid,) = finance.read(payouts.list_of_batch, pay_out(finance, party))
+    (paid,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
     finance.do(transitions.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="femi")
     again = finance.do(payouts.prepare, {party: None}, by="funmi")
     disable(finance, "funmi")

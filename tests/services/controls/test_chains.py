@@ -18,6 +18,7 @@ from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import statements
 from core.services.people import accounts, staff
 from core.services.policies import changes
@@ -388,7 +389,7 @@ def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
     monkeypatch.setattr(payouts, "refuse_same", lambda *_: None)
     finance.do(payouts.approve, batch, by="root")
     (found,) = [each for each in finance.faults(OWN_ACCOUNT) if "proposed the account" in each]
-    paid = money.format_naira(finance.read(payouts.list_of_batch, batch)[0].net_minor)
+    paid = money.format_naira(finance.read(payment_reading.list_of_batch, batch)[0].net_minor)
     assert found == f"payment of {paid} in payout PB-0001: Root proposed the account, and prepared or approved it"
 
 

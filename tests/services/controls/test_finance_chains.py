@@ -23,6 +23,7 @@ from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.finance.statements.files import Paper
@@ -88,7 +89,7 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
 ) -> None:
     sold(finance, partner)
     batch = pay_out(finance, party)
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     finance.do(transitions.confirm, row.id, PAID, by="wale")
     finance.do(transitions.return_payment, row.id, BACK, by="wale")
     own = "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
@@ -103,14 +104,14 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
         patched.setattr(transitions, "load_returners", lambda *_, **__: set())
         finance.do(payouts.approve, again, by="wale")
     (found,) = finance.faults(RETURNS)
-    total = money.format_naira(finance.read(payouts.get_batch, again).net_minor)
+    total = money.format_naira(finance.read(payment_reading.get_batch, again).net_minor)
     assert found == (f"payout PB-0002, {total}: Wale had noted that it came back before, and prepared or approved it")
 
 
 @pytest.mark.both_databases
 def test_nor_once_the_statement_was_reversed_and_stated_anew(finance: Finance, partner: Partner, party: Party) -> None:
     sold(finance, partner)
-    (row,) = finance.read(payouts.list_of_batch, pay_out(finance, party))
+    (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
     finance.do(transitions.confirm, row.id, PAID, by="wale")
     finance.do(transitions.return_payment, row.id, BACK, by="wale")
     reversal = finance.do(statements.reverse, row.statement_id, reason="Another tax number", by="funmi")
@@ -128,7 +129,7 @@ def test_nor_once_the_statement_was_reversed_and_stated_anew(finance: Finance, p
 
 def test_others_have_a_payout_that_came_back_paid_again(finance: Finance, partner: Partner, party: Party) -> None:
     sold(finance, partner)
-    (row,) = finance.read(payouts.list_of_batch, pay_out(finance, party))
+    (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
     finance.do(transitions.confirm, row.id, PAID, by="wale")
     finance.do(transitions.return_payment, row.id, BACK, by="wale")
     finance.do(payouts.approve, finance.do(payouts.prepare, {party: None}, by="funmi"), by="femi")
@@ -138,7 +139,7 @@ def test_others_have_a_payout_that_came_back_paid_again(finance: Finance, partne
 
 def test_nor_does_who_noted_that_the_bank_refused_an_order(finance: Finance, partner: Partner, party: Party) -> None:
     sold(finance, partner)
-    (row,) = finance.read(payouts.list_of_batch, pay_out(finance, party))
+    (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
     finance.do(transitions.return_payment, row.id, BACK, by="wale")
     with pytest.raises(NotAllowed, match="You noted that a payment of this came back"):
         finance.do(payouts.prepare, {party: None}, by="wale")
@@ -150,7 +151,7 @@ def test_no_bank_file_is_served_for_an_account_that_was_replaced(
     """Two people saw that the account was a wrong one, and the payout to it was approved before."""
     sold(finance, partner)
     batch = pay_out(finance, party)
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     other = finance.do(agreements.propose, party, {**BANK, "account_number": "0999999999"}, by="root")
     finance.do(agreements.confirm, other, by="second")
     finance.do(payouts.open_bank_file, batch, by="wale")

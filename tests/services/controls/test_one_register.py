@@ -16,7 +16,8 @@ from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.workflow import moves as claim_moves
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import transitions
 from core.services.policies import changes
 from core.store.access import Store
 from core.store.schema.tables import Claim, Refund
@@ -87,7 +88,7 @@ def refuse(match: str, typed: str, *pay: Pay) -> None:
 
 
 def test_a_reference_that_one_of_the_three_used_is_refused_by_all(finance: Finance, partner: Partner) -> None:
-    (payout,) = finance.read(payouts.list_of_batch, pay_out(finance, Party("distributor", partner.id)))
+    (payout,) = finance.read(payment_reading.list_of_batch, pay_out(finance, Party("distributor", partner.id)))
     claim_id, note = lodge(finance, partner), approve_refund(finance, partner)
 
     def pay_claim(typed: str) -> None:

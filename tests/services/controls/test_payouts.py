@@ -15,6 +15,7 @@ from core.services.audit import log as audit
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import bank_answers, payouts, transitions
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.statements import statements
 from core.services.people import staff, transfers
@@ -55,9 +56,9 @@ def batch(finance: Finance, partner: Partner) -> UUID:
 @pytest.mark.both_databases
 def test_what_the_bank_did_with_a_payout_is_whole_kobo(finance: Finance, batch: UUID) -> None:
     """PostgreSQL adds whole numbers up to a decimal, which no amount is written from."""
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     finance.do(transitions.confirm, row.id, PAID, by="femi")
-    (found,) = finance.read(payouts.list_batches)
+    (found,) = finance.read(payment_reading.list_batches)
     amounts = [found.paid_minor, found.returned_minor, found.open_minor]
     assert [type(minor) for minor in amounts] == [int, int, int]
     assert [money.format_naira(minor) for minor in amounts] == [money.format_naira(row.net_minor), "₦0.00", "₦0.00"]
@@ -109,7 +110,7 @@ def test_a_payout_of_many_payments_is_judged_in_as_many_statements_as_one_of_a_s
 
 
 def count_statements(finance: Finance, verb: Callable[..., object], *given: object) -> int:
-    """How many statements an answer takes; nothing stands against what is asked."""
+    """Return the number of statements that an answer takes; nothing stands against what is asked."""
     statements: list[str] = []
 
     def note(_c: object, _x: object, statement: str, *_: object) -> None:
@@ -124,12 +125,12 @@ def count_statements(finance: Finance, verb: Callable[..., object], *given: obje
 
 
 def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: Finance, batch: UUID) -> None:
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, BACK)):
         with pytest.raises(NotAllowed, match="You prepared this payment: somebody else of finance"):
             finance.do(verb, row.id, given, by="funmi")
-    assert payouts.list_allowed(row, finance.people["funmi"]) == []
-    assert payouts.list_allowed(row, finance.people["femi"]) == ["confirm", "return"]
+    assert payment_reading.list_allowed(row, finance.people["funmi"]) == []
+    assert payment_reading.list_allowed(row, finance.people["femi"]) == ["confirm", "return"]
     finance.do(transitions.confirm, row.id, PAID, by="femi")
     with pytest.raises(NotAllowed, match="You prepared this payment"):
         finance.do(transitions.return_payment, row.id, BACK, by="funmi")
@@ -143,7 +144,7 @@ def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: F
 
 def test_nobody_answers_for_the_bank_in_the_name_of_a_resting_colleague(finance: Finance, batch: UUID) -> None:
     """As a colleague, its preparer or that of the next one would say what the bank did with it."""
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     resting = finance.rest("wale", NOW + timedelta(hours=20))
     for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, BACK)):
         with pytest.raises(NotAllowed, match="you can approve from"):
@@ -152,7 +153,7 @@ def test_nobody_answers_for_the_bank_in_the_name_of_a_resting_colleague(finance:
 
 
 def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Finance, batch: UUID) -> None:
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     finance.do(payouts.open_bank_file, batch, by="wale")
     finance.do(transitions.confirm, row.id, PAID, by="femi")
     finance.do(payouts.open_bank_file, batch, by="wale")
@@ -164,7 +165,7 @@ def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Fin
 
 
 def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, batch: UUID, partner: Partner) -> None:
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     stated = finance.do(statements.prepare, Party("distributor", partner.id), date(2026, 9, 1), by="funmi")
     own = {"phone_number": None, "account_number": BANK["account_number"], "actor": "tests"}
     finance.do(staff.set_own_details, finance.people["femi"].id, **own)
@@ -184,7 +185,7 @@ def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, ba
 
 
 def test_an_answer_of_the_bank_that_its_preparer_noted_is_found(finance: Finance, batch: UUID) -> None:
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     finance.do(transitions.confirm, row.id, PAID, by="wale")
     assert not [each for each in finance.faults(OWN_ANSWERS) if "noted what the bank said" in each]
     with finance.store.writing(Scope.system()) as session:
@@ -198,7 +199,7 @@ def test_an_answer_of_the_bank_that_its_preparer_noted_is_found(finance: Finance
 def test_a_reference_names_one_transfer_whatever_it_paid_and_a_return_has_its_own_or_that(
     finance: Finance, batch: UUID
 ) -> None:
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     paid = TypedReference("trf / 1", "bank_reference")
     finance.do(transitions.confirm, row.id, PAID, by="femi")
     with pytest.raises(InvalidInput, match="was used for another payment already"):
@@ -258,7 +259,7 @@ def test_a_statement_is_not_paid_and_taken_off_at_one_instant(
     first, second = (pay, take_off) if is_paid_first else (take_off, pay)
     refusal = run_while_open(finance.store, LIVE, first, lambda: finance.do(second))
     assert isinstance(refusal, StateForbids), refusal
-    assert len(finance.read(payouts.list_batches)) == int(is_paid_first)
+    assert len(finance.read(payment_reading.list_batches)) == int(is_paid_first)
     assert finance.money_faults() == []
 
 
@@ -271,13 +272,13 @@ def list_refusals(finance: Finance) -> list[str]:
 
 def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, partner: Partner) -> None:
     """A payment by account and amount comes back, is paid again, and the rows of the first answer are read anew."""
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     columns = dict(zip(("account", "amount", "status", "reference"), "abcd", strict=True))
     amount, hint = money.to_wire(row.net_minor), (row.bank or "")[-4:]
 
     def answers(batch_id: UUID, text: str) -> AnswerLine:
         file = bank_answers.read("answer.csv", f"a,b,c,d\n{hint},{amount},{text}".encode())
-        of = finance.read(payouts.get_batch, batch_id)
+        of = finance.read(payment_reading.get_batch, batch_id)
         (line,) = finance.read(bank_answers.match, file, columns, of)
         return cast("AnswerLine", line)
 
@@ -294,7 +295,7 @@ def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, 
             with pytest.raises(StateForbids, match="its reference was used for another payment already"):
                 finance.do(bank_answers.note, answers(second, text), file_name="answer.csv", by="funmi")
             assert list_refusals(finance)[-1].startswith("bank_reference was used for another payment already")
-        (row,) = finance.read(payouts.list_of_batch, second)
+        (row,) = finance.read(payment_reading.list_of_batch, second)
         with pytest.raises(InvalidInput, match="returned_on must not be before the day of the approval"):
             finance.do(transitions.return_payment, row.id, BACK, by="funmi")
         assert row.state == "Approved"

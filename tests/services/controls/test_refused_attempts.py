@@ -22,7 +22,8 @@ from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.finance import adjustments, agreements
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import transitions
 from core.services.finance.reconciling import reconciliations
 from core.services.people import accounts
 from core.services.policies import changes
@@ -124,7 +125,7 @@ def on_refunds(finance: Finance, partner: Partner) -> Iterator[Attempt]:
 def on_second_people(finance: Finance, partner: Partner) -> Iterator[Attempt]:
     party = Party("distributor", partner.id)
     batch = pay_out(finance, party)
-    (payment,) = finance.read(payouts.list_of_batch, batch)
+    (payment,) = finance.read(payment_reading.list_of_batch, batch)
     answer = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
     own = partial(finance.do, transitions.confirm, payment.id, answer, by="funmi")
     yield "K16", "staff funmi@f.example", own, "You prepared this payment"

@@ -6,17 +6,22 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from sqlmodel import col
 
 from core import clock, ids
 from core.desk import store_check
 from core.errors import NotAllowed
 from core.services.audit import log as audit
+from core.services.catalogue import share_changes
+from core.services.finance import agreements
+from core.services.finance.parties import Party
 from core.services.people import accounts, credentials, role_grants, staff
 from core.services.people.role_grants import OpenGrant
 from core.services.people.staff import Person, StaffRow
 from core.settings import settings
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
+from tests.conftest import Partner
 from tests.services.sign_in_links import PASSWORD, ticket_of
 
 SYSTEM = Scope.system()
@@ -293,3 +298,28 @@ def test_a_supervisor_who_becomes_an_officer_has_no_authority_until_a_limit_is_s
     assert "up to ₦0.00" in admins.waiting(key).text
     admins.confirm(key)
     assert (admins.row(key).roles, admins.row(key).claim_limit_minor) == (("claims",), 0)
+
+
+@pytest.mark.parametrize(
+    ("fact", "why"),
+    [("made_by", "You were made an admin by who proposed this"), ("confirms_from", "for less than 24 hours")],
+)
+def test_an_admin_of_the_proposers_making_or_of_less_than_a_day_confirms_no_account_and_no_share(
+    admins: Admins, partner: Partner, fact: str, why: str
+) -> None:
+    """One admin and a puppet of theirs named the account of a friend as that of a distributor."""
+    party, by, puppet = Party("distributor", partner.id), admins.person("ada"), admins.person("eze")
+    bank = {"bank_name": "First Bank", "account_name": "A Friend", "account_number": "0123456789"}
+    share = {"commission": "1", "starts_on": str(clock.add_days(clock.today(), 1))}
+    account = admins.do(agreements.propose, party, bank, by="ada")
+    agreed = admins.do(share_changes.propose, partner.id, share, by="ada")
+    value = by.id if fact == "made_by" else clock.now() + DAY
+    with admins.store.writing(SYSTEM) as session:
+        session.change(Staff, col(Staff.id) == puppet.id, **{fact: value})
+    for confirm, waiting in ((agreements.confirm, account), (share_changes.confirm, agreed)):
+        with pytest.raises(NotAllowed, match=why):
+            admins.do(confirm, waiting, by="eze")
+    with admins.store.writing(SYSTEM) as session:
+        session.change(Staff, col(Staff.id) == puppet.id, **{fact: None})
+    admins.do(agreements.confirm, account, by="eze")
+    admins.do(share_changes.confirm, agreed, by="eze")

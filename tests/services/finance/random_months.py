@@ -21,6 +21,7 @@ from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.policies import changes
@@ -259,7 +260,7 @@ class RandomMonths:
         }
         batch = self.finance.do(payouts.prepare, chosen, by="funmi")
         self.finance.do(payouts.approve, batch, by="femi")
-        for place, row in enumerate(self.finance.read(payouts.list_of_batch, batch)):
+        for place, row in enumerate(self.finance.read(payment_reading.list_of_batch, batch)):
             today = str(clock.today())
             answer = {"bank_reference": f"T/{batch.hex[-8:]}/{place}", "value_on": today}
             self.finance.do(transitions.confirm, row.id, answer, by="wale")

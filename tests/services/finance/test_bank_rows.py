@@ -13,6 +13,7 @@ from core import clock, ids, money
 from core.services.finance import agreements, journal
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, paid_lines, payouts, transitions
+from core.services.finance.payments import reading as payment_reading
 from core.services.lists.paging import Paging
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema import migrating
@@ -59,7 +60,7 @@ def approved(finance: Finance, party: Party, amount: int | None = None) -> UUID:
     """The one payment of an approved batch."""
     batch = finance.do(payouts.prepare, {party: amount}, by="funmi")
     finance.do(payouts.approve, batch, by="femi")
-    (row,) = finance.read(payouts.list_of_batch, batch)
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
     return UUID(str(row.id))
 
 
@@ -137,7 +138,7 @@ def carried_over(finance: Finance) -> set[tuple[str, str | None, bool, bool]]:
     """Take the store back to the release before the rows and up again; what that one held of each payment."""
 
     def show() -> list[Any]:
-        shown = finance.read(payouts.list_payments, Paging(1, 20))
+        shown = finance.read(payment_reading.list_payments, Paging(1, 20))
         rows = finance.read(paid_lines.list_rows)
         return [shown, rows, finance.read(journal.list_entries, NOW.date().replace(day=1))]
 

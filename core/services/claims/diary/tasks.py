@@ -22,11 +22,11 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff
-from core.services.people.staff import Person
+from core.services.people.staff import Person, join_names
 from core.states.claims import CLAIMS_ROLES, RULES, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
-from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion, ClaimTask, Staff
+from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion, ClaimTask
 
 QUESTION_DAYS: Final = 7
 OFFER_DAYS: Final = 14
@@ -150,13 +150,13 @@ def list_mine(session: ScopedSession, person: Person) -> list[Task]:
 
 
 def _build_query(*conditions: sa.ColumnElement[bool]) -> AnySelect:
-    return (
-        sa.select(ClaimTask, Claim, col(Staff.name).label("who"))
-        .join(Staff, col(Staff.id) == col(ClaimTask.assigned_to))
+    query = (
+        sa.select(ClaimTask, Claim)
         .join(Claim, col(Claim.id) == col(ClaimTask.claim_id))
         .where(*conditions)
         .order_by(col(ClaimTask.due_on), col(ClaimTask.id))
     )
+    return join_names(query, who=ClaimTask.assigned_to)
 
 
 def _task(row: Any) -> Task:

@@ -17,7 +17,7 @@ from core.covers.credit_life import CREDIT_LIFE, LOAN
 from core.covers.fields import fault
 from core.covers.request import Request
 from core.covers.request_parts import build_name_key
-from core.services.claims.intake import submitted as requirements
+from core.services.claims.intake import submitted
 from core.services.people import personal
 from core.store.schema.tables import Customer
 
@@ -54,7 +54,7 @@ class CreditLifeClaimRequest(Request):
     @property
     def documents(self) -> dict[str, str]:
         """The submitted documents, by field."""
-        found = {name: getattr(self, name, None) for name in (*requirements.DOCUMENTS, requirements.DEATH_CERTIFICATE)}
+        found = {name: getattr(self, name, None) for name in (*submitted.DOCUMENTS, submitted.DEATH_CERTIFICATE)}
         return {name: link for name, link in found.items() if link is not None}
 
     @field_validator("loan_repayment_date")
@@ -77,8 +77,8 @@ class CreditLifeClaimRequest(Request):
     @classmethod
     def _there_when_required(cls, value: str | None, info: ValidationInfo) -> str | None:
         incident, accidental = info.data.get("incident_type", ""), info.data.get("accidental", False)
-        if value is None and info.field_name in requirements.list_required_of_incident(incident, accidental=accidental):
-            reason = "an accident" if info.field_name in requirements.REQUIRED_AFTER_ACCIDENT else incident
+        if value is None and info.field_name in submitted.list_required_of_incident(incident, accidental=accidental):
+            reason = "an accident" if info.field_name in submitted.REQUIRED_AFTER_ACCIDENT else incident
             raise fault(f"is required for {reason}")
         return value
 
@@ -169,7 +169,7 @@ def read(request: ClaimRequest) -> NewClaim:
 def _read_credit_life(request: CreditLifeClaimRequest) -> NewClaim:
     return NewClaim(
         policy_number=request.policy_number,
-        claim_type=requirements.CREDIT_LIFE,
+        claim_type=submitted.CREDIT_LIFE,
         incident_type=request.incident_type,
         happened_on=request.incident_date,
         loan_days=(request.loan_offer_date, request.loan_repayment_date),
@@ -182,11 +182,11 @@ def _read_credit_life(request: CreditLifeClaimRequest) -> NewClaim:
 
 
 def _build_loan_meta(request: CreditLifeClaimRequest) -> dict[str, Any]:
-    extra = {name: link for name, link in request.documents.items() if name not in requirements.DOCUMENTS}
+    extra = {name: link for name, link in request.documents.items() if name not in submitted.DOCUMENTS}
     if isinstance(request, Claimant) and request.claimant_relation:
         extra["claimant_relation"] = request.claimant_relation
     return {
-        **{name: getattr(request, name) for name in requirements.DOCUMENTS},
+        **{name: getattr(request, name) for name in submitted.DOCUMENTS},
         "loan_amount": f"{request.loan_amount:.2f}",
         "pending_repayment_amount": f"{request.pending_repayment_amount:.2f}",
         "incident_type": request.incident_type,

@@ -21,11 +21,11 @@ from core.services.files import files, printing
 from core.services.files.files import StoredFile
 from core.services.files.links import Owner
 from core.services.mail import mail
-from core.services.people.staff import Person
+from core.services.people.staff import Person, join_names
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.claims import LETTER_WAYS
-from core.store.schema.tables import Claim, ClaimEvent, ClaimLetterSent, Policy, Provider, Staff, UploadedFile
+from core.store.schema.tables import Claim, ClaimEvent, ClaimLetterSent, Policy, Provider, UploadedFile
 
 WAYS: Final = LETTER_WAYS
 _FIELD: Final = "letter_"
@@ -114,14 +114,12 @@ def list_letters(session: ScopedSession, claim_id: UUID) -> list[KeptLetter]:
         sa.select(
             *(col(UploadedFile.field), col(UploadedFile.code), col(UploadedFile.created_at).label("at")),
             *(col(ClaimLetterSent.way), col(ClaimLetterSent.created_at).label("sent_at")),
-            col(Staff.name).label("sent_by"),
         )
         .outerjoin(ClaimLetterSent, col(ClaimLetterSent.code) == col(UploadedFile.code))
-        .outerjoin(Staff, col(Staff.id) == col(ClaimLetterSent.staff_id))
         .where(col(UploadedFile.claim_id) == claim_id, col(UploadedFile.field).like(f"{_FIELD}%"))
         .order_by(col(UploadedFile.created_at).desc(), col(UploadedFile.code))
     )
-    return [KeptLetter(**row._mapping) for row in session.execute(query)]
+    return [KeptLetter(**row._mapping) for row in session.execute(join_names(query, sent_by=ClaimLetterSent.staff_id))]
 
 
 def compose(session: ScopedSession, claim_id: UUID, kind: str, *, person: Person) -> Composed:

@@ -300,6 +300,7 @@ def _facts(session: ScopedSession, span: Span, lodged: Mapping[date, int], decis
     paid = [decision for decision in decisions if not decision.declined]
     calendar, net = sorted(each.calendar_ms for each in paid), sorted(each.net_ms for each in paid)
     answers = _load_answers(session, span)
+    overridden = sa.select(sa.func.count(sa.distinct(col(ClaimOverride.claim_id))))
     return ClaimFacts(
         lodged=sum(lodged.values()),
         paid=len(paid),
@@ -314,7 +315,7 @@ def _facts(session: ScopedSession, span: Span, lodged: Mapping[date, int], decis
         median_decided_ms=percentile(_load_delays(session, span, ClaimStatus.APPROVED, ClaimStatus.DECLINED), 50),
         accepted=answers.get(ClaimStatus.OFFER_ACCEPTED, 0),
         rejected=answers.get(ClaimStatus.OFFER_REJECTED, 0),
-        overridden=_count_overridden(session, span),
+        overridden=int(session.execute(overridden.where(*span.on(col(ClaimOverride.created_at)))).scalar_one()),
         reserved_minor=_sum_reserve_changes(session, span),
         outstanding_minor=_sum_reserve_changes(session, Span(end=span.end)),
     )
@@ -325,11 +326,6 @@ def _sum_reserve_changes(session: ScopedSession, span: Span) -> int:
     query = sa.select(sa.func.sum(col(ClaimReserve.change_minor)))
     query = query.join(Claim, col(Claim.id) == col(ClaimReserve.claim_id))
     return int(session.execute(query.where(NOT_DELETED, *span.on(col(ClaimReserve.created_at)))).scalar_one() or 0)
-
-
-def _count_overridden(session: ScopedSession, span: Span) -> int:
-    query = sa.select(sa.func.count(sa.distinct(col(ClaimOverride.claim_id))))
-    return int(session.execute(query.where(*span.on(col(ClaimOverride.created_at)))).scalar_one())
 
 
 def percentile(values: Sequence[int], percent: int) -> int | None:

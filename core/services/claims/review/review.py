@@ -17,7 +17,7 @@ from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.diary.tasks import Task
-from core.services.claims.intake import submitted as claim_submitted
+from core.services.claims.intake import submitted
 from core.services.claims.intake.submitted import Document
 from core.services.claims.letters import letters as claim_letters
 from core.services.claims.letters.letters import KeptLetter
@@ -40,7 +40,7 @@ from core.services.claims.workflow.judgement import Judgement, Link, Override
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.claims.workflow.payments import Payee, Payment
 from core.services.claims.workflow.reserves import ReserveChange
-from core.services.people.staff import Person
+from core.services.people.staff import Person, join_names
 from core.states.claims import DECIDED, ClaimTransition
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
@@ -53,7 +53,6 @@ from core.store.schema.tables import (
     Policy,
     Product,
     Provider,
-    Staff,
 )
 
 
@@ -125,9 +124,8 @@ def list_events(session: ScopedSession, claim_id: UUID) -> list[AuditEvent]:
     ]
 
 
-def _with_author(table: Any, claim_id: UUID, *columns: Any) -> sa.Select[Any]:
-    query = sa.select(*columns, col(Staff.name).label("by")).outerjoin(Staff, col(Staff.id) == col(table.staff_id))
-    return query.where(col(table.claim_id) == claim_id)
+def _with_author(table: Any, claim_id: UUID, *columns: Any) -> AnySelect:
+    return join_names(sa.select(*columns).where(col(table.claim_id) == claim_id), by=table.staff_id)
 
 
 _PERSONAL_FIELDS: Final = ("bvn", "nin")
@@ -291,7 +289,7 @@ def _describe(row: Any) -> dict[str, Any]:
     """Return who claims what on which policy, and what was submitted."""
     claim, policy, facts = row.Claim, row.Policy, _build_facts(row.Claim)
     return {
-        "reference": claim_submitted.format_reference(claim.id),
+        "reference": submitted.format_reference(claim.id),
         "status": claim.claim_status,
         "description": claim.claim_description,
         "lodged_at": claim.created_at,
@@ -304,8 +302,8 @@ def _describe(row: Any) -> dict[str, Any]:
         "product": row.product,
         "policy_number": policy.policy_number,
         "incident_on": claim.incident_date,
-        "meta_column": claim_submitted.get_column(claim),
-        "submitted_amounts": claim_submitted.list_amounts(claim),
+        "meta_column": submitted.get_column(claim),
+        "submitted_amounts": submitted.list_amounts(claim),
         "facts": facts,
         "hidden": {path.rpartition(".")[2]: path for path in seal.unseal(claim.sealed)},
         "personal": {name: policy.submitted[name] for name in _PERSONAL_FIELDS if policy.submitted.get(name)},
@@ -334,8 +332,8 @@ def _load_records(session: ScopedSession, claim: Claim) -> dict[str, Any]:
         "payments": claim_payments.of_claim(session, claim),
         "payees": claim_payments.list_payees(session, claim),
         "reserves": claim_reserves.list_changes(session, claim.id),
-        "documents": claim_submitted.list_documents(session, claim),
-        "document_names": claim_submitted.list_document_names(claim),
+        "documents": submitted.list_documents(session, claim),
+        "document_names": submitted.list_document_names(claim),
         "letters": claim_letters.list_letters(session, claim.id),
         "letters_possible": claim_letters.list_possible(claim),
     }
@@ -357,7 +355,7 @@ def _build_query(claim_id: UUID) -> AnySelect:
 
 def _build_facts(claim: Claim) -> dict[str, Any]:
     """Return the submitted data of the claim without its documents."""
-    meta, papers = dict(claim_submitted.get_meta(claim)), claim_submitted.get_document_links(claim)
+    meta, papers = dict(submitted.get_meta(claim)), submitted.get_document_links(claim)
     masked = claim_records.mask_account_number(meta) or {}
     return {name: value for name, value in masked.items() if name not in papers}
 

@@ -25,7 +25,7 @@ from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.questions import QuestionInput
 from core.services.lists.paging import Paging
-from core.services.people.staff import Person
+from core.services.people.staff import Person, join_names
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimReferral, Staff
@@ -64,15 +64,17 @@ def find_open_referral(session: ScopedSession, claim_id: UUID) -> Referral | Non
     query: AnySelect = (
         sa.select(
             *(col(ClaimReferral.asks_role), col(ClaimReferral.to_status).label("to"), col(ClaimReferral.amount_minor)),
-            *(col(ClaimReferral.note), col(Staff.name).label("by"), col(ClaimReferral.staff_id).label("by_id")),
-            col(ClaimReferral.created_at).label("at"),
+            *(
+                col(ClaimReferral.note),
+                col(ClaimReferral.staff_id).label("by_id"),
+                col(ClaimReferral.created_at).label("at"),
+            ),
         )
-        .join(Staff, col(Staff.id) == col(ClaimReferral.staff_id))
         .where(col(ClaimReferral.claim_id) == claim_id, col(ClaimReferral.closed_at).is_(None))
         .order_by(col(ClaimReferral.created_at).desc())
         .limit(1)
     )
-    row = session.execute(query).one_or_none()
+    row = session.execute(join_names(query, by=ClaimReferral.staff_id)).one_or_none()
     return None if row is None else Referral(**row._mapping)
 
 

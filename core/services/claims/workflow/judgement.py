@@ -15,8 +15,7 @@ from core.covers import tariff
 from core.covers.claims.line import OWNER
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
-from core.services.claims.review import coverage_checks, officers
-from core.services.claims.review import related as duplicates
+from core.services.claims.review import coverage_checks, officers, related
 from core.services.claims.review.coverage_checks import CoverageCheck, CoverTerms, DeskDates
 from core.services.claims.review.related import Duplicate
 from core.services.claims.workflow import approval as claim_approval
@@ -26,7 +25,7 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.people import role_grants
 from core.services.people.four_eyes import Parties
-from core.services.people.staff import Person
+from core.services.people.staff import Person, join_names
 from core.services.policies import changes as policy_changes
 from core.services.policies import policies
 from core.states.claims import AskedRole, ClaimStatus
@@ -80,22 +79,6 @@ _AUDITED: Final[Mapping[str, str]] = {
 _CHANGES: Final = frozenset(
     {"claim corrected", "claim incident dated", "claim payee set", "claim document added", _BY_CLAIMANT}
 )
-# Who named the payee of now does not approve it.
-_NAMES_PAYEE: Final = (PAYEE_SET, CLAIMANT_SET, KEY_ISSUED, LINK_MADE)
-# Who set a figure or the payee of a claim, or noted that its payment came back, does not pay it.
-_SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, RETURNED, *_NAMES_PAYEE)
-_PARTS: Final[Mapping[str, str]] = {
-    LODGED: "lodged it",
-    ESTIMATED: "set its estimate",
-    CORRECTED: "corrected its amounts",
-    DEDUCTED: "set its deductions",
-    PAYEE_SET: "set its payee",
-    CLAIMANT_SET: "set the claimant, who is paid",
-    RETURNED: "noted that its payment came back",
-    KEY_ISSUED: "issued the key by which it named who is paid",
-    LINK_MADE: "made the password link of who named the payee",
-    APPROVED: "approved it before",
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -201,54 +184,6 @@ def list_shown_links(links: Sequence[Link]) -> list[Link]:
     return sorted(latest.values(), key=lambda each: each.at)
 
 
-def describe_payer(links: Iterable[Link], person: Person) -> str | None:
-    """Say what forbids this person to pay; None where nothing does.
-
-    Who gave the approval that stands is another need; who gave an earlier one does not pay by it either.
-    """
-    found = list(links)
-    standing = max((link.at for link in found if link.act == APPROVED), default=None)
-    parts = (link for link in found if link.act in _SETS or (link.act == APPROVED and link.at != standing))
-    done = next((link for link in parts if link.actor == person.actor), None)
-    return None if done is None else f"a payer who has not {_PARTS[done.act]}"
-
-
-def describe_approver(links: Sequence[Link], person: Person) -> str | None:
-    """Say what forbids this person to approve: they set the payee of now, or ever declined or paid the claim."""
-    named = [link for link in links if link.act in _NAMES_PAYEE]
-    last = [link for link in named if link.at == named[-1].at]
-    set_last = next((link for link in last if link.actor == person.actor), None)
-    if set_last is not None:
-        if set_last.act != PAYEE_SET:
-            return f"an approver other than who {_PARTS[set_last.act]}"
-        is_lodger = any(link.act == LODGED and link.at == set_last.at for link in links)
-        return f"an approver other than who {'lodged it and typed its account' if is_lodger else 'set the payee'}"
-    done = {link.act for link in links if link.actor == person.actor}
-    if DECLINED in done:
-        return "an approver other than who declined it"
-    return "an approver other than who paid it before" if PAID in done else None
-
-
-def describe_returner(links: Iterable[Link], person: Person) -> str | None:
-    """Say who notes that a payment came back where this person approved it: it would be paid again by the approval."""
-    has_approved = any(link.act == APPROVED and link.actor == person.actor for link in links)
-    return "somebody who has not approved it" if has_approved else None
-
-
-def describe_second_loss(found: Iterable[Duplicate], person: Person) -> str | None:
-    """Say what forbids this person to approve: they ever approved a claim that may be for the same loss."""
-    mine = next((each for each in found if person.id in each.approvers), None)
-    if mine is None:
-        return None
-    return f"an approver other than who approved {mine.reference}, which has {' and '.join(mine.matches)}"
-
-
-def describe_appeal(links: Sequence[Link], person: Person) -> str | None:
-    """Say who takes up an appeal where this person declined the claim; None where they did not."""
-    last = [link.actor for link in links if link.act == DECLINED][-1:]
-    return "somebody other than who declined it" if last == [person.actor] else None
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Override:
     """A check that was not met at an approval, with the reason given."""
@@ -296,19 +231,21 @@ class Judgement:
 def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> Judgement:
     """Judge a claim as it stands; with `for_update` its policy is locked against other claims on it."""
     limits = claim_limits.load(session, claim, for_update=for_update)
-    found = duplicates.find_duplicates(session, claim)
+    found = related.find_duplicates(session, claim)
     known = _list_known_duplicates(session, claim)
     terms = coverage_checks.load(session, claim, session.get_one(Policy, claim.policy_id))
     checks, links = _run_checks(session, claim, found, terms), list_links(session, claim)
     approval = claim_approval.find(session, claim)
-    accepted = set() if approval is None else _list_accepted(session, claim, since=approval.at)
+    # What failed was known to the approval that was given against it, and duplicates have a need of their own.
+    known_failed = {coverage_checks.DUPLICATE, *(_list_accepted(session, claim, approval.at) if approval else ())}
+    broken = [check for check in checks if check.passed is False and check.key not in known_failed] if approval else []
     return Judgement(
         limits=limits,
         checks=checks,
         duplicates=found,
         new_duplicates=[each for each in found if each.is_same_loss and str(each.id) not in known],
         approval_fault=claim_approval.describe_fault(session, claim, approval),
-        broken_checks=[] if approval is None else [check for check in checks if _is_broken(check, accepted)],
+        broken_checks=broken,
         links=links,
         appeal_minor=_find_first_figure(session, claim, links),
         parties=officers.load_parties(session, claim),
@@ -345,10 +282,10 @@ def _run_checks(
 ) -> list[CoverageCheck]:
     """Run every check, that the cover was in force first and then those of its paid terms."""
     product, policy = session.get_one(Product, claim.product_id), session.get_one(Policy, claim.policy_id)
-    recent_count = duplicates.count_recent(session, claim)
+    recent_count = related.count_recent(session, claim)
     endpoint = (product.prefix, product.route_name)
     insured = policies.get_insured_for_claim(session, policy, submitted.get_loss_day(claim))
-    declined = coverage_checks.check_declined(duplicates.list_declined(session, claim))
+    declined = coverage_checks.check_declined(related.list_declined(session, claim))
     dates = DeskDates(
         policy_changes.find_issued_at_desk(session, policy), policy_changes.find_refunded_from(session, policy)
     )
@@ -391,21 +328,15 @@ def list_overrides(session: ScopedSession, claim_id: UUID) -> list[Override]:
     query: AnySelect = (
         sa.select(
             *(col(ClaimOverride.check_key).label("key"), col(ClaimOverride.is_failed), col(ClaimOverride.detail)),
-            *(col(ClaimOverride.reason), col(Staff.name).label("by"), col(ClaimOverride.created_at).label("at")),
+            *(col(ClaimOverride.reason), col(ClaimOverride.created_at).label("at")),
         )
-        .join(Staff, col(Staff.id) == col(ClaimOverride.staff_id))
         .where(col(ClaimOverride.claim_id) == claim_id)
         .order_by(col(ClaimOverride.created_at), col(ClaimOverride.id))
     )
-    return [Override(**row._mapping) for row in session.execute(query)]
+    return [Override(**row._mapping) for row in session.execute(join_names(query, by=ClaimOverride.staff_id))]
 
 
-def _is_broken(check: CoverageCheck, accepted: set[str]) -> bool:
-    """True where a check fails that the approval did not know as failed; duplicates have a need of their own."""
-    return check.passed is False and check.key not in {*accepted, coverage_checks.DUPLICATE}
-
-
-def _list_accepted(session: ScopedSession, claim: Claim, *, since: datetime) -> set[str]:
+def _list_accepted(session: ScopedSession, claim: Claim, since: datetime) -> set[str]:
     """Return the keys of the checks that were failed when the claim was approved, and approved against."""
     query = sa.select(col(ClaimOverride.check_key)).where(
         col(ClaimOverride.claim_id) == claim.id, col(ClaimOverride.is_failed), col(ClaimOverride.created_at) >= since

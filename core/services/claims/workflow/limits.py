@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock, money
 from core.covers import tariff
 from core.services.claims.intake import submitted
-from core.services.claims.review import related as duplicates
+from core.services.claims.review import related
 from core.services.claims.workflow.payments import AMOUNT, build_paid_column
 from core.services.people import approvals, transfers
 from core.services.policies import refunds
@@ -151,10 +151,6 @@ class _Other:
     def paid_minor(self) -> int:
         return sum(minor for _, minor in self.payments)
 
-    def sum_since(self, at: datetime) -> int:
-        """Return what was paid from an instant on, with what is approved and not paid yet."""
-        return sum(minor for paid_at, minor in self.payments if paid_at >= at) + self.approved_minor
-
 
 def _find_given_back(session: ScopedSession, claim: Claim, policy: Policy) -> int:
     """Return the premium in kobo that went back of the term of a loss (contract K6).
@@ -246,12 +242,12 @@ def _find_owed(
     if stated is None:
         return None
     is_debt = claim.credit_life_claim_meta is not None
-    related = [other for other in others if is_debt or _is_same_loss(session, claim, other.claim)]
-    bounds = [money.to_minor(stated) - sum(_sum_since(other, claim, is_debt=is_debt) for other in related)]
-    for named in related:
+    same = [other for other in others if is_debt or _is_same_loss(session, claim, other.claim)]
+    bounds = [money.to_minor(stated) - sum(_sum_since(other, claim, is_debt=is_debt) for other in same)]
+    for named in same:
         debt = get_amount_owed(named.claim)
         if debt is not None and (named.payments or named.approved_minor):
-            since = sum(_sum_since(other, named.claim, is_debt=is_debt) for other in related)
+            since = sum(_sum_since(other, named.claim, is_debt=is_debt) for other in same)
             before = sum(minor for at, minor in payments if is_debt and at < named.claim.created_at)
             bounds.append(money.to_minor(debt) - since + before - came_off_minor)
     return max(0, min(bounds))
@@ -273,7 +269,7 @@ def get_amount_claimed(claim: Claim) -> Decimal | None:
 
 def _is_same_loss(session: ScopedSession, claim: Claim, other: Claim) -> bool:
     """True for two claims of a policy with the same day and kind, or with the same bill or photo of the damage."""
-    return _get_event(claim) == _get_event(other) or duplicates.share_damage(session, claim, other)
+    return _get_event(claim) == _get_event(other) or related.share_damage(session, claim, other)
 
 
 def _get_event(claim: Claim) -> tuple[date, str | None]:
@@ -282,7 +278,8 @@ def _get_event(claim: Claim) -> tuple[date, str | None]:
 
 def _sum_since(other: _Other, named: Claim, *, is_debt: bool) -> int:
     """Return what of another claim came after a claim named its debt; of another line all of it."""
-    return other.sum_since(named.created_at) if is_debt else other.paid_minor + other.approved_minor
+    paid = (minor for paid_at, minor in other.payments if not is_debt or paid_at >= named.created_at)
+    return sum(paid) + other.approved_minor
 
 
 def sum_related(session: ScopedSession, claim: Claim) -> RelatedApprovals:
@@ -295,8 +292,8 @@ def sum_related(session: ScopedSession, claim: Claim) -> RelatedApprovals:
     # A claim that was opened again, or declined after a part of it was paid, has the authority that paid it.
     figure = sa.case((is_more, approved), else_=paid)
     query = sa.select(figure.label("minor")).where(
-        sa.or_(col(Claim.policy_id) == claim.policy_id, *duplicates.build_same_person(claim)),
-        *duplicates.build_others(claim),
+        sa.or_(col(Claim.policy_id) == claim.policy_id, *related.build_same_person(claim)),
+        *related.build_others(claim),
         sa.or_(col(Claim.approved_by).is_not(None), paid > 0),
         recent,
     )

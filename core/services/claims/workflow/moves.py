@@ -31,7 +31,7 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.payments import PaymentInput, Source
 from core.services.claims.workflow.questions import CommentInput
-from core.services.claims.workflow.transitions import TransitionInput
+from core.services.claims.workflow.transitions import Case, TransitionInput
 from core.services.people import demonstration, staff
 from core.services.people.staff import Person
 from core.states import claims as claim_states
@@ -97,7 +97,7 @@ def _renew_approval(
     session: ScopedSession, claim: Claim, inputs: TransitionInput, *, person: Person, judgement: Judgement
 ) -> ClaimChange:
     """Approve a claim again as it is now; its status and its offer stay, and it needs what an approval needs."""
-    claim_transitions.check_amount(_APPROVAL, claim, person, inputs, judgement)
+    claim_transitions.check_amount(Case(_APPROVAL, claim, person, judgement), inputs)
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     claim.approved_by = person.id
     claim_approval.record(session, claim, person=person, at=at)
@@ -219,7 +219,7 @@ def move_claim(
             transition=transition,
             person=person,
             inputs=inputs,
-            amount_minor=claim_transitions.check_amount(transition, claim, person, inputs, judgement),
+            amount_minor=claim_transitions.check_amount(Case(transition, claim, person, judgement), inputs),
             judgement=judgement,
             details=details,
         )

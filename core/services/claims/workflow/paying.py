@@ -9,7 +9,6 @@ from uuid import UUID
 
 import sqlalchemy as sa
 from pydantic import Field
-from sqlalchemy import orm
 from sqlmodel import col
 
 from core import clock, money
@@ -30,16 +29,16 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.judgement import Link
 from core.services.claims.workflow.moves import Move
 from core.services.claims.workflow.payments import BANK_TRANSFER, Payee, PaymentInput, Source
-from core.services.claims.workflow.transitions import TransitionInput
+from core.services.claims.workflow.transitions import Case, TransitionInput
 from core.services.people import transfers
 from core.services.people.four_eyes import refuse_same
-from core.services.people.staff import Person
+from core.services.people.staff import Person, join_names
 from core.services.people.transfers import Reference, TypedReference
 from core.states import claims as claim_states
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
-from core.store.schema.tables import Claim, ClaimReferral, Policy, Provider, Staff
+from core.store.schema.tables import Claim, ClaimReferral, Policy, Provider
 
 
 class TransferInput(PaymentInput):
@@ -84,7 +83,8 @@ def pay_part(
         refuse_unless(
             [(0 < minor < left, "amount", f"must be above 0 and below {money.format_naira(left)}, what is left")]
         )
-        claim_transitions.check_amount(transition, claim, person, inputs.model_copy(update={"amount": None}), judgement)
+        whole = inputs.model_copy(update={"amount": None})
+        claim_transitions.check_amount(Case(transition, claim, person, judgement), whole)
         before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
         reference = inputs.payment_reference or ""
         claim_payments.pay(
@@ -115,7 +115,7 @@ def take_back_part(
             raise StateForbids(f"A claim that is {claim.claim_status} has no part to take back: take its payment back")
         came_back = claim_states.TRANSITIONS.get(ClaimStatus.PAID, ClaimStatus.OFFER_ACCEPTED)
         judgement = claim_judgement.judge(session, claim, for_update=True)
-        claim_transitions.check_amount(came_back, claim, person, inputs, judgement)
+        claim_transitions.check_amount(Case(came_back, claim, person, judgement), inputs)
         if not judgement.limits.offer_paid_minor:
             raise StateForbids("No part of this offer stands: there is nothing to take back")
         before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
@@ -169,7 +169,7 @@ def hand_over(
         transition = claim_transitions.require_transition(claim, ClaimStatus.PAID)
         judgement = claim_judgement.judge(session, claim)
         of_claim = [need for need in transition.needs if not need.of_person]
-        if missing := claim_transitions.list_unmet(of_claim, transition, claim, person, judgement):
+        if missing := claim_transitions.list_unmet(of_claim, Case(transition, claim, person, judgement)):
             raise StateForbids(f"Paying needs {' and '.join(missing)}", detail={"missing": missing})
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     minor = claim_limits.get_balance(claim, judgement.limits)
@@ -341,7 +341,7 @@ def _judge(
     transition = claim_transitions.require_transition(claim, ClaimStatus.PAID)
     judgement = claim_judgement.judge(session, claim, for_update=for_update)
     payer = replace(person, claim_limit_minor=None)
-    minor = claim_transitions.check_amount(transition, claim, payer, inputs, judgement)
+    minor = claim_transitions.check_amount(Case(transition, claim, payer, judgement), inputs)
     _refuse_without_account(session, claim, details)
     return Move(
         transition=transition, person=person, inputs=inputs, amount_minor=minor, judgement=judgement, details=details
@@ -380,22 +380,14 @@ def list_open(session: ScopedSession) -> Sequence[HandOver]:
 
 
 def _build_query() -> AnySelect:
-    approver = orm.aliased(Staff)
-    return (
-        sa.select(
-            Claim,
-            ClaimReferral,
-            col(Provider.company_name),
-            col(Staff.name).label("by"),
-            col(approver.name).label("approved_name"),
-        )
+    query = (
+        sa.select(Claim, ClaimReferral, col(Provider.company_name))
         .join(ClaimReferral, _JOINED)
         .join(Provider, col(Provider.id) == col(Claim.provider_id))
-        .join(Staff, col(Staff.id) == col(ClaimReferral.staff_id))
-        .outerjoin(approver, col(approver.id) == col(Claim.approved_by))
         .where(col(Claim.deleted_at).is_(None))
         .order_by(col(ClaimReferral.created_at), col(Claim.id))
     )
+    return join_names(query, by=ClaimReferral.staff_id, approved_name=Claim.approved_by)
 
 
 def _build(session: ScopedSession, row: Any) -> HandOver:

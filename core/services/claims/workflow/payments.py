@@ -16,7 +16,7 @@ from core.covers.request import Request, refuse_unless
 from core.services.claims.intake import submitted
 from core.services.people import transfers
 from core.services.people.four_eyes import refuse_same
-from core.services.people.staff import Person
+from core.services.people.staff import Person, join_names
 from core.services.people.transfers import TypedReference
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
@@ -27,7 +27,6 @@ from core.store.schema.tables import (
     ClaimPayment,
     Distributor,
     PaymentPayee,
-    Staff,
     Transfer,
 )
 
@@ -65,13 +64,11 @@ def list_payees(session: ScopedSession, claim: Claim) -> list[Payee]:
         sa.select(
             *(col(PaymentPayee.name), col(PaymentPayee.bank_name), col(PaymentPayee.hint), col(PaymentPayee.reason)),
             *(col(PaymentPayee.staff_id).label("set_by"), col(PaymentPayee.created_at).label("at")),
-            col(Staff.name).label("by"),
         )
-        .outerjoin(Staff, col(Staff.id) == col(PaymentPayee.staff_id))
         .where(col(PaymentPayee.claim_id) == claim.id)
         .order_by(col(PaymentPayee.created_at), col(PaymentPayee.id))
     )
-    found = [Payee(**row._mapping) for row in session.execute(query)]
+    found = [Payee(**row._mapping) for row in session.execute(join_names(query, by=PaymentPayee.staff_id))]
     first = [] if any(payee.set_by is None for payee in found) else [_build_submitted_payee(session, claim)]
     return [*first, *found]
 
@@ -263,17 +260,16 @@ def of_claim(session: ScopedSession, claim: Claim) -> Sequence[Payment]:
     """Every payment of a claim, oldest first."""
     query: AnySelect = (
         sa.select(
-            *(col(ClaimPayment.created_at).label("at"), AMOUNT, col(Transfer.reference), col(Staff.name).label("by")),
+            *(col(ClaimPayment.created_at).label("at"), AMOUNT, col(Transfer.reference)),
             *(col(PaymentPayee.name).label("payee"), col(PaymentPayee.hint)),
             *(col(ClaimPayment.method), col(ClaimPayment.value_on)),
         )
         .join(Transfer, col(Transfer.id) == col(ClaimPayment.transfer_id))
         .outerjoin(PaymentPayee, col(PaymentPayee.id) == col(ClaimPayment.payee_id))
-        .outerjoin(Staff, col(Staff.id) == col(ClaimPayment.paid_by))
         .where(col(ClaimPayment.claim_id) == claim.id)
         .order_by(col(ClaimPayment.created_at), col(ClaimPayment.id))
     )
-    return [Payment(**row._mapping) for row in session.execute(query)]
+    return [Payment(**row._mapping) for row in session.execute(join_names(query, by=ClaimPayment.paid_by))]
 
 
 def build_paid_column() -> sa.ScalarSelect[int]:

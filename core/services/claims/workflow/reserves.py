@@ -20,10 +20,10 @@ from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange, Reason
 from core.services.claims.workflow.limits import Limits
-from core.services.people.staff import Person
+from core.services.people.staff import Person, join_names
 from core.states.claims import DECIDED, ClaimStatus, ClaimTransition, ClockEffect, Effect
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimReserve, Staff
+from core.store.schema.tables import Claim, ClaimReserve
 
 CHANGE: Final = col(ClaimReserve.change_minor)
 _OFFERED: Final = frozenset({ClaimStatus.OFFER_SENT, ClaimStatus.OFFER_ACCEPTED})
@@ -55,15 +55,12 @@ def get_reserve(session: ScopedSession, claim_id: UUID) -> int:
 def list_changes(session: ScopedSession, claim_id: UUID) -> Sequence[ReserveChange]:
     """List every change of a claim's reserve, oldest first."""
     query: AnySelect = (
-        sa.select(
-            col(ClaimReserve.created_at).label("at"), CHANGE, col(ClaimReserve.reason), col(Staff.name).label("by")
-        )
-        .outerjoin(Staff, col(Staff.id) == col(ClaimReserve.staff_id))
+        sa.select(col(ClaimReserve.created_at).label("at"), CHANGE, col(ClaimReserve.reason))
         .where(col(ClaimReserve.claim_id) == claim_id)
         .order_by(col(ClaimReserve.created_at), col(ClaimReserve.id))
     )
     found, reserve_minor = [], 0
-    for row in session.execute(query):
+    for row in session.execute(join_names(query, by=ClaimReserve.staff_id)):
         reserve_minor += row.change_minor
         found.append(ReserveChange(**row._mapping, reserve_minor=reserve_minor))
     return found

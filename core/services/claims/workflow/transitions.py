@@ -1,7 +1,7 @@
-"""Transitions of a claim: who may make which now, what each lacks (contract C5), and the tables of docs/claims.md."""
+"""Transitions of a claim: who may make which now, and what each lacks (contract C5)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
@@ -12,38 +12,51 @@ from core.covers import fields, request
 from core.covers.request import Request, refuse_unless
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
 from core.services.claims.intake import submitted
-from core.services.claims.review.coverage_checks import CHECK_KEYS, describe_unmet
-from core.services.claims.workflow import judgement as claim_judgement
+from core.services.claims.review.coverage_checks import CHECK_KEYS, CoverageCheck, describe_unmet
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.changes import Reason
-from core.services.claims.workflow.clock import STATUTORY_PERIOD
-from core.services.claims.workflow.judgement import Judgement, Link
+from core.services.claims.workflow.judgement import (
+    APPROVED,
+    CLAIMANT_SET,
+    CORRECTED,
+    DECLINED,
+    DEDUCTED,
+    ESTIMATED,
+    KEY_ISSUED,
+    LINK_MADE,
+    LODGED,
+    PAID,
+    PAYEE_SET,
+    RETURNED,
+    Judgement,
+)
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.people.staff import Person
 from core.services.people.transfers import Reference
-from core.settings import ROOT
 from core.states import claims as claim_states
-from core.states.claims import (
-    APPROVED_AMOUNT,
-    AUTHORITY,
-    CHECKS,
-    CLAIMS_ROLES,
-    ESTIMATE,
-    OFFER,
-    RULES,
-    SUPERVISOR,
-    TRANSITIONS,
-    ClaimStatus,
-    ClaimTransition,
-    Effect,
-    Need,
-)
+from core.states.claims import CLAIMS_ROLES, TRANSITIONS, ClaimStatus, ClaimTransition, Effect, Need
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim
 
 # Nobody inspects a death, or estimates what its repair costs.
 OF_WHAT_IS_SEEN: Final = (ClaimStatus.INSPECTION_SUBMITTED, ClaimStatus.ESTIMATE_SUBMITTED)
+# Who named the payee of now does not approve it.
+_NAMES_PAYEE: Final = (PAYEE_SET, CLAIMANT_SET, KEY_ISSUED, LINK_MADE)
+# Who set a figure or the payee of a claim, or noted that its payment came back, does not pay it.
+_SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, RETURNED, *_NAMES_PAYEE)
+_PARTS: Final[Mapping[str, str]] = {
+    LODGED: "lodged it",
+    ESTIMATED: "set its estimate",
+    CORRECTED: "corrected its amounts",
+    DEDUCTED: "set its deductions",
+    PAYEE_SET: "set its payee",
+    CLAIMANT_SET: "set the claimant, who is paid",
+    RETURNED: "noted that its payment came back",
+    KEY_ISSUED: "issued the key by which it named who is paid",
+    LINK_MADE: "made the password link of who named the payee",
+    APPROVED: "approved it before",
+}
 
 
 def _normalise_reason(value: Any) -> Any:
@@ -76,96 +89,150 @@ def parse_amount(typed: str) -> Decimal | None:
     return inputs.amount or None
 
 
-def list_allowed(claim: Claim, person: Person, judgement: Judgement | None = None) -> tuple[ClaimTransition, ...]:
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A transition that a person wants to make, and its claim with the judgement of now."""
+
+    transition: ClaimTransition
+    claim: Claim
+    person: Person
+    judgement: Judgement
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The needs of the transition."""
+        return self.transition.needs
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the claim."""
+        return self.judgement.limits
+
+    @property
+    def acts(self) -> list[tuple[str, str]]:
+        """The acts on the claim, each with its actor, oldest first."""
+        return [(link.act, link.actor) for link in self.judgement.links]
+
+
+def list_allowed(claim: Claim, person: Person, judgement: Judgement) -> tuple[ClaimTransition, ...]:
     """Every move from where a claim stands, each with what is missing for this person; none for who works no claims.
 
-    An inspection and an estimate are offered where somebody looks at the loss. Without `judgement` nothing is held
-    against what the claim can come to.
+    An inspection and an estimate are offered where somebody looks at the loss.
     """
     if not person.has_role(*CLAIMS_ROLES):
         return ()
     return tuple(
-        replace(move, missing=tuple(list_unmet(move.needs, move, claim, person, judgement)))
-        for move in claim_states.TRANSITIONS.list_from(claim.claim_status)
+        replace(move, missing=tuple(list_unmet(move.needs, Case(move, claim, person, judgement))))
+        for move in TRANSITIONS.list_from(claim.claim_status)
         if move.to not in OF_WHAT_IS_SEEN or submitted.is_inspected(claim)
     )
 
 
-def list_unmet(
-    needs: Iterable[Need], transition: ClaimTransition, claim: Claim, person: Person, judgement: Judgement | None
-) -> list[str]:
-    """List in words which of these needs of a transition neither claim nor person meets and no input could."""
-    unmet = (_describe_unmet_need(need, transition, claim, person, judgement) for need in needs)
-    return [words for words in unmet if words]
+def list_unmet(needs: Iterable[Need], case: Case) -> list[str]:
+    """List in words which of these needs neither claim nor person meets and no input could."""
+    found = ((need, _UNMET[need](case)) for need in needs if need in _UNMET)
+    return [need.words if missing is True else missing for need, missing in found if missing]
 
 
-def _describe_unmet_need(
-    need: Need, transition: ClaimTransition, claim: Claim, person: Person, judgement: Judgement | None
-) -> str | None:
-    """One need that is not met, in words; none when it is, or when only typing can meet it."""
-    if need is claim_states.DOCUMENTS and (absent := submitted.list_missing_documents(claim)):
-        return f"{need.words}: {', '.join(name.replace('_', ' ') for name in absent)}"
-    if need is claim_states.AUTHORITY and Effect.PAYS in transition.effects:
-        return describe_limit_exceeded(person, claim.offer_amount_minor, judgement.related if judgement else None)
-    return (
-        _describe_against(need, claim, person, judgement)
-        or _describe_part(need, person, judgement)
-        or _describe_unmet(need, claim, person)
-    )
+def _join(words: str, found: Iterable[str], between: str = ", ") -> str | None:
+    joined = between.join(found)
+    return words + joined if joined else None
 
 
-def _describe_against(need: Need, claim: Claim, person: Person, judgement: Judgement | None) -> str | None:
-    """Describe what the limits, checks and duplicates have against a need."""
-    if judgement is None:
+def _name_checks(words: str, checks: Iterable[CoverageCheck]) -> str | None:
+    return _join(words, (check.question for check in checks))
+
+
+def _describe_owed(case: Case) -> str | None:
+    if 0 < claim_limits.get_balance(case.claim, case.limits) <= claim_offers.get_max_offer(case.claim, case.limits):
         return None
-    limits = judgement.limits
-    left = claim.offer_amount_minor - limits.offer_paid_minor
-    if need is claim_states.STILL_OWED and not 0 < left <= claim_offers.get_max_offer(claim, limits):
-        return f"{need.words}, {claim_offers.describe_max_offer(claim, limits)}"
-    if need is claim_states.NOT_PAID_ELSEWHERE and judgement.new_duplicates:
-        return f"{need.words}: {'; '.join(each.text for each in judgement.new_duplicates)}"
-    if need is claim_states.APPROVAL and judgement.approval_fault:
-        return f"a new approval: {judgement.approval_fault}"
-    return _describe_checks(need, person, judgement)
+    return f"{claim_states.STILL_OWED.words}, {claim_offers.describe_max_offer(case.claim, case.limits)}"
 
 
-def _describe_checks(need: Need, person: Person, judgement: Judgement) -> str | None:
-    if need is claim_states.CHECKS_HOLD and judgement.broken_checks:
-        return f"{need.words}; failed now: {', '.join(check.question for check in judgement.broken_checks)}"
-    if need is claim_states.CHECK_AUTHORITY and judgement.failed_checks and not person.has_role("supervisor"):
-        return f"a supervisor, as a check is failed: {', '.join(check.question for check in judgement.failed_checks)}"
-    return None
-
-
-def _describe_part(need: Need, person: Person, judgement: Judgement | None) -> str | None:
-    """Describe which part of the claim forbids this person another one."""
-    if judgement is None:
+def _describe_own(case: Case) -> str | None:
+    if case.judgement.parties is None or not case.judgement.parties.is_own(case.person):
         return None
-    if need is claim_states.OTHER_APPROVER:
-        second = claim_judgement.describe_second_loss(judgement.duplicates, person)
-        return second or claim_judgement.describe_approver(judgement.links, person)
-    if need is claim_states.NOT_OWN and judgement.parties and judgement.parties.is_own(person):
-        return "somebody else: the customer, claimant or payee of this claim has your e-mail, phone or account"
-    judge = _BY_LINKS.get(need)
-    return judge(judgement.links, person) if judge else None
+    return "somebody else: the customer, claimant or payee of this claim has your e-mail, phone or account"
 
 
-# What forbids a person a part by what was done on the claim before.
-_BY_LINKS: Final[Mapping[Need, Callable[[Sequence[Link], Person], str | None]]] = {
-    claim_states.OTHER_PAYER: claim_judgement.describe_payer,
-    claim_states.OTHER_THAN_APPROVER: claim_judgement.describe_returner,
-    claim_states.OTHER_THAN_DECLINER: claim_judgement.describe_appeal,
+def _describe_payer(case: Case) -> str | None:
+    """Say what forbids this person to pay; None where nothing does.
+
+    Who gave the approval that stands is another need; who gave an earlier one does not pay by it either.
+    """
+    found, person = case.judgement.links, case.person
+    standing = max((link.at for link in found if link.act == APPROVED), default=None)
+    parts = (link for link in found if link.act in _SETS or (link.act == APPROVED and link.at != standing))
+    done = next((link for link in parts if link.actor == person.actor), None)
+    return None if done is None else f"a payer who has not {_PARTS[done.act]}"
+
+
+def _describe_approver(case: Case) -> str | None:
+    """Say what forbids this person to approve: they set the payee of now, or ever declined or paid the claim."""
+    if second := _describe_second_loss(case):
+        return second
+    links, person = case.judgement.links, case.person
+    named = [link for link in links if link.act in _NAMES_PAYEE]
+    last = [link for link in named if link.at == named[-1].at]
+    set_last = next((link for link in last if link.actor == person.actor), None)
+    if set_last is not None:
+        if set_last.act != PAYEE_SET:
+            return f"an approver other than who {_PARTS[set_last.act]}"
+        is_lodger = any(link.act == LODGED and link.at == set_last.at for link in links)
+        return f"an approver other than who {'lodged it and typed its account' if is_lodger else 'set the payee'}"
+    if (DECLINED, person.actor) in case.acts:
+        return "an approver other than who declined it"
+    return "an approver other than who paid it before" if (PAID, person.actor) in case.acts else None
+
+
+def _describe_second_loss(case: Case) -> str | None:
+    """Say what forbids this person to approve: they ever approved a claim that may be for the same loss."""
+    mine = next((each for each in case.judgement.duplicates if case.person.id in each.approvers), None)
+    if mine is None:
+        return None
+    return f"an approver other than who approved {mine.reference}, which has {' and '.join(mine.matches)}"
+
+
+def _describe_authority(case: Case) -> str | None:
+    """Judge what is paid by the offer as it stands; an amount that is typed is judged with the inputs."""
+    if Effect.PAYS not in case.transition.effects:
+        return None
+    return describe_limit_exceeded(case.person, case.claim.offer_amount_minor, case.judgement.related)
+
+
+# How each need that no input meets is unmet: in words, or True where its own words say it.
+_UNMET: Final[Mapping[Need, Callable[[Case], str | bool | None]]] = {
+    claim_states.DOCUMENTS: lambda case: _join(
+        f"{claim_states.DOCUMENTS.words}: ",
+        (name.replace("_", " ") for name in submitted.list_missing_documents(case.claim)),
+    ),
+    claim_states.APPROVAL: lambda case: (
+        _join("a new approval: ", [case.judgement.approval_fault or ""]) or case.claim.approved_by is None
+    ),
+    claim_states.STILL_OWED: _describe_owed,
+    claim_states.NOT_PAID_ELSEWHERE: lambda case: _join(
+        f"{claim_states.NOT_PAID_ELSEWHERE.words}: ", (each.text for each in case.judgement.new_duplicates), "; "
+    ),
+    claim_states.CHECKS_HOLD: lambda case: _name_checks(
+        f"{claim_states.CHECKS_HOLD.words}; failed now: ", case.judgement.broken_checks
+    ),
+    claim_states.CHECK_AUTHORITY: lambda case: (
+        not case.person.has_role("supervisor")
+        and _name_checks("a supervisor, as a check is failed: ", case.judgement.failed_checks)
+    ),
+    claim_states.NOT_OWN: _describe_own,
+    claim_states.OTHER_APPROVER: _describe_approver,
+    claim_states.OTHER_PAYER: _describe_payer,
+    # Whoever approved it would have it paid again by that approval.
+    claim_states.OTHER_THAN_APPROVER: lambda case: (APPROVED, case.person.actor) in case.acts,
+    claim_states.OTHER_THAN_DECLINER: lambda case: (
+        [actor for act, actor in case.acts if act == DECLINED][-1:] == [case.person.actor]
+    ),
+    claim_states.SECOND_PERSON: lambda case: case.claim.approved_by in {None, case.person.id},
+    claim_states.SUPERVISOR: lambda case: not case.person.has_role("supervisor"),
+    claim_states.OWN_PASSWORD: lambda case: not case.person.may_approve,
+    claim_states.AUTHORITY: _describe_authority,
 }
-
-
-def _describe_unmet(need: Need, claim: Claim, person: Person) -> str | None:
-    is_unmet = (
-        (need is claim_states.APPROVAL and claim.approved_by is None)
-        or (need is claim_states.SUPERVISOR and not person.has_role("supervisor"))
-        or (need is claim_states.SECOND_PERSON and claim.approved_by in {None, person.id})
-        or (need is claim_states.OWN_PASSWORD and not person.may_approve)
-    )
-    return need.words if is_unmet else None
 
 
 def is_met_by_documents(need: Need, claim: Claim) -> bool:
@@ -208,15 +275,15 @@ def wait_for_authority(session: ScopedSession, transition: ClaimTransition, pers
     What both approve counts together, and neither approves the second of two claims for one loss unseen.
     """
     is_limited = person.claim_limit_minor is not None and not person.has_role("supervisor")
-    if (is_limited and AUTHORITY in transition.needs) or claim_states.OTHER_APPROVER in transition.needs:
+    if (is_limited and claim_states.AUTHORITY in transition.needs) or claim_states.OTHER_APPROVER in transition.needs:
         session.next_in_transaction("claims decided under a limit")
 
 
 def require_transition(claim: Claim, to: str) -> ClaimTransition:
     """Return the transition from the claim's status; StateForbids, listing the allowed ones, when there is none."""
-    move = claim_states.TRANSITIONS.find(claim.claim_status, to)
+    move = TRANSITIONS.find(claim.claim_status, to)
     if move is None:
-        targets = [each.to for each in claim_states.TRANSITIONS.list_from(claim.claim_status)]
+        targets = [each.to for each in TRANSITIONS.list_from(claim.claim_status)]
         raise StateForbids(
             f"A claim that is {claim.claim_status} cannot become {to}; it can become {' or '.join(targets)}",
             detail={"claim_status": claim.claim_status, "allowed": targets},
@@ -224,134 +291,115 @@ def require_transition(claim: Claim, to: str) -> ClaimTransition:
     return move
 
 
-def check_amount(
-    transition: ClaimTransition, claim: Claim, person: Person, inputs: TransitionInput, judgement: Judgement
-) -> int:
+def check_amount(case: Case, inputs: TransitionInput) -> int:
     """The amount in kobo that a move is about, once nothing stands against it; 0 where it is about none.
 
     StateForbids names what the claim lacks and NotAllowed what the person lacks; InvalidInput names every input
     that is missing, wrong or not part of the transition.
     """
-    limits = judgement.limits
-    _refuse_unmet_needs(transition, claim, person, judgement)
-    minor = _amount(transition, claim, inputs, limits)
+    for kind, of_person in ((StateForbids, False), (NotAllowed, True)):
+        if missing := list_unmet((need for need in case.needs if need.of_person is of_person), case):
+            raise _refusal(kind, case, missing)
+    minor = _amount(case, inputs)
     refuse_unless(
         [
-            *_check_amount_input(transition, claim, inputs, minor, limits),
-            *_check_offer(transition, claim, inputs, minor, limits),
-            *_check_text_inputs(transition, claim, inputs),
-            *_check_estimate(transition, claim, inputs, minor),
-            *_check_appeal(transition, minor, judgement),
-            *_check_reasons(transition, inputs, judgement),
+            *_check_amount_input(case, inputs, minor),
+            *_check_offer(case, inputs, minor),
+            *_check_text_inputs(case, inputs),
+            *_check_estimate(case, inputs, minor),
+            *_check_appeal(case, minor),
+            *_check_reasons(case, inputs),
         ]
     )
-    limit_exceeded = _describe_exceeded(transition, claim, person, minor, judgement)
-    if limit_exceeded:
-        raise _refusal(NotAllowed, transition, [limit_exceeded], field="amount" if inputs.amount is not None else None)
-    refuse_unless(_of_approval(transition, limits, minor))
+    if limit_exceeded := _describe_exceeded(case, minor):
+        raise _refusal(NotAllowed, case, [limit_exceeded], field="amount" if inputs.amount is not None else None)
+    refuse_unless(_check_approved(case, minor))
     return minor
 
 
-def _describe_exceeded(
-    transition: ClaimTransition, claim: Claim, person: Person, minor: int, judgement: Judgement
-) -> str | None:
+def _describe_exceeded(case: Case, minor: int) -> str | None:
     """Describe which limit of this person the amount of a move exceeds."""
     above = None
-    if ESTIMATE in transition.needs:
-        above = describe_above_claimed(claim, person, minor)
-    if APPROVED_AMOUNT in transition.needs:
-        above = describe_backdated(person, minor, judgement.backdated_minor)
-    if above or AUTHORITY not in transition.needs:
+    if claim_states.ESTIMATE in case.needs:
+        above = describe_above_claimed(case.claim, case.person, minor)
+    if claim_states.APPROVED_AMOUNT in case.needs:
+        above = describe_backdated(case.person, minor, case.judgement.backdated_minor)
+    if above or claim_states.AUTHORITY not in case.needs:
         return above
-    return describe_limit_exceeded(person, minor, judgement.related)
+    return describe_limit_exceeded(case.person, minor, case.judgement.related)
 
 
-def _refuse_unmet_needs(transition: ClaimTransition, claim: Claim, person: Person, judgement: Judgement) -> None:
-    for kind, needs in (
-        (StateForbids, [need for need in transition.needs if not need.of_person]),
-        (NotAllowed, [need for need in transition.needs if need.of_person]),
-    ):
-        if missing := list_unmet(needs, transition, claim, person, judgement):
-            raise _refusal(kind, transition, missing)
-
-
-def _refusal(
-    kind: type[CoverdeskError], transition: ClaimTransition, missing: list[str], *, field: str | None = None
-) -> CoverdeskError:
+def _refusal(kind: type[CoverdeskError], case: Case, missing: list[str], *, field: str | None = None) -> CoverdeskError:
     """Build a refusal in words; `field` is the input that it concerns, if any."""
     about = {"field": field} if field else {}
-    return kind(f"{transition.to} needs {' and '.join(missing)}", detail={"missing": missing, **about})
+    return kind(f"{case.transition.to} needs {' and '.join(missing)}", detail={"missing": missing, **about})
 
 
-def _amount(transition: ClaimTransition, claim: Claim, inputs: TransitionInput, limits: Limits) -> int:
+def _amount(case: Case, inputs: TransitionInput) -> int:
     """Return the given amount, else the amount stored on the claim, else the computed offer (contract C8)."""
     if inputs.amount is not None:
         return money.to_minor(inputs.amount)
-    if OFFER in transition.needs:
-        return claim_offers.get_max_offer(claim, limits)
-    if Effect.PAYS in transition.effects:
-        return claim_limits.get_balance(claim, limits)
-    return getattr(claim, transition.column) if transition.column else 0
+    if claim_states.OFFER in case.needs:
+        return claim_offers.get_max_offer(case.claim, case.limits)
+    if Effect.PAYS in case.transition.effects:
+        return claim_limits.get_balance(case.claim, case.limits)
+    return getattr(case.claim, case.transition.column) if case.transition.column else 0
 
 
-def _check_amount_input(
-    transition: ClaimTransition, claim: Claim, inputs: TransitionInput, minor: int, limits: Limits
-) -> list[tuple[bool, str, str]]:
-    need = next((need for need in transition.needs if need.field == "amount"), None)
-    if Effect.PAYS in transition.effects:
-        left = claim_limits.get_balance(claim, limits)
-        words = "what is left of the offer" if limits.offer_paid_minor else "the offer that was accepted"
+_Checks = list[tuple[bool, str, str]]
+
+
+def _check_amount_input(case: Case, inputs: TransitionInput, minor: int) -> _Checks:
+    need = next((need for need in case.needs if need.field == "amount"), None)
+    if Effect.PAYS in case.transition.effects:
+        left = claim_limits.get_balance(case.claim, case.limits)
+        words = "what is left of the offer" if case.limits.offer_paid_minor else "the offer that was accepted"
         return [(minor == left, "amount", f"must be {words}, {money.format_naira(left)}")]
     if need is None:
-        return [(inputs.amount is None, "amount", f"is no part of the move to {transition.to}")]
-    return [(minor > 0, "amount", f"must be given: {transition.to} needs {need.words}")]
+        return [(inputs.amount is None, "amount", f"is no part of the move to {case.transition.to}")]
+    return [(minor > 0, "amount", f"must be given: {case.transition.to} needs {need.words}")]
 
 
-def _of_approval(move: ClaimTransition, limits: Limits, minor: int) -> list[tuple[bool, str, str]]:
+def _check_approved(case: Case, minor: int) -> _Checks:
     """Nobody approves more than is owed or insured, and nothing that neither bounds."""
-    if APPROVED_AMOUNT not in move.needs or minor <= 0:
+    if claim_states.APPROVED_AMOUNT not in case.needs or minor <= 0:
         return []
-    if limits.most_minor is None:
+    if case.limits.most_minor is None:
         return [(False, "amount", "cannot be judged: the records name neither a debt, a repair nor a sum insured")]
-    return [(minor <= limits.most_minor, "amount", f"must not be above {limits.describe}")]
+    return [(minor <= case.limits.most_minor, "amount", f"must not be above {case.limits.describe}")]
 
 
-def _check_offer(
-    transition: ClaimTransition, claim: Claim, inputs: TransitionInput, minor: int, limits: Limits
-) -> list[tuple[bool, str, str]]:
+def _check_offer(case: Case, inputs: TransitionInput, minor: int) -> _Checks:
     """An offer is what the rule gives: never more, and less only with the reason (contract C8)."""
-    if OFFER not in transition.needs or minor <= 0:
+    if claim_states.OFFER not in case.needs or minor <= 0:
         return []
-    max_minor = claim_offers.get_max_offer(claim, limits)
+    max_minor = claim_offers.get_max_offer(case.claim, case.limits)
     reason = f"must be given: an offer below {money.format_naira(max_minor)} needs a note that says why"
+    most = claim_offers.describe_max_offer(case.claim, case.limits)
     return [
-        (minor <= max_minor, "amount", f"must not be above {claim_offers.describe_max_offer(claim, limits)}"),
+        (minor <= max_minor, "amount", f"must not be above {most}"),
         (minor >= max_minor or inputs.note is not None, "note", reason),
     ]
 
 
-def _check_text_inputs(
-    transition: ClaimTransition, claim: Claim, inputs: TransitionInput
-) -> list[tuple[bool, str, str]]:
-    needs = {need.field: need for need in transition.needs if not is_met_by_documents(need, claim)}
-    checks: list[tuple[bool, str, str]] = []
+def _check_text_inputs(case: Case, inputs: TransitionInput) -> _Checks:
+    needs = {need.field: need for need in case.needs if not is_met_by_documents(need, case.claim)}
+    checks: _Checks = []
     for name in ("reason", "note", "payment_reference", "estimate_document"):
         is_given = getattr(inputs, name) is not None
         if name in needs:
-            checks.append((is_given, name, f"must be given: {transition.to} needs {needs[name].words}"))
+            checks.append((is_given, name, f"must be given: {case.transition.to} needs {needs[name].words}"))
         elif name != "note":
-            checks.append((not is_given, name, f"is no part of the move to {transition.to}"))
+            checks.append((not is_given, name, f"is no part of the move to {case.transition.to}"))
     return checks
 
 
-def _check_estimate(
-    transition: ClaimTransition, claim: Claim, inputs: TransitionInput, minor: int
-) -> list[tuple[bool, str, str]]:
+def _check_estimate(case: Case, inputs: TransitionInput, minor: int) -> _Checks:
     """An estimate stands in a paper of the claim, and one above what is claimed corrects it with a reason."""
-    if ESTIMATE not in transition.needs:
+    if claim_states.ESTIMATE not in case.needs:
         return []
-    names = submitted.list_present_documents(claim)
-    claimed = claim_limits.get_amount_claimed(claim)
+    names = submitted.list_present_documents(case.claim)
+    claimed = claim_limits.get_amount_claimed(case.claim)
     is_above = claimed is not None and minor > money.to_minor(claimed)
     known = inputs.estimate_document is None or inputs.estimate_document in names
     document = f"must be one of the papers of this claim: {', '.join(names) or 'there is none yet, add it first'}"
@@ -360,21 +408,19 @@ def _check_estimate(
     return [(known, "estimate_document", document), (not is_above or inputs.note is not None, "note", reason)]
 
 
-def _check_appeal(transition: ClaimTransition, minor: int, judgement: Judgement) -> list[tuple[bool, str, str]]:
+def _check_appeal(case: Case, minor: int) -> _Checks:
     """On appeal, more than was approved before the decline needs a paper that arrived after it (contract K13)."""
-    first = judgement.appeal_minor
-    if APPROVED_AMOUNT not in transition.needs or first is None:
+    first = case.judgement.appeal_minor
+    if claim_states.APPROVED_AMOUNT not in case.needs or first is None:
         return []
     words = f"must not be above {money.format_naira(first)}, as before the decline: add a paper that arrived since"
     return [(minor <= first, "amount", words)]
 
 
-def _check_reasons(
-    transition: ClaimTransition, inputs: TransitionInput, judgement: Judgement
-) -> list[tuple[bool, str, str]]:
+def _check_reasons(case: Case, inputs: TransitionInput) -> _Checks:
     """Every check that is not met needs a reason of its own (contract C13)."""
-    if CHECKS not in transition.needs:
-        return [(not inputs.reasons, "reasons", f"is no part of the move to {transition.to}")]
+    if claim_states.CHECKS not in case.needs:
+        return [(not inputs.reasons, "reasons", f"is no part of the move to {case.transition.to}")]
     return [
         (inputs.reasons.keys() <= set(CHECK_KEYS), "reasons", f"must be by check: {', '.join(CHECK_KEYS)}"),
         *(
@@ -383,64 +429,6 @@ def _check_reasons(
                 f"reasons.{check.key}",
                 f"must be given, as “{check.question}” is {describe_unmet(check)}",
             )
-            for check in judgement.unmet
+            for check in case.judgement.unmet
         ),
     ]
-
-
-DOCS_PAGE: Final = ROOT / "docs" / "claims.md"
-
-
-def fill_tables(page: str) -> str:
-    """Return a page with the tables filled in between their markers, `<!-- moves -->` to `<!-- end of moves -->`."""
-    for name, table in _TABLES.items():
-        end = f"<!-- end of {name} -->"
-        before, start, rest = page.partition(f"<!-- {name} -->\n")
-        page = f"{before}{start}{table()}\n{end}{rest.partition(end)[2]}"
-    return page
-
-
-def _moves() -> str:
-    rows = ([f"**{start}**", *(_cell(start, to) for to in ClaimStatus)] for start in ClaimStatus)
-    return _table(["From \\ to", *ClaimStatus], rows)
-
-
-def _cell(start: str, to: str) -> str:
-    move = TRANSITIONS.find(start, to)
-    if move is None:
-        return ""
-    return "supervisor" if SUPERVISOR in move.needs else "yes"
-
-
-def _needs() -> str:
-    fields_by_need = {
-        (_describe_transition(move), need.words): need.field for move in TRANSITIONS for need in move.needs
-    }
-    rows = ([who, words, f"`{field}`" if field else ""] for (who, words), field in fields_by_need.items())
-    return _table(["Move", "Needs", "Typed as"], rows)
-
-
-def _describe_transition(move: ClaimTransition) -> str:
-    return f"{move.start} to {move.to}" if SUPERVISOR in move.needs else f"to {move.to}"
-
-
-def _clock() -> str:
-    rows = ([status, RULES[status].clock.value] for status in ClaimStatus)
-    return _table(["Status", f"The {STATUTORY_PERIOD.days} days"], rows)
-
-
-def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    heads = list(heads)
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-_TABLES: Final[Mapping[str, Callable[[], str]]] = {
-    "moves": _moves,
-    "needs": _needs,
-    "reasons": lambda: "\n".join(f"- {reason}" for reason in submitted.DECLINE_REASONS),
-    "clock": _clock,
-}
-
-if __name__ == "__main__":
-    DOCS_PAGE.write_text(fill_tables(DOCS_PAGE.read_text()))

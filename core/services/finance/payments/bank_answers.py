@@ -9,8 +9,9 @@ from uuid import UUID
 
 from core import clock, money
 from core.errors import CoverdeskError, InvalidInput, StateForbids, TooLarge
-from core.services.finance.payments import payouts, transitions
-from core.services.finance.payments.payouts import BatchRow, PaymentRow, PayoutName
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments import transitions
+from core.services.finance.payments.reading import BatchRow, PaymentRow, PayoutName
 from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.table_files import CONFIRMED, RETURNED, RowFault, TableFile
 from core.services.people.staff import Person
@@ -92,9 +93,9 @@ def match(session: ScopedSession, file: TableFile, columns: Mapping[str, str], b
         raise InvalidInput.for_field("narration", "or the account number must be mapped to a column")
     known = _Known(
         batch=batch,
-        payments=payouts.list_of_batch(session, batch.id),
-        others=payouts.list_unanswered(session, apart_from=batch.id),
-        names={name.number: name for name in payouts.list_names(session)},
+        payments=payment_reading.list_of_batch(session, batch.id),
+        others=payment_reading.list_unanswered(session, apart_from=batch.id),
+        names={name.number: name for name in payment_reading.list_names(session)},
     )
     read_lines = (
         _read_line(number, {meaning: cells[place] for meaning, place in places.items()}, known)

@@ -23,7 +23,7 @@ from core.services.finance.parties import Party
 from core.services.finance.reconciling import matching, table_files
 from core.services.finance.reconciling.matching import Entry, Found
 from core.services.lists.paging import Paging
-from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, Column, csv_field, csv_line
+from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, SheetColumn, csv_field, csv_line
 from core.services.lists.windows import Window
 from core.services.people.staff import Person, join_names
 from core.services.people.transfers import reference_key
@@ -33,10 +33,10 @@ from core.store.rows import build_row
 from core.store.schema.tables import Difference, FileMapping, Provider, Reconciliation
 
 COLUMNS: Final = (
-    *(Column("result", WORD, 16), Column("policy_number", TEXT, 26), Column("transaction", WORD)),
-    *(Column("ours", SIGNED_MONEY), Column("theirs", SIGNED_MONEY), Column("difference", SIGNED_MONEY)),
-    *(Column("rows", TEXT), Column("detail", TEXT, 40), Column("state", WORD, 16)),
-    *(Column("cause", TEXT, 24), Column("note", TEXT, 40), Column("age_days", WORD)),
+    *(SheetColumn("result", WORD, 16), SheetColumn("policy_number", TEXT, 26), SheetColumn("transaction", WORD)),
+    *(SheetColumn("ours", SIGNED_MONEY), SheetColumn("theirs", SIGNED_MONEY), SheetColumn("difference", SIGNED_MONEY)),
+    *(SheetColumn("rows", TEXT), SheetColumn("detail", TEXT, 40), SheetColumn("state", WORD, 16)),
+    *(SheetColumn("cause", TEXT, 24), SheetColumn("note", TEXT, 40), SheetColumn("age_days", WORD)),
 )
 
 

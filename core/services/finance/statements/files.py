@@ -14,23 +14,23 @@ from core.services.files import printing
 from core.services.files.printing import TableColumn
 from core.services.finance.payments.paid_lines import PaidLine
 from core.services.lists import spreadsheets
-from core.services.lists.spreadsheets import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, Column, csv_field
+from core.services.lists.spreadsheets import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, SheetColumn, csv_field
 from core.states.finance import StatementState
 
 COLUMNS = (
-    Column("number", WORD, 8),
-    Column("created_at", INSTANT),
-    Column("created_on", DATE),
-    Column("transaction", WORD, 16),
-    Column("policy_number", TEXT, 26),
-    Column("customer", TEXT, 26),
-    Column("product", TEXT, 26),
-    Column("other", TEXT, 26),
-    Column("effective_on", DATE),
-    Column("expiry_on", DATE),
-    *(Column(name, SIGNED_MONEY) for name in ("premium", "commissionable_base", "rate_percent", "commission")),
-    *(Column(name, SIGNED_MONEY) for name in ("clawback", "vat", "withholding_tax", "net")),
-    Column("movement_id", ID),
+    SheetColumn("number", WORD, 8),
+    SheetColumn("created_at", INSTANT),
+    SheetColumn("created_on", DATE),
+    SheetColumn("transaction", WORD, 16),
+    SheetColumn("policy_number", TEXT, 26),
+    SheetColumn("customer", TEXT, 26),
+    SheetColumn("product", TEXT, 26),
+    SheetColumn("other", TEXT, 26),
+    SheetColumn("effective_on", DATE),
+    SheetColumn("expiry_on", DATE),
+    *(SheetColumn(name, SIGNED_MONEY) for name in ("premium", "commissionable_base", "rate_percent", "commission")),
+    *(SheetColumn(name, SIGNED_MONEY) for name in ("clawback", "vat", "withholding_tax", "net")),
+    SheetColumn("movement_id", ID),
 )
 _MOST_PAYMENTS = 8
 
@@ -170,7 +170,7 @@ def _line(position: int, line: Any, names: Mapping[str, str]) -> str:
 def write_workbook(path: Path, paper: Paper, chunks: Iterator[bytes]) -> None:
     """Write the workbook of a statement: its lines typed, and a sheet with the selection, the trailer and the hash."""
     columns = [
-        Column(paper.other_heading if each.name == "other" else each.name, each.column_type, each.width)
+        SheetColumn(paper.other_heading if each.name == "other" else each.name, each.column_type, each.width)
         for each in COLUMNS
     ]
     for _ in spreadsheets.write_workbook(
@@ -265,12 +265,12 @@ def _rows(names: Mapping[str, str], lines: Iterable[Any]) -> Iterator[tuple[str 
     for position, line in enumerate(lines, 1):
         yield (
             str(position),
-            _format_day(line.occurred_at, "%d.%m.%Y"),
+            _format_day(line.occurred_at, "%d/%m/%Y"),
             line.kind,
             line.policy_number or "",
             line.customer,
             names.get(line.product_id, ""),
-            " – ".join(_format_day(at, "%d.%m.%y") for at in (line.effective_at, line.expires_at) if at),
+            " – ".join(_format_day(at, "%d/%m/%y") for at in (line.effective_at, line.expires_at) if at),
             line.premium_minor,
             f"{line.rate_bp / 100:.2f}",
             line.commission_minor,

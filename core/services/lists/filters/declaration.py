@@ -23,7 +23,7 @@ from sqlmodel import UTCDateTime, col
 
 from core import clock
 from core.errors import FieldFault, InvalidInput
-from core.services.lists.filters import fields as parsing
+from core.services.lists.filters import fields
 from core.services.lists.filters.fields import Address, Condition, Field, Parameter
 from core.services.lists.windows import Span
 from core.states.policies import PolicyStage
@@ -60,8 +60,8 @@ class Filter:
             if _FIELD not in getattr(cls.__dict__.get(name), "metadata", {}):
                 raise TypeError(f"{cls.__name__}.{name} is no declared field")
         dataclass(frozen=True, kw_only=True)(cls)
-        fields: Any = cls.__dataclass_fields__  # type: ignore[attr-defined]
-        cls.FIELDS = {name: found.metadata[_FIELD] for name, found in fields.items()}
+        declared: Any = cls.__dataclass_fields__  # type: ignore[attr-defined]
+        cls.FIELDS = {name: found.metadata[_FIELD] for name, found in declared.items()}
         cls.TABLES = on
         _check(cls)
 
@@ -80,7 +80,7 @@ class Filter:
         """Return the filter of an address; InvalidInput names every parameter that is invalid."""
         faults: list[FieldFault] = []
         offered = {name: field for name, field in cls.FIELDS.items() if field.address}
-        values = {name: parsing.collect(faults, field.parse, address) for name, field in offered.items()}
+        values = {name: fields.collect(faults, field.parse, address) for name, field in offered.items()}
         if faults:
             raise InvalidInput(faults)
         return cls(**values)
@@ -151,7 +151,7 @@ def _find_fault(declared: type[Filter], field: Field) -> str:
         )
     if field.address and not all(parameter.title for parameter in field.parameters):
         return "is offered without a label"
-    if isinstance(field, parsing.Words | parsing.Word) and not field.options:
+    if isinstance(field, fields.Words | fields.Word) and not field.options:
         return "has no words to choose from"
     return ""
 
@@ -212,7 +212,7 @@ def in_force() -> sa.ColumnElement[bool]:
 
 
 def policy_stage() -> Any:
-    """Return the expression of a policy's stage, as `policies.states.get_stage` tells that of one policy."""
+    """Return the expression of a policy's stage, as `policies.policies.get_stage` tells that of one policy."""
     ahead = col(Policy.start_at) > _time_parameter(clock.latest_start)
     ended = col(Policy.expiration_at) <= _time_parameter(clock.now)
     return sa.case(

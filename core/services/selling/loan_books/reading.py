@@ -1,9 +1,5 @@
 """The reading of a book: leased, read by another process, judged in chunks, and previewed (contract B2 to B5, B8)."""
 
-import json
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,9 +15,10 @@ from core.covers.cover import Term
 from core.covers.credit_life import CREDIT_LIFE
 from core.errors import InvalidInput
 from core.services.catalogue import for_sale
+from core.services.files import table_reader
+from core.services.files.table_reader import LONGEST_CELL, MAX_ROWS, TOO_MANY
 from core.services.selling import duplicate_guard
 from core.services.selling.loan_books import books, judging, row_values
-from core.services.selling.loan_books.file_reader import CPU_SECONDS, LONGEST_CELL, MAX_ROWS, TOO_MANY
 from core.services.selling.loan_books.judging import Judged, Rules, Tally
 from core.services.selling.loan_books.row_values import Heading
 from core.states.loan_books import LoanBookState, RowOutcome
@@ -107,32 +104,6 @@ def begin(session: ScopedSession, job: Job) -> Job | None:
         found[0].rows = 0
         session.flush()
     return found[1] if found else None
-
-
-def list_rows(name: str, content: bytes) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a file as another process reads them; InvalidInput says what is wrong with the file.
-
-    That process has a bound on its memory and time: what it cannot open harms nobody.
-    """
-    command = [sys.executable, "-m", "core.services.selling.loan_books.file_reader", name]
-    with tempfile.TemporaryFile() as file:
-        file.write(content)
-        file.seek(0)
-        reader = subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # noqa: S603 our own module
-    try:
-        assert reader.stdout is not None, "it is a pipe"  # noqa: S101 for the type checker
-        for line in reader.stdout:
-            found = json.loads(line)
-            if isinstance(found, str):
-                raise InvalidInput.for_field("file", found)
-            yield found[0], found[1]
-        if reader.wait(CPU_SECONDS):
-            raise InvalidInput.for_field("file", "takes too much memory or time to open: keep the rows of the loans")
-    finally:
-        reader.kill()
-        reader.wait()
-        if reader.stdout:
-            reader.stdout.close()
 
 
 def list_chunks(
@@ -336,7 +307,9 @@ def refuse(session: ScopedSession, job: Job, reason: str) -> None:
 
 def read(job: Job, content: bytes, take: Callable[[Heading, list[Judged]], bool]) -> None:
     """Read a file and hand over each chunk; stops where that returns False."""
-    for heading, chunk in list_chunks(job.book.kind, job.book.date_order, list_rows(job.book.file_name, content)):
+    for heading, chunk in list_chunks(
+        job.book.kind, job.book.date_order, table_reader.read_apart("loans", job.book.file_name, content)
+    ):
         if not take(heading, chunk):
             return
 

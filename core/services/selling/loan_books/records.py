@@ -17,7 +17,7 @@ from core import clock, money
 from core.services.lists import spreadsheets
 from core.services.lists.paging import Page, Paging
 from core.services.lists.records import Id, Moment
-from core.services.lists.spreadsheets import TEXT, Column, csv_field
+from core.services.lists.spreadsheets import TEXT, SheetColumn, csv_field
 from core.services.selling.loan_books import books, judging, row_values
 from core.states.loan_books import LoanBookState, RowOutcome
 from core.store.access import ScopedSession
@@ -463,7 +463,7 @@ def record_taken(session: ScopedSession, book_id: UUID, format_: str, *, actor: 
 
 def write_workbook(session: ScopedSession, book: LoanBook, path: Path) -> None:
     """Write the report as a workbook."""
-    shown = [Column(name, TEXT) for name in (*_distinct(book.heading), *_ADDED)]
+    shown = [SheetColumn(name, TEXT) for name in (*_distinct(book.heading), *_ADDED)]
     facts: list[tuple[str, Any]] = [
         ("Loan book", str(book.id)),
         ("File", book.file_name),

@@ -14,7 +14,7 @@ from core import clock, reference
 from core.covers import credit_life, fields
 from core.covers.request import get_message, has_control_characters
 from core.errors import InvalidInput
-from core.services.selling.loan_books.file_reader import LONGEST_CELL
+from core.services.files.table_reader import LONGEST_CELL
 
 REQUIRED, WANTED, OPTIONAL = "required", "wanted", "optional"
 ADDITIONS, EXITS, SNAPSHOT = "additions", "exits", "snapshot"
