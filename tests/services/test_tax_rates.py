@@ -119,6 +119,7 @@ def test_each_figure_of_withholding_tax_counts(finance: Finance, party: Party) -
         ({"tin": None}, 10, 750),
         ({"is_small": True}, 50_000_000, 0),
         ({"is_small": True}, 50_000_001, 250),
+        ({"is_small": True, "tin": None}, 10, 750),
     ):
         of = type(terms)(**{**terms.model_dump(), **held, **given})
         assert tax.assess(rates, of, earned).withheld_bp == basis_points, (given, earned)
@@ -147,6 +148,19 @@ def test_a_wrong_rate_names_its_field(
     found = refusal(finance, kind, **typed)
     assert list(found) == [field]
     assert says in found[field]
+
+
+def test_a_rate_takes_the_whole_commission_at_the_most(finance: Finance) -> None:
+    whole = {**WITHHOLDING, "non_resident": "25", "without_tin_factor": "4"}
+    assert list(refusal(finance, "withholding", **{**whole, "non_resident": "25.01"})) == ["without_tin_factor"]
+    finance.do(tax_rates.propose, "withholding", whole, by="wale")
+
+
+def test_a_statement_of_an_insurer_has_no_tax_and_stands_against_no_rate(finance: Finance) -> None:
+    insurer = next(party for party, _ in finance.read(statements.list_due, AUGUST) if party.account == "provider")
+    month = finance.read(statements.find_due_month, insurer)
+    state(finance, insurer, month)
+    agree(finance, "vat", {**VAT, "effective_on": str(month)})
 
 
 def test_two_of_finance_decide_and_nobody_else(finance: Finance, partner: Partner) -> None:
