@@ -171,6 +171,18 @@ def test_an_address_reproduces_the_choice(screen: Screen, store: Store, partner:
     assert "Still needed for the price" in texts(at)
 
 
+def test_the_page_asks_once_what_a_distributor_sells(
+    screen: Screen, store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One statement for all covers, not one for each, and not again for the window."""
+    asked = list[UUID | None]()
+    ask = for_sale.list_all
+    monkeypatch.setattr(for_sale, "list_all", lambda session, seller=None: asked.append(seller) or ask(session, seller))
+    monkeypatch.delattr(for_sale, "list_products")
+    screen("operations", path=PAGE)
+    assert asked == [partner.id]
+
+
 def test_an_unknown_choice_in_the_address_falls_back(screen: Screen, partner: Partner) -> None:
     at = screen("operations")
     turn_to(at, PAGE)
