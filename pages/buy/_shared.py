@@ -213,11 +213,7 @@ def _show_changes(counter: Counter, request: Request) -> None:
         holder = request_parts.get_policyholder(request)
         changes = buyers.find_changes(session, holder, counter.distributor_id, is_live=counter.is_live)
     if changes:
-        shown = {"name": str, "phone": words.phone}
-        lines = [
-            f"{words.plain(str(shown[name](before)))} becomes {words.plain(str(shown[name](after)))}"
-            for name, (before, after) in changes.items()
-        ]
+        lines = [f"{words.plain(before)} becomes {words.plain(after)}" for before, after in changes.values()]
         st.warning(
             f"Known by this e-mail: the sale changes the {' and the '.join(changes)} on record. {', '.join(lines)}.",
             icon=":material/person_edit:",

@@ -68,11 +68,11 @@ def get_or_create(
 def find_changes(
     session: ScopedSession, holder: Policyholder, distributor_id: UUID, *, is_live: bool
 ) -> Mapping[str, tuple[str, str]]:
-    """Return what a sale would change of the name and phone of the customer with this e-mail: as it is, and as given.
+    """Return what a sale changes of the name and phone of the customer with this e-mail: as it is, and as given.
 
     Other letters or spaces change nothing that anybody reads.
     """
-    query = sa.select(Customer.first_name, Customer.last_name, Customer.phone_number).where(
+    query = sa.select(col(Customer.first_name), col(Customer.last_name), col(Customer.phone_number)).where(
         col(Customer.distributor_id) == distributor_id,
         col(Customer.is_live) == is_live,
         col(Customer.email_key) == holder.email.lower(),
@@ -81,11 +81,11 @@ def find_changes(
     if known is None:
         return {}
     names = f"{known.first_name} {known.last_name}", f"{holder.first_name} {holder.last_name}"
-    phones = known.phone_number or "", holder.phone or ""
-    changes = {}
+    phones = personal.format_phone(known.phone_number) or "", personal.format_phone(holder.phone) or ""
+    changes = dict[str, tuple[str, str]]()
     if len({" ".join(name.split()).casefold() for name in names}) > 1:
         changes["name"] = names
-    if all(phones) and len(set(map(personal.build_phone_key, phones))) > 1:
+    if all(phones) and len(set(phones)) > 1:
         changes["phone"] = phones
     return changes
 
