@@ -42,8 +42,8 @@ from core.services.lists.records import (
 from core.services.lists.spreadsheets import DAY, FLAG, ID, INSTANT, MONEY, STATE, TEXT
 from core.services.lists.windows import Span
 from core.services.people.four_eyes import Parties
-from core.services.sales import filter as sales_filter
 from core.services.sales import page_locator
+from core.services.sales import search as sales_search
 from core.services.sales.filter import SalesFilter, resolve_customer
 from core.states.policies import STAGES, PolicyAction, PolicyStage, PolicyStatus
 from core.store.access import AnyRow, AnySelect, ScopedSession
@@ -244,7 +244,7 @@ def status_of(policy: object) -> PolicyStatus:
 
 def _find(_: Any, text: str) -> Condition:
     """Build the condition of a search text."""
-    return col(Policy.id).in_(sales_filter.select_policies(Policy.id, text))
+    return col(Policy.id).in_(sales_search.select_policies(Policy.id, text))
 
 
 def _is_in_force(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
@@ -263,9 +263,9 @@ class PolicyFilter(SalesFilter, on=(Policy,)):
             address="find",
             api="search",
             help="A policy number, plate, customer name, e-mail or phone.",
-            check=sales_filter.normalise_text,
+            check=sales_search.normalise_text,
             placeholder="Number, plate, name, e-mail or phone",
-            longest=sales_filter.MAX_LENGTH,
+            longest=sales_search.MAX_LENGTH,
             searches=True,
             place="search",
         )

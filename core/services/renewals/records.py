@@ -37,7 +37,7 @@ from core.services.lists.windows import Span
 from core.services.policies import policies
 from core.services.renewals import calls
 from core.services.renewals.calls import OUTCOMES
-from core.services.sales import filter as sales_filter
+from core.services.sales import search as sales_search
 from core.services.sales import totals
 from core.services.sales.filter import SalesFilter, resolve_customer
 from core.services.sales.totals import OF_RENEWAL, ZERO_TOTALS, group_totals
@@ -63,7 +63,7 @@ def _is_owned(_: Any, owner: UUID | str) -> Condition:
 
 
 def _is_of_policies(column: Any, text: str) -> Condition:
-    return col(column).in_(sales_filter.select_policies(Policy.id, text))
+    return col(column).in_(sales_search.select_policies(Policy.id, text))
 
 
 def _find(column: Any) -> Any:
@@ -74,9 +74,9 @@ def _find(column: Any) -> Any:
             column=lambda _, text: _is_of_policies(column, text),
             address="find",
             help="A part of a policy number, plate, name or phone, or an e-mail.",
-            check=sales_filter.normalise_text,
+            check=sales_search.normalise_text,
             placeholder="Number, plate, name, e-mail or phone",
-            longest=sales_filter.MAX_LENGTH,
+            longest=sales_search.MAX_LENGTH,
             searches=True,
             place="search",
         )
