@@ -11,7 +11,7 @@ from core import clock
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
-from core.services.catalogue import distributors, for_sale
+from core.services.catalogue import distributors
 from core.services.catalogue.distributors import DistributorName
 from core.services.catalogue.for_sale import ProductForSale
 from core.services.lists.dimensions import load_choices
@@ -34,18 +34,8 @@ _COLOURS: Final = ("green", "blue", "violet", "orange", "red", "gray", "yellow")
 Offer = tuple[Cover[Any], ProductForSale]
 
 
-def list_offers(counter: Counter | None) -> list[Offer]:
-    """Return every product on sale with its cover: those of one distributor, or of anybody before one is chosen."""
-    if counter is not None:
-        return selling.shelf(counter)
-    by_endpoint = {(cover.prefix, cover.route): cover for cover in COVERS}
-    with reading(frame.scope()) as session:
-        found = for_sale.list_all(session)
-    return [(by_endpoint[endpoint], product) for endpoint, product in found if endpoint in by_endpoint]
-
-
-def draw_window(counter: Counter | None, seller: DistributorName | None) -> DeltaGenerator:
-    """Draw a card for each insurer with its covers, as far as the search goes; return the cell beside them.
+def draw_window(offers: Sequence[Offer], seller: DistributorName | None) -> DeltaGenerator:
+    """Draw a card for each insurer with the covers on offer, as far as the search goes; return the cell beside them.
 
     A cover leads to its form, or to the question on whose behalf it is sold.
     """
@@ -58,7 +48,7 @@ def draw_window(counter: Counter | None, seller: DistributorName | None) -> Delt
         label_visibility="collapsed",
         autocomplete="off",
     )
-    shown = _group(list_offers(counter), text)
+    shown = _group(offers, text)
     grid = st.grid(4, min_column_width=235, gap="small")
     for place, (insurer, covers) in enumerate(shown.items()):
         with grid.container(border=True, height="stretch", gap="xsmall"):
@@ -142,13 +132,13 @@ def _draw_recent() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The choices made so far of a sale that is not defined yet; `cover_offers` are the products of a chosen cover."""
+    """The choices made so far of a sale that is not defined yet; `offers` are the products that they leave."""
 
     counter: Counter | None = None
     seller: DistributorName | None = None
     is_covered: bool = False
     is_empty: bool = False
-    cover_offers: Sequence[Offer] = ()
+    offers: Sequence[Offer] = ()
 
 
 def choose(sellers: Sequence[DistributorName], person: Person) -> Checkout | Choice:
@@ -156,24 +146,26 @@ def choose(sellers: Sequence[DistributorName], person: Person) -> Checkout | Cho
     distributor = selling.choice("On behalf of", sellers, "on_behalf_of", lambda seller: seller.name)
     if distributor is None:
         # Of the shop window or a link: it stays in the address until the distributor is chosen.
-        titles = {selling.title_of(*offer): None for offer in list_offers(None) if offer[0] is not CREDIT_LIFE}
+        every = selling.shelf(None)
+        titles = {selling.title_of(*offer): None for offer in every if offer[0] is not CREDIT_LIFE}
         wanted = st.query_params.get("cover")
         covered = selling.choice("Cover and insurer", list(titles), "cover", str) if wanted else None
-        return Choice(is_covered=covered is not None)
+        return Choice(is_covered=covered is not None, offers=every)
     counter = Counter(distributor_id=distributor.id, is_live=frame.mode(), person=person)
-    offers = [offer for offer in selling.shelf(counter) if offer[0] is not CREDIT_LIFE]
+    every = selling.shelf(counter)
+    offers = [offer for offer in every if offer[0] is not CREDIT_LIFE]
     if not offers:
         st.warning("This distributor has nothing to sell here. An administrator can switch products on.")
         return Choice(counter, distributor, is_empty=True)
     named = {selling.title_of(*offer): offer for offer in offers}
     covered = selling.choice("Cover and insurer", list(named), "cover", str)
     if covered is None:
-        return Choice(counter, distributor)
+        return Choice(counter, distributor, offers=every)
     cover = named[covered][0]
     ours = [offer for offer in offers if offer[0] is cover]
     product = selling.choice("Product", [product for _, product in ours], "sold", lambda product: product.name)
     if product is None:
-        return Choice(counter, distributor, is_covered=True, cover_offers=ours)
+        return Choice(counter, distributor, is_covered=True, offers=ours)
     query = {"on_behalf_of": distributor.name, "cover": covered, "sold": product.name}
     return Checkout(
         key=f"buy {cover.key}", page="buy/buy.py", query=query, cover=cover, product=product, counter=counter
@@ -215,14 +207,14 @@ def draw_missing(made: Choice) -> DeltaGenerator | None:
             st.caption("Choose the distributor on whose behalf you sell it.")
         else:
             known_customer.draw_chosen(made.counter)
-            _draw_products(made.cover_offers)
+            _draw_products(made.offers)
         return None
     if made.counter is not None:
         known_customer.draw_first(made.counter)
     st.caption(
         "Choose a cover." if made.counter else "Choose a cover, and the distributor on whose behalf you sell it."
     )
-    return draw_window(made.counter, made.seller)
+    return draw_window(made.offers, made.seller)
 
 
 def _draw_products(offers: Sequence[Offer]) -> None:

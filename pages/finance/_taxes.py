@@ -83,7 +83,32 @@ def _draw_rates(rates: Sequence[DatedRate]) -> None:
             for kind in tax.KINDS:
                 held = next((rate for rate in rates if rate.kind == kind and rate.is_held), None)
                 proposing(kind, held).button(f"New rate of {tax.IN_TEXT[kind]}", icon="percent")
+    waiting = {rate.kind for rate in rates if rate.state == OPEN}
+    for rate in rates:
+        if rate.is_unconfirmed:
+            _draw_unconfirmed(rate, can_propose=rate.kind not in waiting)
     st.table([_build_row(rate) for rate in rates if rate.state != OPEN], border="horizontal")
+
+
+def _draw_unconfirmed(rate: DatedRate, *, can_propose: bool) -> None:
+    """Say of a rate that two people did not confirm it, with the button by which the first of them proposes it."""
+    named = f"{tax.KINDS[rate.kind]} from {words.day(rate.effective_on)}, {_describe_rate(rate)},"
+    st.warning(f"{named} was put into the store past the desk: two of finance adopt it.", icon=":material/gpp_maybe:")
+    if can_propose:
+        adopting(rate, named).button(key=f"adopt {rate.id}")
+
+
+def adopting(rate: DatedRate, named: str) -> Action:
+    """Return the dialog that proposes a rate as it stands."""
+    return action(
+        title="Propose it as it stands",
+        icon="how_to_reg",
+        says=f"**{named.removesuffix(',')}**. {words.plain(rate.source)}. No figure changes, also not of a month that"
+        " was stated; somebody else of finance confirms it.",
+        confirm="Propose it",
+        work=lambda session, _, by: tax_rates.adopt(session, rate.id, by=by),
+        done="The rate is proposed: somebody else of finance confirms it.",
+    )
 
 
 def _find_before(rates: Sequence[DatedRate], proposed: DatedRate) -> DatedRate | None:

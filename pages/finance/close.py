@@ -291,7 +291,7 @@ def draw() -> None:
         st.info("The month is not over yet: it can be closed afterwards.", icon=":material/event_upcoming:")
         return
     with st.container(horizontal=True, gap="xsmall"):
-        if state != MonthState.CLOSED:
+        if state not in (MonthState.CLOSED, MonthState.REOPENING):
             next_stage(stages, month)
         buttons(month, steps, earlier, person)
     history(steps)

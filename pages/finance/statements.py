@@ -156,9 +156,10 @@ def draw() -> None:
     with beside:
         month = choose_month(months, is_labelled=False)
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = statement_reading.list_month(session, month)
-        movable = {to: statements.list_movable(session, month, to, by=person) for to in MOVES_OF_MANY}
-        for_another = statements.count_for_another(session, month, by=person)
+        stated = statement_reading.list_statements(session, month=month)
+        rows = statement_reading.with_drafts(session, month, stated)
+    movable = {to: statements.list_movable(stated, to, by=person) for to in MOVES_OF_MANY}
+    for_another = statements.count_for_another(stated, by=person)
     is_over = Window.of_month(month).is_over
     with beside:
         month_buttons(month, sum(row.state == DRAFT for row in rows) if is_over else 0, movable, person)

@@ -204,7 +204,8 @@ WAITING: Table[OpenSubmission] = Table(
     orders={str(order): title for order, title in ORDERS.items()},
     columns={
         "holder": columns.text("Customer", lambda row: row.holder, 125),
-        "state": TableColumn("State", _standing, 330, colour=lambda row: words.colour(row.situation)),
+        "product": columns.text("Product", lambda row: row.product, 160),
+        "state": TableColumn("State", _standing, 300, colour=lambda row: words.colour(row.situation)),
         "age": columns.text("Waiting", lambda row: age(row.created_at), sorts=("oldest", "newest"), right=True),
         "target": TableColumn(
             "Target",
@@ -219,7 +220,6 @@ WAITING: Table[OpenSubmission] = Table(
         "attempts": columns.number("Tries", lambda row: row.attempts, usual=False, sorts=("tries", "tries-back")),
         "next": columns.moment("Next try", lambda row: row.next_try_at, usual=False, sorts=("next", "next-back")),
         "cover": columns.state("Cover", lambda row: row.stage),
-        "product": columns.text("Product", lambda row: row.product, 160, usual=False),
         "distributor": columns.text("Distributor", lambda row: row.distributor, 130, usual=False),
         "number": columns.text("Policy number", lambda row: row.policy_number, 165, usual=False),
         "since": columns.moment("Since", lambda row: row.created_at, usual=False, sorts=("oldest", "newest")),

@@ -10,14 +10,15 @@ from sqlmodel import col
 
 from core import clock, money
 from core.covers.insurers import insurer_a, insurer_f
+from core.covers.registry import COVERS
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services.catalogue import product_list, products, rate_changes, share_changes
+from core.services.catalogue import for_sale, product_list, products, rate_changes, share_changes
 from core.services.catalogue.products import ProductFilter
 from core.services.lists.paging import Paging
 from core.services.policies import changes
 from core.services.renewals import renewals
 from core.store.access import Scope, Store
-from core.store.schema.tables import CommissionShare, ProductVersion, Purchase, Refund, Renewal
+from core.store.schema.tables import CommissionShare, ProductBlock, ProductVersion, Purchase, Refund, Renewal
 from tests.conftest import Partner, make_partner
 from tests.covers import shipped
 from tests.every_case import every_case
@@ -94,6 +95,22 @@ def test_a_sale_takes_the_share_from_its_day_on_and_the_insurer_keeps_its_part(
 
 
 @pytest.mark.both_databases
+def test_what_a_distributor_sells_is_the_same_of_one_cover_and_of_all(finance: Finance, partner: Partner) -> None:
+    agree(finance, partner, product_id=CAR_ID)
+    withheld = next(each for each in shipped.products() if each != CAR_ID)
+    with finance.store.writing(Scope.system()) as session:
+        session.insert(ProductBlock(distributor_id=partner.id, product_id=UUID(withheld), created_at=clock.now()))
+    with clock.freeze(shipped.STILL + DAY), finance.reading() as session:
+        every = for_sale.list_all(session, partner.id)
+        found = {(cover.prefix, cover.route): for_sale.list_products(session, cover, partner.id) for cover in COVERS}
+    for endpoint, products_ in found.items():
+        assert [product for place, product in every if place == endpoint] == products_
+    assert len(every) == sum(map(len, found.values()))
+    assert UUID(withheld) not in {product.id for _, product in every}
+    (own,) = [product for _, product in every if product.share_id]
+    assert (str(own.id), own.distributor_commission_bp) == (CAR_ID, 725)
+
+
 def test_a_renewal_and_a_refund_are_divided_by_the_share_of_their_term(finance: Finance, partner: Partner) -> None:
     share = agree(finance, partner, product_id=CAR_ID)
     sale = sell(finance.store, partner, CAR, is_live=True)

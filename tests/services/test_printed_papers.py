@@ -82,12 +82,12 @@ def row_of(position: int) -> str:
     return " ".join(
         (
             str(position),
-            f"{clock.to_lagos_day(each.occurred_at):%d.%m.%Y}",
+            f"{clock.to_lagos_day(each.occurred_at):%d/%m/%Y}",
             each.kind,
             each.policy_number,
             each.customer,
             NAMES[each.product_id],
-            "01.10.26 – 01.10.27",
+            "01/10/26 – 01/10/27",
             figure(each.premium_minor),
             "17.50",
             figure(each.commission_minor),
@@ -199,7 +199,7 @@ def test_a_statement_names_customers_and_covers_whole_however_long_they_are() ->
     for words in ("Chukwuemeka", "Nwachukwu-Ogunbanjo", "Commercial comprehensive", "extended to passengers"):
         assert rows.count(words) == 40, words
     assert find_overflows(content, margin=MARGIN) == []
-    numbered = [int(row.split()[0]) for page in read[1:] for row in rows_of(page) if re.match(r"\d+ \d\d\.", row)]
+    numbered = [int(row.split()[0]) for page in read[1:] for row in rows_of(page) if re.match(r"\d+ \d\d/", row)]
     assert numbered == list(range(1, 81)), "a row begins below the last line of the one before"
 
 

@@ -119,6 +119,7 @@ def test_each_figure_of_withholding_tax_counts(finance: Finance, party: Party) -
         ({"tin": None}, 10, 750),
         ({"is_small": True}, 50_000_000, 0),
         ({"is_small": True}, 50_000_001, 250),
+        ({"is_small": True, "tin": None}, 10, 750),
     ):
         of = type(terms)(**{**terms.model_dump(), **held, **given})
         assert tax.assess(rates, of, earned).withheld_bp == basis_points, (given, earned)
@@ -147,6 +148,19 @@ def test_a_wrong_rate_names_its_field(
     found = refusal(finance, kind, **typed)
     assert list(found) == [field]
     assert says in found[field]
+
+
+def test_a_rate_takes_the_whole_commission_at_the_most(finance: Finance) -> None:
+    whole = {**WITHHOLDING, "non_resident": "25", "without_tin_factor": "4"}
+    assert list(refusal(finance, "withholding", **{**whole, "non_resident": "25.01"})) == ["without_tin_factor"]
+    finance.do(tax_rates.propose, "withholding", whole, by="wale")
+
+
+def test_a_statement_of_an_insurer_has_no_tax_and_stands_against_no_rate(finance: Finance) -> None:
+    insurer = next(party for party, _ in finance.read(statements.list_due, AUGUST) if party.account == "provider")
+    month = finance.read(statements.find_due_month, insurer)
+    state(finance, insurer, month)
+    agree(finance, "vat", {**VAT, "effective_on": str(month)})
 
 
 def test_two_of_finance_decide_and_nobody_else(finance: Finance, partner: Partner) -> None:
@@ -258,6 +272,34 @@ def test_a_rate_that_two_did_not_confirm_is_found(finance: Finance) -> None:
         "the rate of 0.01 % of VAT from 1 Sep 2026: the rate was changed past the desk",
         "the rate of 0.00 % of withholding tax from 1 Oct 2026: it was not given on this desk: tell an admin",
     ]
+
+
+@pytest.mark.both_databases
+def test_a_rate_that_was_put_in_past_the_desk_is_adopted_by_two(finance: Finance, party: Party) -> None:
+    state(finance, party, AUGUST)
+    figures = {"effective_on": AUGUST, "resident_bp": 800, "non_resident_bp": 800, "source": "None"}
+    with finance.store.writing(Scope.system()) as session:
+        session.insert(TaxRate(id=ids.new(), kind="vat", state="confirmed", **figures))
+    (by_hand,) = [rate for rate in finance.read(tax_rates.list_rates) if rate.is_unconfirmed]
+    assert finance.faults(CONFIRMED), "nobody confirmed it"
+    proposed = finance.do(tax_rates.adopt, by_hand.id, by="wale")
+    with pytest.raises(NotAllowed):
+        finance.do(tax_rates.confirm, proposed, by="wale")
+    finance.do(tax_rates.confirm, proposed, by="femi")
+    assert finance.faults(CONFIRMED) == []
+    assert not [rate for rate in finance.read(tax_rates.list_rates) if rate.is_unconfirmed]
+    with finance.reading() as session:
+        held = tax.get_rate(session, "vat", AUGUST)
+        assert held is not None
+        assert (held.id, held.resident_bp) == (proposed, 800)
+    with pytest.raises(StateForbids, match="two people have confirmed"):
+        finance.do(tax_rates.adopt, proposed, by="wale")
+    # What holds is another rate of that day: to adopt this one would change the months that were stated.
+    with finance.store.writing(Scope.system()) as session:
+        replaced = ids.new()
+        session.insert(TaxRate(id=replaced, kind="vat", state="confirmed", **{**figures, "resident_bp": 900}))
+    with pytest.raises(StateForbids, match="no rate that holds"):
+        finance.do(tax_rates.adopt, replaced, by="wale")
 
 
 @pytest.mark.both_databases

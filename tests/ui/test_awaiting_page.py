@@ -18,7 +18,7 @@ from tests.conftest import Partner, add_colleague
 from tests.every_case import every_case
 from tests.pages import turn_to
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, follow, lists, press, row_links, sent, texts
+from tests.ui.conftest import Screen, address, follow, lists, press, row_links, sent, texts
 
 PAGE = "policies/awaiting.py"
 REFUSAL = "The insurer refused the request (422): The engine number is missing"
@@ -80,6 +80,25 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
     assert "**0** waiting" in texts(at)
     assert "**0** waiting  \n:red[**1** set aside: needs you], the oldest for " in texts(at)
     assert "**1** waiting, the oldest for " in texts(at)
+
+
+def test_what_waits_is_found_by_whoever_calls_about_it(screen: Screen, store: Store, partner: Partner) -> None:
+    plates = ("LSD-123AB", "ABJ-987ZZ")
+    first, _ = (
+        sell(
+            store, partner, insurer_b.COMPREHENSIVE, is_live=True, registration_number=plate, email=f"{plate}@x.example"
+        )
+        for plate in plates
+    )
+    at = open_page(screen)
+    assert all("comprehensive" in each.lower() for each in rows(at)["Product"]), "what waits, without choosing columns"
+    at.text_input(key="find").set_value("lsd 123").run()
+    assert [link for link in row_links(at) if str(first.policy_id) in str(link)] == row_links(at)
+    assert len(rows(at)) == 1
+    assert address(at)["find"] == ["lsd 123"]
+    at = open_page(screen, find="nobody of this name")
+    assert "Nothing that waits matches" in texts(at)
+    assert len(rows(press(at, "Show all that waits"))) == 2
 
 
 def test_a_row_is_retried_and_opened_by_its_buttons(screen: Screen, store: Store, aside: Sale) -> None:

@@ -159,7 +159,7 @@ def test_an_address_that_nobody_has_given_is_shown_as_none_and_sent_nothing(scre
     for at in shown:
         assert not [each.value for each in at.text if ".invalid" in each.value]
     assert not [hit for hit in found if ".invalid" in hit.detail]
-    assert [hit.detail for hit in found if hit.kind == "customer"] == ["Swift Lenders · 1 policy"]
+    assert [hit.detail for hit in found if hit.kind == "customer"] == ["0803 123 4567 · Swift Lenders · 1 policy"]
 
 
 def test_an_address_that_nobody_has_given_is_found_by_nobody_and_stands_in_no_list_or_file_for_people(

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock, money
+from core import clock, ids, money
 from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts, transitions
@@ -14,7 +14,8 @@ from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.lists.paging import Paging
-from core.store.access import Store
+from core.store.access import Scope, Store
+from core.store.schema.tables import TaxRate
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
@@ -243,6 +244,19 @@ def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_th
     assert f"1 row belongs to payout {later.number}: note the file there as well." in texts(at)
     assert "ask the bank" not in texts(at)
     assert f"Open {later.number}" in [link.proto.label for link in at.get("page_link")]
+
+
+def test_a_rate_that_nobody_confirmed_is_named_and_proposed_as_it_stands(finance: Finance, screen: Screen) -> None:
+    with finance.store.writing(Scope.system()) as session:
+        figures = {"effective_on": date(2026, 1, 1), "resident_bp": 800, "non_resident_bp": 800, "source": "None"}
+        session.insert(TaxRate(id=ids.new(), kind="vat", state="confirmed", **figures))
+    at = open_page(screen, finance, LIST, by="wale", view="taxes")
+    assert "VAT from 1 Jan 2026, 8.00 %, was put into the store past the desk: two of finance adopt it." in texts(at)
+    confirm(press(at, "Propose it as it stands"))
+    assert "The rate is proposed" in texts(at)
+    assert "Propose it as it stands" not in labels(at)
+    confirm(press(open_page(screen, finance, LIST, by="femi", view="taxes"), "Confirm"))
+    assert "past the desk" not in texts(open_page(screen, finance, LIST, by="femi", view="taxes"))
 
 
 def test_a_rate_of_tax_is_proposed_by_one_and_confirmed_by_another(finance: Finance, screen: Screen) -> None:

@@ -72,15 +72,24 @@ def list_products(session: ScopedSession, cover: Cover[Any], distributor_id: UUI
     return [_with_own_share(session, _build_for_sale(row)) for row in rows]
 
 
-def list_all(session: ScopedSession) -> list[tuple[tuple[str, str], ProductForSale]]:
-    """Return every active product with today's rates and its endpoint, by name, whoever may sell it."""
+def list_all(
+    session: ScopedSession, distributor_id: UUID | None = None
+) -> list[tuple[tuple[str, str], ProductForSale]]:
+    """Return the active products with today's rates, each with its endpoint, by name.
+
+    Those that a distributor can sell, as `list_products` has them for one endpoint; without one all of them.
+    """
+    query = products.build_current_query()
+    if distributor_id is not None:
+        query = products.exclude_blocked(query, distributor_id)
+    share_id = sa.null() if distributor_id is None else _build_share_id(distributor_id, clock.now())
     rows = session.execute(
-        _select_sale_columns(products.build_current_query())
-        .add_columns(col(Product.prefix), col(Product.route_name))
+        _select_sale_columns(query)
+        .add_columns(share_id, col(Product.prefix), col(Product.route_name))
         .where(col(Product.active))
         .order_by(sa.func.lower(Product.name), col(Product.id))
     )
-    return [((row.prefix, row.route_name), _build_for_sale(row[:-2])) for row in rows]
+    return [((row.prefix, row.route_name), _with_own_share(session, _build_for_sale(row[:-2]))) for row in rows]
 
 
 def get_as_sold(session: ScopedSession, version_id: UUID) -> ProductForSale:

@@ -68,7 +68,8 @@ _INPUTS: Final[Mapping[str, type[_Rate]]] = {"vat": VatInput, "withholding": Wit
 class DatedRate:
     """One rate with who proposed and decided it; nobody did of those that came with the store.
 
-    `is_held` says that it is the one of its tax that holds today.
+    `is_held` says that it is the one of its tax that holds today, `is_unconfirmed` that two people did not confirm one
+    that holds on its day.
     """
 
     id: UUID
@@ -86,6 +87,7 @@ class DatedRate:
     decider: str | None
     decided_at: datetime | None
     is_held: bool
+    is_unconfirmed: bool
 
 
 def propose(session: ScopedSession, kind: str, typed: Mapping[str, Any], *, by: Person) -> UUID:
@@ -112,10 +114,34 @@ def propose(session: ScopedSession, kind: str, typed: Mapping[str, Any], *, by: 
     if faults := list(_find_faults(session, row)):
         raise InvalidInput(faults)
     _refuse_no_change(session, row)
-    if not session.insert_if_absent(row):
-        raise StateForbids(f"A new rate of {tax.IN_TEXT[kind]} waits for somebody else of finance: decide it first")
-    _note(session, row, "tax rate proposed", by)
+    _insert(session, row, by)
     return row.id
+
+
+def adopt(session: ScopedSession, rate_id: UUID, *, by: Person) -> UUID:
+    """Propose a rate that holds as it stands, where two people did not confirm it, and return the id of the proposal.
+
+    Confirmed, it takes the place of the other: no figure changes, also not of a month that was stated.
+    """
+    _require_finance(by)
+    standing = next((row for row in _list_adoptable(session) if row.id == rate_id), None)
+    if standing is None:
+        raise StateForbids("This is no rate that holds, or two people have confirmed it already")
+    row = TaxRate(
+        **{name: getattr(standing, name) for name in (*_FIGURES, "kind", "effective_on")},
+        id=ids.new(),
+        state=OPEN,
+        proposed_by=by.id,
+        proposed_at=clock.now(),
+    )
+    _insert(session, row, by)
+    return row.id
+
+
+def _insert(session: ScopedSession, row: TaxRate, by: Person) -> None:
+    if not session.insert_if_absent(row):
+        raise StateForbids(f"A new rate of {tax.IN_TEXT[row.kind]} waits for somebody else of finance: decide it first")
+    _note(session, row, "tax rate proposed", by)
 
 
 def confirm(session: ScopedSession, rate_id: UUID, *, by: Person) -> None:
@@ -124,12 +150,14 @@ def confirm(session: ScopedSession, rate_id: UUID, *, by: Person) -> None:
     with audit.keep_refusal(actor=by.actor, action="tax rate confirmation", subject=audit.subject_of(_SUBJECT, row.id)):
         PROPOSALS.require_second(session, row, by)
         tax.hold_rates(session, is_changing=True)
-        if faults := list(_find_faults(session, row)):
+        is_adopted = any(_is_same(row, standing) for standing in _list_adoptable(session))
+        if not is_adopted and (faults := list(_find_faults(session, row))):
             reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
             raise StateForbids(
                 f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew"
             )
-        _refuse_no_change(session, row)
+        if not is_adopted:
+            _refuse_no_change(session, row)
     _decide(session, row, "confirmed", by)
     approvals.approve(session, build_subject(row), staff_id=by.id, role=ROLE, limit_minor=None, at=clock.now())
 
@@ -154,8 +182,16 @@ def list_rates(session: ScopedSession) -> list[DatedRate]:
     query = PROPOSALS.select_with_names().order_by(
         col(TaxRate.effective_on).desc(), col(TaxRate.kind), col(TaxRate.proposed_at).desc(), col(TaxRate.id).desc()
     )
+    unconfirmed = {row.id for row in _list_adoptable(session)}
     return [
-        build_row(DatedRate, row, proposer=made_by, decider=decided_by, is_held=row.id in held)
+        build_row(
+            DatedRate,
+            row,
+            proposer=made_by,
+            decider=decided_by,
+            is_held=row.id in held,
+            is_unconfirmed=row.id in unconfirmed,
+        )
         for row, made_by, decided_by in session.execute(query)
     ]
 
@@ -178,15 +214,40 @@ def build_subject(row: TaxRate) -> Subject:
 
 def find_unconfirmed(session: ScopedSession) -> Iterator[str]:
     """Rates that are not what two people confirmed, for `coverdesk check`; the store came with one of each tax."""
+    for row, why in _list_unconfirmed(session):
+        rate = f"{money.to_naira(row.resident_bp)} % of {tax.IN_TEXT[row.kind]}"
+        yield f"the rate of {rate} from {clock.format_day(row.effective_on)}: {why}"
+
+
+def _list_unconfirmed(session: ScopedSession) -> list[tuple[TaxRate, str]]:
+    """List the rates that hold, or held, and are not what two people confirmed, each with why.
+
+    One that two people have adopted since is left out: theirs, which is the same, has taken its place.
+    """
     query = (
         sa.select(TaxRate)
         .where(col(TaxRate.state) == "confirmed", col(TaxRate.id).not_in(_SHIPPED))
         .order_by(col(TaxRate.effective_on), col(TaxRate.id))
     )
-    for row in session.execute(query).scalars():
-        if why := approvals.describe_difference(approvals.find_latest(session, KIND, row.id), build_subject(row)):
-            rate = f"{money.to_naira(row.resident_bp)} % of {tax.IN_TEXT[row.kind]}"
-            yield f"the rate of {rate} from {clock.format_day(row.effective_on)}: {why}"
+    rows = session.execute(query).scalars().all()
+    approved = approvals.load_latest(session, KIND, [row.id for row in rows]) if rows else {}
+    reasons = {row.id: approvals.describe_difference(approved.get(row.id), build_subject(row)) for row in rows}
+    good = [row for row in rows if reasons[row.id] is None]
+    return [(row, why) for row in rows if (why := reasons[row.id]) and not any(_is_same(row, each) for each in good)]
+
+
+def _list_adoptable(session: ScopedSession) -> list[TaxRate]:
+    """List those of them that hold on their day: of another, which a newer one has replaced, figures would change."""
+    found = []
+    for row, _ in _list_unconfirmed(session):
+        held = tax.get_rate(session, row.kind, row.effective_on)
+        if held is not None and held.id == row.id:
+            found.append(row)
+    return found
+
+
+def _is_same(one: TaxRate, other: TaxRate) -> bool:
+    return all(getattr(one, name) == getattr(other, name) for name in (*_FIGURES, "kind", "effective_on"))
 
 
 def _find_faults(session: ScopedSession, row: TaxRate) -> Iterator[FieldFault]:

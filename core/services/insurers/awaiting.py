@@ -21,6 +21,7 @@ from core.services.lists.paging import Page, Paging
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import policies
+from core.services.sales import filter as sales_filter
 from core.services.sales import totals
 from core.services.sales.distributors import get_last_year
 from core.services.sales.filter import SalesFilter
@@ -82,6 +83,7 @@ def _is_late(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a
 class SubmissionFilter(Filter, on=(Submission,)):
     """Filter of the list of policies that wait for their insurer; `owner` is a person or `nobody`."""
 
+    find: str | None = sales_filter.find_by_policy(Submission.policy_id)
     provider_ids: Ids = of(members_of("provider"))
     view: QueueView | None = of(
         Word(label="State", column=_is_in_view, address="state", options=VIEWS, anything="Any state")

@@ -28,7 +28,7 @@ from core.services.lists.columns import (
 )
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import Filter, Ids, of
-from core.services.lists.filters.fields import Condition, Flag, Member, Text, Word
+from core.services.lists.filters.fields import Condition, Flag, Member, Word
 from core.services.lists.listing import Listing, Row
 from core.services.lists.paging import Page, Paging, fetch_newest
 from core.services.lists.records import ProductRecord, RenewalRecord
@@ -37,7 +37,7 @@ from core.services.lists.windows import Span
 from core.services.policies import policies
 from core.services.renewals import calls
 from core.services.renewals.calls import OUTCOMES
-from core.services.sales import search as sales_search
+from core.services.sales import filter as sales_filter
 from core.services.sales import totals
 from core.services.sales.filter import SalesFilter, resolve_customer
 from core.services.sales.totals import OF_RENEWAL, ZERO_TOTALS, group_totals
@@ -62,31 +62,10 @@ def _is_owned(_: Any, owner: UUID | str) -> Condition:
     return calls.is_latest_call(col(RenewalCall.owner_id) == owner)
 
 
-def _is_of_policies(column: Any, text: str) -> Condition:
-    return col(column).in_(sales_search.select_policies(Policy.id, text))
-
-
-def _find(column: Any) -> Any:
-    """Declare the search in the policies that a column names."""
-    return of(
-        Text(
-            label="Find",
-            column=lambda _, text: _is_of_policies(column, text),
-            address="find",
-            help="A part of a policy number, plate, name or phone, or an e-mail.",
-            check=sales_search.normalise_text,
-            placeholder="Number, plate, name, e-mail or phone",
-            longest=sales_search.MAX_LENGTH,
-            searches=True,
-            place="search",
-        )
-    )
-
-
 class RenewalFilter(SalesFilter, on=(Renewal,)):
     """Filter of the list of renewals; `status` true means that it took effect (contract P5)."""
 
-    find: str | None = _find(Renewal.policy_id)
+    find: str | None = sales_filter.find_by_policy(Renewal.policy_id)
     product_ids: Ids = SalesFilter.redeclare("product_ids", api="product_id")
     customer_email: str | None = SalesFilter.redeclare("customer_email", place="grid")
     request_sources: tuple[str, ...] = SalesFilter.redeclare("request_sources", place="grid")
@@ -108,7 +87,7 @@ class RenewalFilter(SalesFilter, on=(Renewal,)):
 class DueFilter(Filter, on=(Policy,)):
     """Filter of the policies that are due for renewal, whatever the days until they end."""
 
-    find: str | None = _find(Policy.id)
+    find: str | None = sales_filter.find_by_policy(Policy.id)
     provider_ids: Ids = SalesFilter.redeclare("provider_ids")
     product_ids: Ids = SalesFilter.redeclare("product_ids")
     distributor_ids: Ids = SalesFilter.redeclare("distributor_ids")

@@ -57,6 +57,23 @@ def _find(table: Any, text: str) -> Condition:
     return purchase.in_(search.select_policies(Policy.purchase_id, text))
 
 
+def find_by_policy(column: Any) -> Any:
+    """Declare the search of a list whose records belong to the policies that a column names."""
+    return of(
+        Text(
+            label="Find",
+            column=lambda _, text: col(column).in_(search.select_policies(Policy.id, text)),
+            address="find",
+            help="A part of a policy number, plate, name or phone, or an e-mail.",
+            check=search.normalise_text,
+            placeholder="Number, plate, name, e-mail or phone",
+            longest=search.MAX_LENGTH,
+            searches=True,
+            place="search",
+        )
+    )
+
+
 def payment_state() -> Any:
     """Return the payment state of a purchase whose refund is joined, as `_has_payment_state` finds it."""
     back = sa.func.coalesce(col(Refund.total_minor), 0)

@@ -22,7 +22,7 @@ from core.services.people.staff import Person
 from core.services.selling import buying
 from core.services.selling.buying import Seller
 from core.store.access import Scope, ScopedSession, reading, transact
-from core.ui.frame import page_links
+from core.ui.frame import frame, page_links
 
 Option = TypeVar("Option")
 
@@ -90,14 +90,13 @@ def list_products(counter: Counter, cover: Cover[Any]) -> list[ProductForSale]:
         return for_sale.list_products(session, cover, counter.distributor_id)
 
 
-def shelf(counter: Counter) -> list[tuple[Cover[Any], ProductForSale]]:
-    """Return every product that a distributor can sell now, each with its cover."""
-    with reading(counter.scope) as session:
-        return [
-            (cover, product)
-            for cover in COVERS
-            for product in for_sale.list_products(session, cover, counter.distributor_id)
-        ]
+def shelf(counter: Counter | None) -> list[tuple[Cover[Any], ProductForSale]]:
+    """Return every product that a distributor can sell now, each with its cover; without a counter all of them."""
+    with reading(frame.scope() if counter is None else counter.scope) as session:
+        found = for_sale.list_all(session, None if counter is None else counter.distributor_id)
+    return [
+        (cover, product) for cover in COVERS for endpoint, product in found if endpoint == (cover.prefix, cover.route)
+    ]
 
 
 def title_of(cover: Cover[Any], product: ProductForSale) -> str:

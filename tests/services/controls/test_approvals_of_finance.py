@@ -86,6 +86,15 @@ def test_what_somebody_prepared_who_has_left_since_is_not_approved(finance: Fina
     finance.do(payouts.approve, finance.do(payouts.prepare, {party: None}, by="wale"), by="second")
 
 
+def test_a_payout_that_was_prepared_in_the_name_of_a_resting_colleague_waits(finance: Finance, party: Party) -> None:
+    (paid,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
+    finance.do(transitions.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="femi")
+    resting = finance.rest("funmi", NOW + timedelta(hours=24))
+    again = finance.do(payouts.prepare, {party: None}, by=resting)
+    with pytest.raises(StateForbids, match="It was made by Funmi, who had just been given a password by somebody else"):
+        finance.do(payouts.approve, again, by="wale")
+
+
 def test_nobody_approves_a_statement_or_closes_a_month_made_in_the_name_of_a_resting_colleague(
     finance: Finance, party: Party
 ) -> None:

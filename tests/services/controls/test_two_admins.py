@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.desk import store_check
-from core.errors import NotAllowed
+from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import share_changes
 from core.services.finance import agreements
@@ -323,3 +323,39 @@ def test_an_admin_of_the_proposers_making_or_of_less_than_a_day_confirms_no_acco
         session.change(Staff, col(Staff.id) == puppet.id, **{fact: None})
     admins.do(agreements.confirm, account, by="eze")
     admins.do(share_changes.confirm, agreed, by="eze")
+
+
+def test_nothing_is_confirmed_of_an_account_that_was_disabled_meanwhile(admins: Admins) -> None:
+    officer = admins.add(claim_limit="50000")
+    admins.confirm(officer)
+    admins.change(officer, claim_limit="1000000")
+    admins.do(accounts.disable_person, officer, by="eze")
+    with pytest.raises(StateForbids, match="This account is disabled: enable it first"):
+        admins.confirm(officer)
+    assert admins.row(officer).claim_limit_minor == 5_000_000
+
+
+def test_other_roles_with_the_same_limit_do_not_begin_the_day_of_a_raised_one_again(admins: Admins) -> None:
+    officer = admins.add(claim_limit="50000")
+    admins.confirm(officer)
+    admins.change(officer, claim_limit="1000000")
+    admins.confirm(officer)
+    with clock.freeze(clock.now() + timedelta(hours=20)):
+        admins.change(officer, roles=["claims", "operations"])
+        admins.confirm(officer)
+    with clock.freeze(clock.now() + DAY):
+        assert admins.person("puppet").claim_limit_minor == 100_000_000
+
+
+def test_a_password_rests_that_another_reset_whatever_the_roles_and_none_that_its_owner_did(admins: Admins) -> None:
+    """Somebody of operations may come to approve within the day; an admin makes their own link alone."""
+    key = admins.add(roles=["operations"], claim_limit=None)
+    for chosen, may_approve in (("a password of my own", True), ("another one of mine", False)):
+        link = admins.do(accounts.create_password_link, key, by="ada")
+        with admins.store.writing(SYSTEM) as session:
+            accounts.choose_password(session, ticket_of(link), chosen)
+        assert admins.person("puppet").may_approve is may_approve
+    link = admins.do(accounts.create_password_link, admins.person("ada").id, by="ada")
+    with admins.store.writing(SYSTEM) as session:
+        accounts.choose_password(session, ticket_of(link), "another one of mine")
+    assert admins.person("ada").may_approve

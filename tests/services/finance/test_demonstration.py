@@ -88,6 +88,8 @@ def add_accounts(store: Store) -> None:
         for name, roles in ACCOUNTS.items():
             given = {"email": f"{name}@coverdesk.example", "name": name, "roles": roles}
             staff.add_or_update(session, **given, password="correct horse battery", actor="tests")
+        # They have been admins for long.
+        session.execute(sa.update(Staff).values(confirms_from=None))
 
 
 @pytest.mark.parametrize("database", ["sqlite"])

@@ -265,12 +265,12 @@ def _rows(names: Mapping[str, str], lines: Iterable[Any]) -> Iterator[tuple[str 
     for position, line in enumerate(lines, 1):
         yield (
             str(position),
-            _format_day(line.occurred_at, "%d.%m.%Y"),
+            _format_day(line.occurred_at, "%d/%m/%Y"),
             line.kind,
             line.policy_number or "",
             line.customer,
             names.get(line.product_id, ""),
-            " – ".join(_format_day(at, "%d.%m.%y") for at in (line.effective_at, line.expires_at) if at),
+            " – ".join(_format_day(at, "%d/%m/%y") for at in (line.effective_at, line.expires_at) if at),
             line.premium_minor,
             f"{line.rate_bp / 100:.2f}",
             line.commission_minor,

@@ -22,7 +22,6 @@ from core.services.finance.statements.files import Paper
 from core.services.lists.paging import Page, Paging
 from core.services.lists.records import Id, Moment
 from core.services.lists.windows import Window, find_first_month
-from core.services.people.staff import join_names
 from core.states.finance import SEEN, StatementState
 from core.store.access import AnySelect, ScopedSession, WireId
 from core.store.expressions import sum_of
@@ -49,18 +48,13 @@ _PRINTED = tuple(_printed(name) for name in StatementLine.model_fields if name n
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StatementRow:
-    """One statement with the people who worked on it."""
+    """One statement; its paper has the single payments where it was read alone, not in a list."""
 
     id: UUID
     party: Party
     paper: Paper
     note: str | None
     prepared_by: UUID
-    preparer: str
-    prepared_at: datetime
-    approver: str | None
-    approved_at: datetime | None
-    sender: str | None
     sent_at: datetime | None
     reverses_id: UUID | None
 
@@ -142,19 +136,27 @@ def get_for_update(session: ScopedSession, statement_id: UUID) -> Statement:
 
 def get_statement(session: ScopedSession, statement_id: UUID) -> StatementRow:
     """Return one statement; NotFound for one that does not exist, or is not the caller's."""
-    found = session.execute(_query(session).where(col(Statement.id) == statement_id)).one_or_none()
-    if found is None:
+    query = sa.select(Statement).where(col(Statement.id) == statement_id, *_mine(session))
+    row: Statement | None = session.execute(query).scalar_one_or_none()
+    if row is None:
         raise NotFound("There is no such statement")
-    return _build(session, found)
+    return _build(row, _load_reversed(session, [row]), paid_lines.list_printed(session, row.id))
 
 
 def list_statements(session: ScopedSession, *, month: date | None = None) -> list[StatementRow]:
     """List statements of a month, or of all, the newest month first; a distributor gets its own that were sent."""
-    query = _query(session)
-    if month is not None:
-        query = query.where(col(Statement.month) == month)
-    order = (col(Statement.month).desc(), col(Statement.account), col(Statement.prepared_at).desc())
-    return [_build(session, row) for row in session.execute(query.order_by(*order, col(Statement.id)))]
+    return _list(session, _select_listed(session, *([] if month is None else [col(Statement.month) == month])))
+
+
+def _select_listed(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> AnySelect:
+    order = (col(Statement.month).desc(), col(Statement.account), col(Statement.prepared_at).desc(), col(Statement.id))
+    return sa.select(Statement).where(*_mine(session), *conditions).order_by(*order)
+
+
+def _list(session: ScopedSession, query: AnySelect) -> list[StatementRow]:
+    rows = session.execute(query).scalars().all()
+    reversed_ = _load_reversed(session, rows)
+    return [_build(row, reversed_) for row in rows]
 
 
 def list_of_distributors(session: ScopedSession, month: date) -> Sequence[Statement]:
@@ -216,17 +218,16 @@ def _mine(session: ScopedSession) -> list[sa.ColumnElement[bool]]:
     return [mine, is_seen, col(Statement.sent_at).is_not(None)] if scope.is_live else [sa.false()]
 
 
-def _query(session: ScopedSession) -> AnySelect:
-    people = {"preparer": Statement.prepared_by, "approver": Statement.approved_by, "sender": Statement.sent_by}
-    return join_names(sa.select(Statement), **people).where(*_mine(session))
+def _load_reversed(session: ScopedSession, rows: Sequence[Statement]) -> dict[UUID | None, str]:
+    """Return the numbers of the statements that some of these reverse, by their ids."""
+    ids = [row.reverses_id for row in rows if row.reverses_id]
+    query = sa.select(Statement).where(col(Statement.id).in_(ids))
+    return {row.id: number_of(row) for row in session.execute(query).scalars()} if ids else {}
 
 
-def _build(session: ScopedSession, found: Any) -> StatementRow:
-    row: Statement = found.Statement
-    reversed_ = session.get(Statement, row.reverses_id) if row.reverses_id else None
-    reverses, payments = number_of(reversed_) if reversed_ else None, paid_lines.list_printed(session, row.id)
-    paper = paper_of(row, reverses=reverses, payments=payments)
-    return build_row(StatementRow, row, found, party=parties.party_of(row), paper=paper)
+def _build(row: Statement, reversed_: Mapping[UUID | None, str], payments: tuple[PaidLine, ...] = ()) -> StatementRow:
+    paper = paper_of(row, reverses=reversed_.get(row.reverses_id), payments=payments)
+    return build_row(StatementRow, row, party=parties.party_of(row), paper=paper)
 
 
 DRAFT = "Draft"
@@ -262,7 +263,11 @@ class StatementSummary:
 
 def list_month(session: ScopedSession, month: date) -> list[StatementSummary]:
     """List every statement of a month, and a draft for each party with movements that has none."""
-    found = list_statements(session, month=month)
+    return with_drafts(session, month, list_statements(session, month=month))
+
+
+def with_drafts(session: ScopedSession, month: date, found: Sequence[StatementRow]) -> list[StatementSummary]:
+    """Return the statements of a month that were read already, and a draft for each party that has none."""
     stated = {row.party for row in found if row.paper.state != StatementState.VOID and row.reverses_id is None}
     names = dict(parties.list_parties(session))
     drafts = [
@@ -338,8 +343,10 @@ class StatementRecord(TypedDict):
 
 def list_records(session: ScopedSession, paging: Paging) -> Page[StatementRecord]:
     """Return a page of the caller's statements, the newest month first."""
-    found = list_statements(session)
-    return Page([build(row) for row in found[paging.offset : paging.offset + paging.limit]], len(found))
+    query = _select_listed(session)
+    total = session.execute(sa.select(sa.func.count()).select_from(query.order_by(None).subquery())).scalar_one()
+    found = _list(session, query.limit(paging.limit).offset(paging.offset))
+    return Page([build(row) for row in found], total)
 
 
 def get_record(session: ScopedSession, statement_id: UUID) -> StatementRecord:

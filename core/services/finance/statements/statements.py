@@ -362,15 +362,17 @@ def list_allowed(session: ScopedSession, statement_id: UUID, by: Person) -> list
     return [each for each in _list_allowed(row, by, anew=has_lapsed) if not has_lapsed or each.anew]
 
 
-def list_movable(session: ScopedSession, month: date, to: str, *, by: Person) -> list[StatementRow]:
-    """List the statements of a month that this person may move to a state without a note; reversals go one by one."""
-    rows = [row for row in statement_reading.list_statements(session, month=month) if row.reverses_id is None]
-    return [row for row in rows if any(step.to == to and not step.needs_note for step in _list_allowed(row, by))]
+def list_movable(rows: Iterable[StatementRow], to: str, *, by: Person) -> list[StatementRow]:
+    """Return the statements that this person may move to a state without a note; reversals go one by one."""
+    return [
+        row
+        for row in rows
+        if row.reverses_id is None and any(step.to == to and not step.needs_note for step in _list_allowed(row, by))
+    ]
 
 
-def count_for_another(session: ScopedSession, month: date, *, by: Person) -> int:
-    """Return the number of a month's statements that this person has prepared and that wait for another's approval."""
-    rows = statement_reading.list_statements(session, month=month)
+def count_for_another(rows: Iterable[StatementRow], *, by: Person) -> int:
+    """Return the number of statements that this person has prepared and that wait for another's approval."""
     return sum(row.prepared_by == by.id and row.paper.state == StatementState.PREPARED for row in rows)
 
 
