@@ -1,5 +1,6 @@
 """Filters of sales: what purchases, renewals and policies share, and the list of purchases (contract P4-P6)."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -57,21 +58,24 @@ def _find(table: Any, text: str) -> Condition:
     return purchase.in_(search.select_policies(Policy.purchase_id, text))
 
 
-def find_by_policy(column: Any) -> Any:
+def find_by_policy(column: Any, **more: Any) -> Any:
     """Declare the search of a list whose records belong to the policies that a column names."""
-    return of(
-        Text(
-            label="Find",
-            column=lambda _, text: col(column).in_(search.select_policies(Policy.id, text)),
-            address="find",
-            help="A part of a policy number, plate, name or phone, or an e-mail.",
-            check=search.normalise_text,
-            placeholder="Number, plate, name, e-mail or phone",
-            longest=search.MAX_LENGTH,
-            searches=True,
-            place="search",
-        )
+    return _declare_search(lambda _, text: col(column).in_(search.select_policies(Policy.id, text)), **more)
+
+
+def _declare_search(condition: Callable[[Any, str], Condition], **more: Any) -> Any:
+    field = Text(
+        label="Find",
+        column=condition,
+        address="find",
+        help="A part of a policy number, plate, name or phone, or an e-mail.",
+        check=search.normalise_text,
+        placeholder="Number, plate, name, e-mail or phone",
+        longest=search.MAX_LENGTH,
+        searches=True,
+        place="search",
     )
+    return of(replace(field, **more))
 
 
 def payment_state() -> Any:
@@ -180,19 +184,11 @@ class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
 class PurchaseFilter(SalesFilter, on=(Purchase,)):
     """Filter of the list of purchases."""
 
-    find: str | None = of(
-        Text(
-            label="Find",
-            column=_find,
-            address="find",
-            api="search",
-            help="A part of a policy number, plate, name or phone, an e-mail or the id of a record.",
-            check=search.normalise_text,
-            placeholder="Number, plate, name, e-mail, phone or reference",
-            longest=search.MAX_LENGTH,
-            searches=True,
-            place="search",
-        )
+    find: str | None = _declare_search(
+        _find,
+        api="search",
+        help="A part of a policy number, plate, name or phone, an e-mail or the id of a record.",
+        placeholder="Number, plate, name, e-mail, phone or reference",
     )
     stages: tuple[str, ...] = of(
         Words(
