@@ -8,6 +8,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import ids
+from core.covers import request_parts
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.pricing import Offer, offer
@@ -16,6 +17,7 @@ from core.covers.request import Request
 from core.errors import InvalidInput, StateForbids
 from core.services.catalogue.distributors import DistributorName
 from core.services.catalogue.for_sale import ProductForSale
+from core.services.customers import buyers
 from core.services.people.staff import Person
 from core.services.selling import duplicate_guard
 from core.services.selling.drafts import Draft
@@ -191,6 +193,7 @@ def _review(checkout: Checkout, shown: _Reviewed) -> None:
         prices.show(reviewed.offer.price, label="To pay")
         kind = "A live sale" if checkout.counter.is_live else "A test sale: nobody is covered by it"
         st.caption(f"{_term(reviewed.offer)} {kind}.")
+        _show_changes(counter, shown.request)
         total = words.naira_of(reviewed.offer.price.total)
         if reviewed.offer != shown.offer:
             is_repriced = reviewed.offer.price.total != shown.offer.price.total
@@ -202,6 +205,19 @@ def _review(checkout: Checkout, shown: _Reviewed) -> None:
             st.rerun()
         if confirmed and reviewed.offer == shown.offer:
             _confirm(checkout, reviewed)
+
+
+def _show_changes(counter: Counter, request: Request) -> None:
+    """Say what becomes of the record of a customer who is known by this e-mail (contract S2)."""
+    with reading(counter.scope) as session:
+        holder = request_parts.get_policyholder(request)
+        changes = buyers.find_changes(session, holder, counter.distributor_id, is_live=counter.is_live)
+    if changes:
+        lines = [f"{words.plain(before)} becomes {words.plain(after)}" for before, after in changes.values()]
+        st.warning(
+            f"Known by this e-mail: the sale changes the {' and the '.join(changes)} on record. {', '.join(lines)}.",
+            icon=":material/person_edit:",
+        )
 
 
 def _offer_again(checkout: Checkout, shown: _Reviewed) -> _Reviewed:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Final
 from uuid import UUID
 
 import streamlit as st
@@ -119,6 +120,8 @@ OWN_CLAIMS: Table[ClaimLine] = Table(
     },
 )
 _BUY = "buy/buy.py"
+_DUE: Final = "Due for renewal"
+_NONE_DUE: Final = "None that can be renewed ends within 90 days or has ended within 30."
 
 
 def draw_head(customer: CustomerDetail, person: Person) -> None:
@@ -225,7 +228,7 @@ def draw_policies(customer: CustomerDetail, person: Person) -> None:
     note = f"{beneficiary} of them bought by somebody else" if beneficiary else ""
     _draw_list("Policies", OWN_POLICIES, customer.policies, person, note=note)
     table = replace(OWN_DUE, act=list_acts if person.has_role(*ROLES) else None)
-    _draw_list("Due for renewal", table, Page(customer.due, len(customer.due)), person)
+    _draw_list(_DUE, table, Page(customer.due, len(customer.due)), person)
     follow_click(table, customer.due, person)
 
 
@@ -247,7 +250,7 @@ def _draw_list(title: str, table: Table[tables.Row], page: Page[tables.Row], per
             may_open = any(screen.path == table.opens for screen in menu.allowed_screens(person))
             tables.draw_short(table if may_open else replace(table, opens=None), page.items)
         else:
-            st.caption(f"No {table.noun[1]} yet." if title != "Due for renewal" else "No policy ends within 90 days.")
+            st.caption(_NONE_DUE if title == _DUE else f"No {table.noun[1]} yet.")
 
 
 # Records of one person on a customer's page: those merged into it, and others that may be the same.

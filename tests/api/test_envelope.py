@@ -129,6 +129,12 @@ def test_compressed_body_is_refused(client: Client, partner: Partner) -> None:
         assert (answer.status_code, answer.json()["responseText"]) == (415, message)
 
 
+def test_a_body_that_says_that_it_is_not_compressed_is_read(client: Client, partner: Partner) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "Identity"}
+    answer = client.post(PRICE, key=partner.test_key, content=b"{}", headers=headers)
+    assert (answer.status_code, answer.json()["errorData"][0]["message"]) == (400, "is required")
+
+
 def test_body_above_a_mebibyte_is_refused(client: Client, partner: Partner) -> None:
     body = b'{"loan_amount": "' + b" " * 1024 * 1024 + b'1"}'
     answer = client.post(PRICE, key=partner.test_key, content=body, headers={"Content-Type": "application/json"})

@@ -327,6 +327,24 @@ def test_a_bad_file_is_said_beside_it_with_every_other_broken_field(
     assert len(papers.on_disk()) == 1
 
 
+def test_a_review_says_what_the_sale_changes_on_the_record_of_a_known_customer(page: AppTest) -> None:
+    shown = texts(press(fill(page, insurer_a.THIRD_PARTY), "Review"))
+    assert "on record" not in shown
+    name = " ".join(
+        str(fields.build_example(insurer_a.THIRD_PARTY.request)[each]) for each in ("first_name", "last_name")
+    )
+    page = follow(press(follow(press(page, "Confirm and buy for ₦15,000.00")), "Sell another"))
+    other = {"registration_number": "LSD-999ZZ", "first_name": "Amaka Ngozi", "phone_number": "08099999999"}
+    shown = texts(press(fill(page, insurer_a.THIRD_PARTY, **other), "Review"))
+    assert "Known by this e-mail: the sale changes the name and the phone on record" in shown
+    assert f"{name} becomes Amaka Ngozi {name.rpartition(' ')[2]}" in shown
+    assert "becomes 0809 999 9999" in shown
+    # The same in other letters and spaces is no other name or phone.
+    page = press(page, "Change the details")
+    same = {"registration_number": "LSD-999ZZ", "first_name": name.partition(" ")[0].upper()}
+    assert "on record" not in texts(press(fill(page, insurer_a.THIRD_PARTY, **same), "Review"))
+
+
 def test_the_same_risk_is_not_sold_twice(page: AppTest, store: Store) -> None:
     follow(press(press(fill(page, insurer_a.THIRD_PARTY), "Review"), "Confirm and buy for ₦15,000.00"))
     at = follow(press(page, "Sell another"))

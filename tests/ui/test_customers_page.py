@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
+from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_b, insurer_f
 from core.desk import pii_reveal
 from core.services.customers import table as customers_table
@@ -190,6 +191,20 @@ def test_who_may_not_see_a_value_has_no_button_for_it(store: Store, screen: Scre
     hidden = f"reveal.policy.{sale.policy_id}.submitted.bvn"
     assert hidden in shown["operations"]
     assert not [key for key in shown["claims"] if key.startswith("reveal.")]
+
+
+def test_a_policy_that_ended_and_cannot_be_renewed_is_not_said_to_run_on(
+    store: Store, screen: Screen, partner: Partner
+) -> None:
+    ended = sell(store, partner, CREDIT_LIFE, is_live=True)
+    with store.writing(Scope.system()) as session:
+        policy = session.get_one(Policy, ended.policy_id)
+        days = (clock.add_days(clock.today(), number) for number in (-90, 0))
+        policy.start_at, policy.expiration_at = map(clock.midnight, days)
+        customer_id = str(policy.customer_id)
+    at = open_page(screen, ONE, id=customer_id)
+    assert "Due for renewal · 0" in texts(at)
+    assert "None that can be renewed ends within 90 days or has ended within 30." in texts(at)
 
 
 def test_a_note_is_added_beside_those_before_it(sold: Store, screen: Screen) -> None:

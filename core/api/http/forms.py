@@ -126,7 +126,7 @@ def is_form(request: Request) -> bool:
 
 def refuse_compressed(request: Request) -> None:
     """Raise WrongMediaType for a body that is encoded: compressed, it may be a thousand times as large."""
-    if request.headers.get("content-encoding"):
+    if request.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise WrongMediaType("Send this body without Content-Encoding: a compressed body is not read")
 
 

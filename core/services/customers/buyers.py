@@ -11,6 +11,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import request_parts
 from core.covers.request_parts import Policyholder
+from core.services.people import personal
 from core.store.access import Query, ScopedSession
 from core.store.expressions import is_among
 from core.store.schema.tables import Customer
@@ -62,6 +63,31 @@ def get_or_create(
         return StoredCustomer(customer_id, None)
     _update(session, customer_id, details)
     return StoredCustomer(customer_id, "updated")
+
+
+def find_changes(
+    session: ScopedSession, holder: Policyholder, distributor_id: UUID, *, is_live: bool
+) -> Mapping[str, tuple[str, str]]:
+    """Return what a sale changes of the name and phone of the customer with this e-mail: as it is, and as given.
+
+    Other letters or spaces change nothing that anybody reads.
+    """
+    query = sa.select(col(Customer.first_name), col(Customer.last_name), col(Customer.phone_number)).where(
+        col(Customer.distributor_id) == distributor_id,
+        col(Customer.is_live) == is_live,
+        col(Customer.email_key) == holder.email.lower(),
+    )
+    known = session.execute(query).one_or_none()
+    if known is None:
+        return {}
+    names = f"{known.first_name} {known.last_name}", f"{holder.first_name} {holder.last_name}"
+    phones = personal.format_phone(known.phone_number) or "", personal.format_phone(holder.phone) or ""
+    changes = dict[str, tuple[str, str]]()
+    if len({" ".join(name.split()).casefold() for name in names}) > 1:
+        changes["name"] = names
+    if all(phones) and len(set(phones)) > 1:
+        changes["phone"] = phones
+    return changes
 
 
 def get_or_create_many(

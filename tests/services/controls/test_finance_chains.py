@@ -32,7 +32,7 @@ from core.services.people import accounts, staff
 from core.services.policies import changes
 from core.services.selling import buying, endorsing
 from core.store.access import Scope, Store
-from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Refund
+from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Provider, Refund
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.portfolio import NOW
@@ -250,6 +250,19 @@ def test_nobody_takes_their_own_e_mail_off_a_party(finance: Finance, partner: Pa
         finance.do(catalogue_changes.change_distributor, partner.id, hidden, seen_at=seen_at, by="root")
     finance.do(catalogue_changes.change_distributor, partner.id, hidden, seen_at=seen_at, by="second")
     finance.do(agreements.add, party, TERMS, by="root")
+
+
+@pytest.mark.parametrize("name", ["email", "business_email", "claim_email", "support_email"])
+def test_nobody_takes_any_e_mail_of_their_own_off_an_insurer(finance: Finance, name: str) -> None:
+    with finance.store.writing(Scope.system()) as session:
+        insurer = session.execute(sa.select(Provider).order_by(col(Provider.id)).limit(1)).scalar_one()
+        setattr(insurer, name, "Root@F.example")
+        given = {each: getattr(insurer, each) for each in catalogue_changes.InsurerInput.model_fields}
+        key, seen_at = insurer.id, insurer.updated_at
+    hidden = {**given, name: "somebody@else.example"}
+    with pytest.raises(NotAllowed, match="It has your own e-mail or phone: another admin changes it"):
+        finance.do(catalogue_changes.change_insurer, key, hidden, seen_at=seen_at, by="root")
+    finance.do(catalogue_changes.change_insurer, key, hidden, seen_at=seen_at, by="second")
 
 
 def test_nobody_gives_a_party_an_account_of_their_own(finance: Finance, party: Party) -> None:

@@ -68,15 +68,15 @@ def test_what_the_bank_did_with_a_payout_is_whole_kobo(finance: Finance, batch: 
 def test_the_staff_whose_own_any_of_several_parties_is_are_named(finance: Finance, partner: Partner) -> None:
     with finance.store.writing(Scope.system()) as session:
         insurer = session.execute(sa.select(Provider).order_by(col(Provider.id)).limit(1)).scalar_one()
-        insurer.email = "Wale@F.example"
+        insurer.email, insurer.claim_email = "Wale@F.example", "Sade@F.example"
         session.get_one(Distributor, partner.id).email = "oye@f.example"
         ours, theirs = Party("distributor", partner.id), Party("provider", insurer.id)
     finance.do(bank_accounts.propose, theirs, BANK, by="root")
     own = {"phone_number": None, "account_number": BANK["account_number"], "actor": "tests"}
     finance.do(staff.set_own_details, finance.people["chi"].id, **own)
     assert finance.read(parties.list_own_staff, ours) == ["Oye"]
-    assert finance.read(parties.list_own_staff, theirs) == ["Chi", "Wale"]
-    assert finance.read(parties.list_own_staff, ours, theirs) == ["Chi", "Oye", "Wale"]
+    assert finance.read(parties.list_own_staff, theirs) == ["Chi", "Sade", "Wale"]
+    assert finance.read(parties.list_own_staff, ours, theirs) == ["Chi", "Oye", "Sade", "Wale"]
     assert finance.read(parties.list_own_staff) == []
 
 

@@ -32,11 +32,12 @@ from core.services.lists.filters.fields import (
     members_of,
 )
 from core.services.lists.windows import Span
+from core.services.people.personal import build_phone_key
 from core.services.people.transfers import reference_key
 from core.services.sales import filter as sales_filter
 from core.states.claims import CLAIMS_ROLES, CLOSED, DECIDED, AskedRole, ClaimStatus
 from core.store.access import AnySelect
-from core.store.expressions import last_digits
+from core.store.expressions import last_digits, phone_key
 from core.store.schema.tables import (
     Approval,
     ApprovalLapse,
@@ -229,9 +230,10 @@ def _is_assigned(_: Any, officer: UUID | str) -> Condition:
 
 
 def _person(name: str, label: str, on_claim: Any, on_customer: Any, **more: Any) -> Any:
-    def is_named(_: Any, text: str) -> Condition:
-        of_customer = _build_customer_condition(equals_ignoring_case(on_customer, text))
-        return sa.or_(equals_ignoring_case(on_claim, text), of_customer)
+    equals = more.pop("equals", equals_ignoring_case)
+
+    def is_named(_: Any, text: Any) -> Condition:
+        return sa.or_(equals(on_claim, text), _build_customer_condition(equals(on_customer, text)))
 
     return Text(
         label=label,
@@ -353,6 +355,9 @@ class ClaimFilter(Filter, on=(Claim,)):
             api="phone_number",
             what="number",
             may_begin_with_plus=True,
+            # One number is one however it is written.
+            normalise=build_phone_key,
+            equals=lambda column, key: phone_key(column) == key,
         )
     )
     customer_email: str | None = of(
