@@ -21,7 +21,7 @@ from core.ui.lists.tables import Table
 # Entries should not contain such a number in clear; if one does, these screens must not reveal it (contract A3).
 _PERSONAL = ("bvn", "nin", "passport", "account_number", "verification_number")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
-_LONGEST = 160
+_LONGEST, _HASH = 160, "Sha256"
 # The kinds of the log whose records have a screen, which is called as they are, but for people.
 _SHOWN = ("policy", "purchase", "claim", "product", "customer", "key", "distributor", "insurer")
 _SCREENS: Mapping[str, str] = {**{kind: kind for kind in _SHOWN}, "staff": "person"}
@@ -30,7 +30,8 @@ _SCREENS: Mapping[str, str] = {**{kind: kind for kind in _SHOWN}, "staff": "pers
 def describe_changes(entry: Entry) -> str:
     """Return the facts of an entry in one line: changed ones first, then added ones."""
     before, after = read_sides(entry)
-    new = [name for name, value in after.items() if before.get(name) != value]
+    # A hash says nothing to who reads a list, and takes the room of what does; the entry itself has it.
+    new = [name for name, value in after.items() if before.get(name) != value and name != _HASH]
     facts = [
         f"{name} {before[name]} → {after[name]}" if name in before else f"{name} {after[name]}"
         for name in sorted(new, key=lambda name: name not in before)

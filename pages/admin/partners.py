@@ -8,7 +8,7 @@ import streamlit as st
 from core import ids
 from core.services.catalogue import changes
 from core.services.events.webhooks import endpoints
-from core.services.finance import agreements
+from core.services.finance import bank_accounts
 from core.services.insurers import awaiting
 from core.services.insurers.awaiting import InsurerRow
 from core.services.people.staff import Person
@@ -93,7 +93,7 @@ INSURERS: Table[InsurerRow] = Table(
 
 def draw_distributors(person: Person) -> None:
     wanted = filter_bar.read(DistributorFilter)
-    filter_bar.draw_chips(wanted, beside=lambda: add_button(person))
+    filter_bar.draw_chips(wanted, beside=lambda: saved_views.draw("admin/partners.py", person))
     with st.skeleton(height=300), reading(frame.scope()) as session:
         page = list_distributors(
             session, wanted, DISTRIBUTORS.paging(url_state.page()), order=DISTRIBUTORS.order_among(ORDERS)
@@ -102,11 +102,6 @@ def draw_distributors(person: Person) -> None:
         nothing(narrowed=wanted != DistributorFilter())
         return
     tables.draw_page(DISTRIBUTORS, page)
-
-
-def add_button(person: Person) -> None:
-    saved_views.draw("admin/partners.py", person)
-    actions.button("Add a distributor", adding, type="primary", icon="add_business")
 
 
 def nothing(*, narrowed: bool) -> None:
@@ -129,7 +124,7 @@ def draw_insurers(_: Person) -> None:
 def draw_waiting() -> None:
     """Draw a line for each bank account and commission share that waits for a second admin, with a link to it."""
     with reading(Scope.system()) as session:
-        waiting = agreements.list_waiting(session)
+        waiting = bank_accounts.list_waiting(session)
     for party, name, what in waiting:
         page_links.link_to(
             "admin/agreement.py",
@@ -142,7 +137,8 @@ def draw_waiting() -> None:
 
 def draw() -> None:
     person = frame.require("admin")
-    frame.page_header("Distributors and insurers", "Who sells, who insures, and how each of them does.")
+    with frame.header_with_buttons("Distributors and insurers", "Who sells, who insures, and how each of them does."):
+        actions.button("Add a distributor", adding, type="primary", icon="add_business")
     actions.run()
     draw_waiting()
     {"distributors": draw_distributors, "insurers": draw_insurers}[url_state.choose_view(VIEWS)](person)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import streamlit as st
@@ -10,7 +11,7 @@ import streamlit as st
 from core import clock
 from core.covers import request as requests
 from core.dispatch import webhooks as webhook_dispatch
-from core.errors import CoverdeskError
+from core.errors import CoverdeskError, InvalidInput
 from core.services.catalogue import distributors
 from core.services.events.catalogue import EVENT_TYPES, OLDER_NAMES
 from core.services.events.webhooks import desk, endpoints, log
@@ -110,9 +111,20 @@ def list_fields(
         Text("url", "Address, beginning with https://", longest=2000, value=url),
         Several("events", "Events", options=patterns, placeholder="Choose types", value=list(events)),
         Text("description", "What it is for (optional)", longest=200, value=description),
-        Choice("format", "Form", options=_FORMATS, value=form),
-        Text("signature_header", "Header of the classic signature", longest=64, value=header or "x-signature"),
+        Choice("format", "Form", options=_FORMATS, value=form, is_live=True),
+        Text(
+            "signature_header",
+            "Header of the signature",
+            longest=64,
+            value=header or "x-signature",
+            when=lambda typed: typed["format"] == "classic",
+        ),
     ]
+
+
+def _read_typed(typed: Values) -> dict[str, Any]:
+    """Return what an endpoint is asked for: a header is given with the classic form alone."""
+    return {name: value for name, value in typed.items() if name != "signature_header" or value}
 
 
 def list_patterns(known: Sequence[str]) -> dict[str, str]:
@@ -148,18 +160,22 @@ def outcome() -> None:
             st.code(last.answer, language=None, wrap_lines=True)
 
 
-def registering(distributor_id: UUID, name: str, *, is_live: bool) -> Action:
+def registering(sellers: Mapping[str, str], chosen: str | None, *, is_live: bool) -> Action:
     """Return the dialog that registers an endpoint; its receiver needs the secret before it is pinged."""
 
     def register(session: ScopedSession, typed: Values, by: Person) -> NewSecret:
-        request: EndpointRequest = requests.validate(EndpointRequest, dict(typed))
-        return desk.register(session, request, distributor_id=distributor_id, is_live=is_live, by=by)
+        given = _read_typed(typed)
+        distributor = given.pop("distributor")
+        if not distributor:
+            raise InvalidInput.for_field("distributor", "choose a distributor")
+        request: EndpointRequest = requests.validate(EndpointRequest, given)
+        return desk.register(session, request, distributor_id=UUID(distributor), is_live=is_live, by=by)
 
     return action(
         title="Register an endpoint",
         icon="webhook",
-        says=f"Events of **{words.plain(name)}**, {'live' if is_live else 'test'} records, are sent to it.",
-        fields=list_fields(),
+        says=f"Events of one distributor, {'live' if is_live else 'test'} records, are sent to it.",
+        fields=[Choice("distributor", "Distributor", options=sellers, value=chosen), *list_fields()],
         confirm="Register",
         work=register,
         done="The endpoint is registered. Give its receiver the secret, then ping it: the first answer activates it.",
@@ -169,20 +185,21 @@ def registering(distributor_id: UUID, name: str, *, is_live: bool) -> Action:
 
 def draw() -> None:
     frame.require("admin")
-    frame.page_header("Webhooks", "Where events are sent as they happen, and whether they arrive.")
     with reading(frame.scope()) as session:
         names = desk.list_names(session)
         listed = endpoints.list_endpoints(session)
     labels = {str(key): name for key, name in sorted(names.items(), key=lambda each: each[1].lower())}
     chosen = url_state.one_of("distributor", labels)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        url_state.choice(
-            "distributor", "Distributor", labels, chosen=chosen, anything="Any distributor", labelled=False
-        )
-        for key, name in names.items():
-            if str(key) == chosen:
-                registering(key, name, is_live=frame.mode()).button("Register an endpoint", icon="add")
-        url_state.reset_button(shown=chosen is not None)
+    with frame.header_with_buttons("Webhooks", "Where events are sent as they happen, and whether they arrive."):
+        if labels:
+            register = registering(labels, chosen, is_live=frame.mode())
+            register.button("Register an endpoint", icon="add", type="primary")
+    if listed or chosen:
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            url_state.choice(
+                "distributor", "Distributor", labels, chosen=chosen, anything="Any distributor", labelled=False
+            )
+            url_state.reset_button(shown=chosen is not None)
     actions.run()
     outcome()
     rows = [
@@ -203,8 +220,7 @@ def draw() -> None:
         page_links.link_to("admin/partners.py", "Add the distributor of the first endpoint", "add_business")
     else:
         st.info(
-            "No distributor has an endpoint in this mode. Choose one to register its first, or let it do so by the"
-            " API.",
+            "No distributor has an endpoint in this mode: register the first, or let a distributor do so by the API.",
             icon=":material/webhook:",
         )
 
@@ -218,7 +234,7 @@ def changing(of: Endpoint) -> Action:
     """Return the dialog that changes an endpoint."""
 
     def change(session: ScopedSession, typed: Values, by: Person) -> None:
-        request: EndpointChange = requests.validate(EndpointChange, dict(typed))
+        request: EndpointChange = requests.validate(EndpointChange, _read_typed(typed))
         desk.change(session, of.id, request, by=by)
 
     return action(

@@ -12,6 +12,14 @@ from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.compliance._shared import ROLE, action, draw_history, read, record
 
+
+def describe_hours(hours_left: int | None) -> str | None:
+    """Describe the hours in which the Commission has to know: "44 h", "5 h late"."""
+    if hours_left is None:
+        return None
+    return f"{hours_left} h" if hours_left >= 0 else f"{-hours_left} h late"
+
+
 BREACHES: Table[BreachRow] = tables.sortable(
     Table(
         name="breaches",
@@ -25,9 +33,10 @@ BREACHES: Table[BreachRow] = tables.sortable(
             "known": columns.moment("Known since", lambda row: row.known_at),
             "left": columns.text(
                 "Notify within",
-                lambda row: None if row.hours_left is None else f"{row.hours_left} h",
+                lambda row: describe_hours(row.hours_left),
                 110,
                 right=True,
+                colour=lambda row: "red" if (row.hours_left or 0) < 0 else "",
                 sort_key=lambda row: row.hours_left,
             ),
             "people": columns.number("People", lambda row: row.people),
@@ -68,6 +77,9 @@ def draw() -> None:
     if not rows:
         st.info("No breach is known. One that is suspected is registered too: the clock runs from when it was known.")
         return
+    late = sum((row.hours_left or 0) < 0 for row in rows)
+    open_ = sum(row.closed_at is None for row in rows)
+    st.markdown(f"{BREACHES.count_text(len(rows))} · {words.count(open_)} open · {words.count(late)} late")
     tables.draw_held(BREACHES, rows)
 
 

@@ -85,6 +85,9 @@ def draw() -> None:
     actions.run()
     rows = read(complaints.list_complaints)
     if rows:
+        late = sum((row.days_left or 0) < 0 for row in rows)
+        open_ = sum(row.days_left is not None for row in rows)
+        st.markdown(f"{COMPLAINTS.count_text(len(rows))} · {words.count(open_)} open · {words.count(late)} late")
         tables.draw_held(COMPLAINTS, rows)
     else:
         st.info("No complaint yet. Register every complaint here, however it arrives.")

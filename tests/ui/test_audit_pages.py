@@ -26,7 +26,7 @@ def entry_id(store: Store, partner: Partner) -> UUID:
             action="rates planned",
             subject=subject,
             before={"price": "1.00", "meta": {"basis": "single"}, "bvn": "22212345678"},
-            after={"price": "2.00", "meta": {"basis": "single"}, "new": "*bold*"},
+            after={"price": "2.00", "meta": {"basis": "single"}, "sha256": "ab" * 32, "new": "*bold*"},
         )
         return audit.list_history(session, subject)[0].id
 

@@ -166,6 +166,12 @@ def test_a_breach_is_judged_by_one_and_closed_by_another(
     fill(at, title="A laptop was lost", description="With a list of renewals on it", **days)
     with store.reading(SYSTEM) as session:
         (breach,) = breaches.list_breaches(session)
+    assert "**1** breach · 1 open · 0 late" in texts(open_page(screen, "compliance/breaches.py", people["cora"]))
+    with clock.freeze(breach.notify_by + timedelta(hours=4, minutes=1)):
+        at = open_page(screen, "compliance/breaches.py", people["cora"])
+        assert "**1** breach · 1 open · 1 late" in texts(at)
+        (table,) = (payload for payload in sent(at) if "rows" in payload)
+        assert ("5 h late", "red") in [tuple(cell) for cell in table["rows"][0]["cells"] if not isinstance(cell, str)]
     at = open_page(screen, "compliance/breaches.py#breach", people["cora"], id=str(breach.id))
     fill(press(at, "Judge the risk"), risk="likely", risk_reason="The disk was not encrypted", people="12")
     assert "To be notified" in texts(at)
@@ -184,6 +190,16 @@ def test_a_new_store_has_no_return_that_is_late_and_says_so(
     sell(store, partner, CREDIT_LIFE, is_live=True)
     text = texts(open_page(screen, "compliance/returns.py", people["cora"]))
     assert "No return is due yet. Business began on " in text
+
+
+def test_the_list_of_complaints_says_how_many_are_open_and_late(people: dict[str, Person], screen: Screen) -> None:
+    at = open_page(screen, "compliance/complaints.py", people["cora"])
+    fill(press(at, "Register a complaint"), category="delay", name="Ada", text="Nobody answers my letters")
+    assert "**1** complaint · 1 open · 0 late" in texts(at)
+    with clock.freeze(clock.now() + timedelta(days=90)):
+        assert "**1** complaint · 1 open · 1 late" in texts(
+            open_page(screen, "compliance/complaints.py", people["cora"])
+        )
 
 
 def test_complaints_and_returns_are_kept_on_their_screens(

@@ -61,6 +61,25 @@ def test_an_endpoint_is_registered_by_choosing_and_its_secret_is_shown_once(
     assert secret not in [each.value for each in at.code]
 
 
+def test_an_endpoint_is_registered_from_the_list_of_all_distributors(
+    hooks: Hooks, screen: Screen, partner: Partner
+) -> None:
+    at = open_page(screen, "admin/webhooks.py")
+    assert "register the first" in at.info[0].value
+    press(at, "Register an endpoint")
+    assert "decision.field.signature_header" not in {each.key for each in at.text_input}, "of the classic form alone"
+    with receiving() as receiver:
+        box(at, "url").set_value(receiver.url)
+        confirm(at)
+        assert "Choose a distributor" in texts(at)
+        box(at, "distributor").set_value(str(partner.id))
+        box(at, "format").set_value("classic").run()
+        assert box(at, "signature_header").value == "x-signature"
+        confirm(at)
+    assert "The endpoint is registered" in texts(at)
+    assert len(lists(at)[0]) == 1
+
+
 def test_a_replay_is_chosen_by_days_and_counted_before_it_happens(hooks: Hooks, screen: Screen) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)

@@ -16,6 +16,7 @@ from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import distributors
+from core.services.people import four_eyes
 from core.services.people.accounts import require_admin
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person
@@ -243,7 +244,7 @@ def change_insurer(
 
 def _refuse_hiding(row: Distributor | Provider, given: Any, by: Person) -> None:
     """NotAllowed for whoever takes their own e-mail or phone off a party, which would tell that it is theirs (K12)."""
-    contacts = {"email": "emails", "phone_number": "phones"}
+    contacts = {**dict.fromkeys(four_eyes.EMAILS, "emails"), "phone_number": "phones"}
     for name, held in contacts.items():
         before = getattr(row, name, None)
         own = Parties(**{held: frozenset({before.lower()} if before else ())})

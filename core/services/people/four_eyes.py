@@ -35,13 +35,17 @@ class Parties:
         return is_phone or person.email.lower() in self.emails or not self.account_keys.isdisjoint(person.account_keys)
 
 
+# The e-mails of a distributor or an insurer, each of which tells whose own it is.
+EMAILS: Final = ("email", "business_email", "claim_email", "support_email")
+
+
 def load_people(session: ScopedSession, businesses: Iterable[Any], is_theirs: sa.ColumnElement[bool]) -> Parties:
     """Return the e-mails and phones of distributors and insurers, and their bank accounts by a condition, open too."""
     rows = list(businesses)
     sealed = session.execute(sa.select(col(BankAccount.sealed)).where(is_theirs)).scalars()
     numbers = map(transfers.open_account, sealed)
     return Parties(
-        emails=frozenset(row.email.lower() for row in rows if row.email),
+        emails=frozenset(email.lower() for row in rows for name in EMAILS if (email := getattr(row, name, None))),
         phones=frozenset(filter(None, (getattr(row, "phone_number", None) for row in rows))),
         account_keys=frozenset(seal.build_account_key(number) for number in numbers if number),
     )

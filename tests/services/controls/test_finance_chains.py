@@ -18,7 +18,7 @@ from core.services.catalogue import changes as catalogue_changes
 from core.services.catalogue import key_admin, keys, product_list, rate_changes, share_changes
 from core.services.catalogue.product_list import ProductDetail
 from core.services.compliance import remembering
-from core.services.finance import adjustments, agreements, journal
+from core.services.finance import adjustments, agreements, bank_accounts, journal
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
@@ -26,12 +26,13 @@ from core.services.finance.payments import payouts, transitions
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.finance.statements.files import Paper
 from core.services.people import accounts, staff
 from core.services.policies import changes
 from core.services.selling import buying, endorsing
 from core.store.access import Scope, Store
-from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Refund
+from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Provider, Refund
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.portfolio import NOW
@@ -115,7 +116,7 @@ def test_nor_once_the_statement_was_reversed_and_stated_anew(finance: Finance, p
     finance.do(transitions.confirm, row.id, PAID, by="wale")
     finance.do(transitions.return_payment, row.id, BACK, by="wale")
     reversal = finance.do(statements.reverse, row.statement_id, reason="Another tax number", by="funmi")
-    finance.do(statements.move, reversal, "Approved", by="femi")
+    finance.do(statement_transitions.move, reversal, "Approved", by="femi")
     state(finance, party, row.month, "Approved", "Sent")
     own = "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
     with pytest.raises(NotAllowed, match=own):
@@ -152,10 +153,10 @@ def test_no_bank_file_is_served_for_an_account_that_was_replaced(
     sold(finance, partner)
     batch = pay_out(finance, party)
     (row,) = finance.read(payment_reading.list_of_batch, batch)
-    other = finance.do(agreements.propose, party, {**BANK, "account_number": "0999999999"}, by="root")
-    finance.do(agreements.confirm, other, by="second")
+    other = finance.do(bank_accounts.propose, party, {**BANK, "account_number": "0999999999"}, by="root")
+    finance.do(bank_accounts.confirm, other, by="second")
     finance.do(payouts.open_bank_file, batch, by="wale")
-    with clock.freeze(NOW + agreements.RESTS + timedelta(minutes=1)):
+    with clock.freeze(NOW + bank_accounts.RESTS + timedelta(minutes=1)):
         with pytest.raises(StateForbids, match="has another bank account now: note that the bank refused it"):
             finance.do(payouts.open_bank_file, batch, by="wale")
         finance.do(transitions.return_payment, row.id, {**BACK, "returned_on": "2026-11-22"}, by="femi")
@@ -225,12 +226,12 @@ def test_nobody_decides_on_the_terms_the_share_or_the_account_of_a_party_of_thei
 ) -> None:
     own_distributor(finance, partner, "root")
     share = {"commission": "5", "starts_on": "2026-11-25"}
-    account = finance.do(agreements.propose, party, BANK, by="second")
+    account = finance.do(bank_accounts.propose, party, BANK, by="second")
     agreed = finance.do(share_changes.propose, partner.id, share, by="second")
     for verb, *given in (
         (agreements.add, party, TERMS),
-        (agreements.propose, party, BANK),
-        (agreements.confirm, account),
+        (bank_accounts.propose, party, BANK),
+        (bank_accounts.confirm, account),
         (share_changes.propose, partner.id, share),
         (share_changes.confirm, agreed),
     ):
@@ -251,16 +252,29 @@ def test_nobody_takes_their_own_e_mail_off_a_party(finance: Finance, partner: Pa
     finance.do(agreements.add, party, TERMS, by="root")
 
 
+@pytest.mark.parametrize("name", ["email", "business_email", "claim_email", "support_email"])
+def test_nobody_takes_any_e_mail_of_their_own_off_an_insurer(finance: Finance, name: str) -> None:
+    with finance.store.writing(Scope.system()) as session:
+        insurer = session.execute(sa.select(Provider).order_by(col(Provider.id)).limit(1)).scalar_one()
+        setattr(insurer, name, "Root@F.example")
+        given = {each: getattr(insurer, each) for each in catalogue_changes.InsurerInput.model_fields}
+        key, seen_at = insurer.id, insurer.updated_at
+    hidden = {**given, name: "somebody@else.example"}
+    with pytest.raises(NotAllowed, match="It has your own e-mail or phone: another admin changes it"):
+        finance.do(catalogue_changes.change_insurer, key, hidden, seen_at=seen_at, by="root")
+    finance.do(catalogue_changes.change_insurer, key, hidden, seen_at=seen_at, by="second")
+
+
 def test_nobody_gives_a_party_an_account_of_their_own(finance: Finance, party: Party) -> None:
     """Only they were barred from its payouts, and others made them."""
     own = {"phone_number": None, "account_number": BANK["account_number"], "actor": "tests"}
     finance.do(staff.set_own_details, finance.people["root"].id, **own)
     root = finance.person("root")
     with pytest.raises(NotAllowed, match=OWN):
-        finance.do(agreements.propose, party, BANK, by=root)
-    account = finance.do(agreements.propose, party, BANK, by="second")
+        finance.do(bank_accounts.propose, party, BANK, by=root)
+    account = finance.do(bank_accounts.propose, party, BANK, by="second")
     with pytest.raises(NotAllowed, match=OWN):
-        finance.do(agreements.confirm, account, by=root)
+        finance.do(bank_accounts.confirm, account, by=root)
 
 
 def test_a_refund_to_an_account_of_the_staff_or_of_a_party_takes_two(
@@ -279,7 +293,7 @@ def test_a_refund_to_an_account_of_the_staff_or_of_a_party_takes_two(
     finance.do(staff.set_own_details, finance.people["wale"].id, **details)
     of_staff = {**theirs, "payee_account": "0444444444"}
     assert finance.do(deciding.approve, first, of_staff, by="femi") == "Awaits second person"
-    finance.do(agreements.propose, party, BANK, by="root")
+    finance.do(bank_accounts.propose, party, BANK, by="root")
     assert finance.do(deciding.approve, second, theirs, by="femi") == "Awaits second person"
     assert finance.do(deciding.approve, second, theirs, by="funmi") == "Approved"
 
@@ -346,7 +360,7 @@ def close(finance: Finance, month: date) -> None:
     for party, _ in finance.read(statements.list_due, month):
         made = finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
         for to in ("Approved", "Sent"):
-            finance.do(statements.move, made, to, by="femi")
+            finance.do(statement_transitions.move, made, to, by="femi")
     for provider_id, _, kind in finance.read(bordereaux.list_due, month):
         finance.do(bordereaux.issue, provider_id, kind, month, by="funmi")
     with clock.freeze(clock.now() + timedelta(seconds=1)):
