@@ -18,7 +18,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
+from core.errors import FieldFault, InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue.rate_changes import FARTHEST
 from core.services.finance import tax
@@ -289,8 +289,7 @@ _DECIDED: Final[Mapping[str, str]] = {
 
 
 def _require_finance(by: Person) -> None:
-    if not by.has_role(ROLE):
-        raise NotAllowed("Only finance proposes and confirms the rates of taxes")
+    by.require_role(ROLE, otherwise="Only finance proposes and confirms the rates of taxes")
 
 
 def _open(session: ScopedSession, rate_id: UUID, by: Person) -> TaxRate:

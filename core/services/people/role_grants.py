@@ -288,8 +288,7 @@ def list_open(session: ScopedSession, *conditions: Any) -> list[OpenGrant]:
 
 
 def _open(session: ScopedSession, grant_id: UUID, by: Person) -> RoleGrant:
-    if not by.has_role(_ADMIN):
-        raise NotAllowed("Only an admin can do this")
+    by.require_role(_ADMIN, otherwise="Only an admin can do this")
     return PROPOSALS.get_open(session, grant_id)
 
 

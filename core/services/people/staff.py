@@ -63,6 +63,11 @@ class Person:
         """Return True if the person has one of the roles; an admin has them all."""
         return "admin" in self.roles or any(role in self.roles for role in roles)
 
+    def require_role(self, *roles: str, otherwise: str) -> None:
+        """NotAllowed with this sentence unless the person has one of the roles."""
+        if not self.has_role(*roles):
+            raise NotAllowed(otherwise)
+
 
 def _check_roles(roles: list[str]) -> list[str]:
     if not roles:

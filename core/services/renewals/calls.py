@@ -14,7 +14,7 @@ from core import clock
 from core.covers import fields, request
 from core.covers.fields import fault
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.lists.filters.fields import Condition
 from core.services.lists.windows import Span
@@ -144,8 +144,7 @@ def record_calls(
 
     InvalidInput names what is wrong; StateForbids for a policy without an end, of which there is nothing to renew.
     """
-    if not by.has_role(*_ROLES):
-        raise NotAllowed("Calls are recorded by operations")
+    by.require_role(*_ROLES, otherwise="Calls are recorded by operations")
     if not 0 < len(set(policy_ids)) <= MOST_AT_ONCE:
         raise InvalidInput.for_field("policies", f"choose between 1 and {MOST_AT_ONCE} policies")
     validated: CallInput = request.validate(CallInput, dict(inputs))

@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import filter as claim_filter
@@ -112,8 +112,7 @@ def give_back_referral(
     NotAllowed for an officer, StateForbids where no referral to a supervisor is open.
     """
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    if not person.has_role("supervisor"):
-        raise NotAllowed("A supervisor gives a referral back")
+    person.require_role("supervisor", otherwise="A supervisor gives a referral back")
     referral = claim_assignment.find_open_referral(session, claim.id)
     if referral is None or referral.is_for_finance:
         raise StateForbids("No decision is referred on this claim")

@@ -12,7 +12,7 @@ from pydantic import Field
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StaleVersion
+from core.errors import FieldFault, InvalidInput, NotFound, StaleVersion
 from core.services.audit import log as audit
 from core.services.claims.lists import records
 from core.services.claims.lists.records import ClaimRecord
@@ -59,14 +59,12 @@ def new_row(kind: type[RowT], claim: Claim, **values: Any) -> RowT:
 
 def require_claims_role(person: Person) -> None:
     """Raise NotAllowed unless the person works claims (contract A1)."""
-    if not person.has_role(*CLAIMS_ROLES):
-        raise NotAllowed("Claims are worked by claims officers and supervisors")
+    person.require_role(*CLAIMS_ROLES, otherwise="Claims are worked by claims officers and supervisors")
 
 
 def require_supervisor(person: Person, why: str) -> None:
     """NotAllowed, with `why`, for who is no supervisor, and for one whose password somebody else just reset (A2)."""
-    if not person.has_role("supervisor"):
-        raise NotAllowed(why)
+    person.require_role("supervisor", otherwise=why)
     staff.refuse_resting(person)
 
 

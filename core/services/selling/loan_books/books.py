@@ -253,8 +253,7 @@ def require_authority(session: ScopedSession, book: LoanBook, by: Person) -> Non
     Whoever issued the key that uploaded it may have been its uploader. StateForbids for what was uploaded in the name
     of somebody whose password was just reset.
     """
-    if not by.has_role(*_ROLES):
-        raise NotAllowed("Operations or a supervisor confirms a loan book")
+    by.require_role(*_ROLES, otherwise="Operations or a supervisor confirms a loan book")
     require_second(book.uploader_id, by, "You uploaded this loan book: somebody else confirms it")
     refuse_made_resting(session, book.uploader_id, book.created_at)
     if book.uploader_id is not None:
