@@ -223,9 +223,7 @@ def set_limit(row: Staff, limit_minor: int | None) -> None:
 
 def disable(session: ScopedSession, email: str, *, actor: str) -> None:
     """Disable a person at once; NotFound for an unknown e-mail, StateForbids for the last admin."""
-    row = session.execute(sa.select(Staff).where(col(Staff.email) == email.strip().lower())).scalar_one_or_none()
-    if row is None:
-        raise NotFound(_UNKNOWN)
+    row = session.find_scalar(sa.select(Staff).where(col(Staff.email) == email.strip().lower()), otherwise=_UNKNOWN)
     disable_row(session, row, actor=actor)
 
 
@@ -464,9 +462,7 @@ def list_staff(
 
 def get_staff(session: ScopedSession, staff_id: UUID) -> StaffRow:
     """Return one person; NotFound for an unknown id."""
-    row = session.execute(_build_query().where(col(Staff.id) == staff_id)).one_or_none()
-    if row is None:
-        raise NotFound(_UNKNOWN)
+    row = session.find_row(_build_query().where(col(Staff.id) == staff_id), otherwise=_UNKNOWN)
     return _build_row(row)
 
 

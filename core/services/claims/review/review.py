@@ -12,7 +12,6 @@ from sqlmodel import col
 
 from core import seal
 from core.covers.cover import Price
-from core.errors import NotFound
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.services.claims.diary import tasks as claim_tasks
@@ -259,9 +258,7 @@ class ClaimReview:
 
 def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimReview:
     """Return the review of a claim for this person; NotFound when it does not exist in this mode."""
-    row = session.execute(_build_query(claim_id)).one_or_none()
-    if row is None:
-        raise NotFound("Claim not found")
+    row = session.find_row(_build_query(claim_id), otherwise="Claim not found")
     claim = row.Claim
     related_claims = related.list_related(session, claim)
     names = claim_officers.get_names(session, (claim.assigned_to, claim.approved_by))

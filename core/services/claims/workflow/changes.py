@@ -12,7 +12,7 @@ from pydantic import Field
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.errors import FieldFault, InvalidInput, NotFound, StaleVersion
+from core.errors import FieldFault, InvalidInput, StaleVersion
 from core.services.audit import log as audit
 from core.services.claims.lists import records
 from core.services.claims.lists.records import ClaimRecord
@@ -90,9 +90,7 @@ def _is_rule_on_money(fault: FieldFault) -> bool:
 def get_for_update(session: ScopedSession, claim_id: UUID) -> Claim:
     """Lock and return the current row of a claim (SELECT ... FOR UPDATE); NotFound when it is not in this scope."""
     query = sa.select(Claim).where(col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None)).with_for_update()
-    claim: Claim | None = session.execute(query.execution_options(populate_existing=True)).scalar_one_or_none()
-    if claim is None:
-        raise NotFound("Claim not found")
+    claim: Claim = session.find_scalar(query.execution_options(populate_existing=True), otherwise="Claim not found")
     approval.complete(session, claim)
     return claim
 

@@ -18,7 +18,7 @@ from core.covers import fields, request
 from core.covers.credit_life import BENEFITS, CREDIT_LIFE
 from core.covers.fields import fault
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge, run_checks
+from core.errors import InvalidInput, NotAllowed, StateForbids, TooLarge, run_checks
 from core.services.audit import log as audit
 from core.services.catalogue import distributor_terms, for_sale
 from core.services.catalogue.for_sale import ProductForSale
@@ -213,9 +213,7 @@ def get(session: ScopedSession, book_id: UUID, *, for_update: bool = False) -> L
     """Return a book of the session's scope; NotFound for none."""
     query = sa.select(LoanBook).where(col(LoanBook.id) == book_id)
     query = query.with_for_update().execution_options(populate_existing=True) if for_update else query
-    row: LoanBook | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such loan book")
+    row: LoanBook = session.find_scalar(query, otherwise="There is no such loan book")
     return row
 
 
