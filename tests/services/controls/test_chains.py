@@ -120,6 +120,36 @@ def test_a_refund_is_paid_to_the_customer_or_corrected_for_the_parties_and_never
 
 
 @pytest.mark.both_databases
+@pytest.mark.parametrize("other", ["corrected", "given back"])
+@pytest.mark.parametrize("is_paid_first", [True, False], ids=["paid first", "paid second"])
+def test_a_refund_that_is_paid_at_one_instant_is_not_given_to_the_parties_as_well(
+    finance: Finance, partner: Partner, other: str, *, is_paid_first: bool
+) -> None:
+    party = Party("distributor", partner.id)
+    policy = sold(finance, partner)
+    note, refund = cancel(finance, policy), movement(finance, policy, "refund")
+    finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    proposal = finance.do(adjustments.propose, refund.id, whole(refund), by="wale")
+    terms = {"number": "AG/9", "starts_on": "2026-11-01", "collects": "distributor"}
+    acts: dict[str, Any] = {
+        "paid": (lambda session: deciding.pay(session, note, PAID, by=finance.person("funmi"))),
+        "corrected": (lambda session: adjustments.confirm(session, proposal, by=finance.person("root"))),
+        "given back": (lambda session: agreements.add(session, party, terms, by=finance.person("root"))),
+    }
+    first, second = ("paid", other) if is_paid_first else (other, "paid")
+    refusal = run_while_open(finance.store, LIVE, acts[first], lambda: finance.do(acts[second]))
+    assert refusal is not None
+    words = {
+        ("corrected", True): "The customer was paid",
+        ("corrected", False): "Its refund was corrected by",
+        ("given back", True): "we paid refunds to customers",
+        ("given back", False): "it pays the customer",
+    }
+    assert words[other, is_paid_first] in str(refusal)
+    assert finance.money_faults() == []
+
+
+@pytest.mark.both_databases
 def test_the_check_names_a_refund_that_was_paid_and_corrected_with_its_sum(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,7 @@ from core.store.schema.tables import (
     PaymentPayee,
     Policy,
     Refund,
+    Staff,
     StaffDetail,
 )
 
@@ -326,13 +327,21 @@ def _refuse_second(row: CreditNote, payee: Payee, held: Payee | None, by: Person
 
 
 def _take_off(session: ScopedSession, row: CreditNote, payee: Payee, held: Payee | None, by: Person) -> None:
-    """Let the approval lapse whose payee is replaced: the note is computed again."""
-    if payee == held:
+    """Let the approval lapse whose payee is replaced, or whose approver has left: the note is computed again."""
+    if payee == held and _find_lapse(session, row, payee) is None:
         raise StateForbids(f"It is approved for {payee.name} and this account already: name another, or pay it")
     approvals.follow_change(session, _subject(row, payee), actor=by.actor, at=clock.now())
     nobody = dict.fromkeys(("first_by", "first_at", "approved_by", "approved_at"))
     _change(session, row, _STATE.COMPUTED, by, "credit note approval lapsed", facts={"payee": payee.name}, **nobody)
     session.refresh(row)
+
+
+def _find_lapse(session: ScopedSession, row: CreditNote, payee: Payee) -> str | None:
+    """Say why the approval does not stand; of two who approved, both have to be such as could approve today."""
+    first: Staff | None = session.get(Staff, row.first_by) if row.first_by else None
+    return approvals.find_fault(session, _subject(row, payee)) or (
+        approvals.describe_gone(first, ROLE) if first else None
+    )
 
 
 def _subject(row: CreditNote, payee: Payee) -> Subject:
@@ -381,7 +390,8 @@ def pay(
         _refuse_claims(session, row)
         _refuse_corrected(session, row)
         _refuse_given_back(session, row)
-        approvals.require_standing(session, _subject(row, payee))
+        if why := _find_lapse(session, row, payee):
+            raise StateForbids(approvals.describe_lapsed(why))
         if transfers.sum_paid(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id):
             raise StateForbids("A payment of it stands: nothing is left to pay")
         transfers.pay(
