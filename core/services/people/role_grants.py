@@ -138,8 +138,8 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staf
     """
     grant = _open(session, grant_id, by)
     with keep_refusal(grant.staff_id, "account change confirmation", by=by):
-        PROPOSALS.require_second(session, grant, by)
         four_eyes.refuse_same(grant.staff_id, by, "This change is of your own account: another admin confirms it")
+        PROPOSALS.require_second(session, grant, by)
         if why := _find_unfit(session.get_one(Staff, by.id), grant):
             raise NotAllowed(why)
         row = session.get_one(Staff, grant.staff_id)
