@@ -32,7 +32,8 @@ from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DAY, ID, INSTANT, WORD
 from core.services.lists.windows import Span, Window
-from core.services.sales.filter import PurchaseFilter, SalesFilter, select_policies
+from core.services.sales.filter import PurchaseFilter, SalesFilter
+from core.services.sales.search import select_policies
 from core.services.sales.totals import ZERO_TOTALS, SalesTotals, group_totals
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import sum_of
