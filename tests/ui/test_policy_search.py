@@ -173,6 +173,9 @@ def test_the_box_writes_the_address_and_says_what_it_looked_for(screen: Screen, 
     assert rows(at) == ["Ngozi Okafor-Bello"]
     assert "**1** policy" in texts(at)
     assert "policy number or plate" in texts(at)
+    # Whoever calls is told by the phone, of which a part was typed.
+    at.text_input(key="find").set_value("0805 111").run()
+    assert list(lists(at)[0]["Phone"]) == ["0805 111 2222"]
 
 
 def test_an_address_reproduces_the_view_and_reset_takes_it_back(screen: Screen, two_sales: tuple[Sale, Sale]) -> None:

@@ -431,7 +431,7 @@ POLICIES: Listing[PolicyFilter] = Listing(
     roles=("operations", "claims"),
     filter=PolicyFilter,
     key=col(Policy.id),
-    usual=("number", "state", "customer", "plate", "product", "ends", "provider"),
+    usual=("number", "state", "customer", "phone", "plate", "product", "ends", "provider"),
     columns={
         "id": Column("Reference", ID, col(Policy.id)),
         "sold": Column("Sold", INSTANT, col(Policy.created_at), machine="created_at", orders=by_time(Policy)),
