@@ -1,6 +1,6 @@
 """Staff: people who sign in, their roles and limits (contract A1, A2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -273,6 +273,12 @@ def join_names(query: AnySelect, **columns: Any) -> AnySelect:
         person = sa.orm.aliased(Staff)
         query = query.add_columns(col(person.name).label(label)).outerjoin(person, col(person.id) == column)
     return query
+
+
+def get_names(session: ScopedSession, ids: Collection[UUID | None]) -> Mapping[UUID, str]:
+    """Return the names of people by id, also of those who have left."""
+    query = sa.select(col(Staff.id), col(Staff.name)).where(col(Staff.id).in_(known := set(ids) - {None}))
+    return {row.id: row.name for row in session.execute(query)} if known else {}
 
 
 def list_active(session: ScopedSession, *roles: str) -> dict[UUID, str]:
