@@ -369,6 +369,8 @@ def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(fina
     finance.do(transitions.approve_receipt, payment, by="femi")
     assert paper(finance, made).state == "Paid"
     assert due(finance, party) == 0
+    with pytest.raises(StateForbids, match="owes nothing: a payment received for something else is an adjustment"):
+        finance.do(transitions.receive, party, {**given, "amount": "1", "bank_reference": "IN/8"}, by="funmi")
     assert finance.money_faults() == []
 
 

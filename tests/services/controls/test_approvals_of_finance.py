@@ -22,7 +22,7 @@ from core.services.finance.statements import transitions as statement_transition
 from core.services.people import staff
 from core.store.access import Scope
 from core.store.schema import migrating
-from core.store.schema.tables import Approval, CommissionShare, Product, ProductVersion, Statement
+from core.store.schema.tables import Approval, CommissionShare, Distributor, Product, ProductVersion, Statement
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance, change, pay_out, state
@@ -84,6 +84,26 @@ def test_what_somebody_prepared_who_has_left_since_is_not_approved(finance: Fina
         finance.do(payouts.approve, again, by="wale")
     finance.do(payouts.withdraw, again, reason="Its preparer has left", by="wale")
     finance.do(payouts.approve, finance.do(payouts.prepare, {party: None}, by="wale"), by="second")
+
+
+def test_nobody_approves_a_payout_to_a_party_of_their_own(finance: Finance, party: Party) -> None:
+    """It became their own after the payout was prepared."""
+    (paid,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
+    finance.do(transitions.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="wale")
+    again = finance.do(payouts.prepare, {party: None}, by="funmi")
+    with finance.store.writing(Scope.system()) as session:
+        session.get_one(Distributor, party.id).email = "Femi@F.example"
+    with pytest.raises(NotAllowed, match="It has your own e-mail, phone or account"):
+        finance.do(payouts.approve, again, by="femi")
+
+
+def test_a_payout_of_which_a_payment_came_back_is_not_approved_anew(finance: Finance, party: Party) -> None:
+    batch = pay_out(finance, party)
+    (paid,) = finance.read(payment_reading.list_of_batch, batch)
+    finance.do(transitions.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="second")
+    disable(finance, "femi")
+    with pytest.raises(StateForbids, match="superseded: 1 payment of it came back"):
+        finance.do(payouts.approve_anew, batch, by="wale")
 
 
 def test_a_payout_that_was_prepared_in_the_name_of_a_resting_colleague_waits(finance: Finance, party: Party) -> None:

@@ -477,7 +477,7 @@ def test_what_somebody_proposed_who_has_left_since_is_not_confirmed(
     corrected = movement(finance, sold(finance, partner), "purchase")
     share = {"commission": "5", "starts_on": "2026-11-21"}
     waiting = (
-        (agreements, finance.do(bank_accounts.propose, party, BANK, by="root")),
+        (bank_accounts, finance.do(bank_accounts.propose, party, BANK, by="root")),
         (share_changes, finance.do(share_changes.propose, partner.id, share, by="root")),
         (adjustments, finance.do(adjustments.propose, corrected.id, typed(distributor=-100), by="root")),
     )

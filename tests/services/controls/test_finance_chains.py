@@ -339,6 +339,37 @@ def test_who_sold_a_policy_does_not_alone_approve_that_its_premium_goes_back(
     assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Approved"
 
 
+@pytest.mark.parametrize("way", ["at the desk", "by a key of theirs", "by an account that they opened"])
+def test_what_one_person_sold_and_ended_takes_two_who_approve_its_refund(
+    finance: Finance, partner: Partner, way: str
+) -> None:
+    """Somebody sells to a friend, nobody pays, and ends it before it began: finance would give back in good faith."""
+    ender = finance.people["root"]
+    seller = replace(partner.seller(is_live=True), actor=ender.actor, source="desk")
+    if way == "by an account that they opened":
+        finance.do(accounts.create_password_link, finance.people["oye"].id, by="root")
+        seller = replace(seller, actor=finance.people["oye"].actor)
+    if way == "by a key of theirs":
+        fields = {"distributor": "Swift Lenders", "mode": "live", "name": "Counter"}
+        with finance.store.writing(Scope.system()) as session:
+            key = key_admin.issue_unasked(session, fields, actor=ender.actor).key
+            seller = replace(partner.seller(is_live=True), actor=keys.authenticate(session, key).actor)
+    with finance.store.writing(partner.scope(is_live=True)) as session:
+        request = shipped.request(insurer_a.THIRD_PARTY)
+        policy = buying.sell(session, insurer_a.THIRD_PARTY, request, seller).policy_id
+    note = cancel(finance, policy, by="root")
+    assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Awaits second person"
+    assert finance.do(deciding.approve, note, ACCOUNT, by="wale") == "Approved"
+
+
+def test_what_another_person_ended_than_who_sold_it_takes_one(finance: Finance, partner: Partner) -> None:
+    seller = replace(partner.seller(is_live=True), actor=finance.people["oye"].actor, source="desk")
+    with finance.store.writing(partner.scope(is_live=True)) as session:
+        request = shipped.request(insurer_a.THIRD_PARTY)
+        policy = buying.sell(session, insurer_a.THIRD_PARTY, request, seller).policy_id
+    assert finance.do(deciding.approve, cancel(finance, policy, by="sade"), ACCOUNT, by="femi") == "Approved"
+
+
 def test_an_e_mail_that_was_endorsed_away_is_still_whose_refund_it_is(finance: Finance, partner: Partner) -> None:
     """The customer bought for somebody else, who works in finance."""
     policy = sold(finance, partner, at=NOW - timedelta(days=30))
