@@ -21,12 +21,12 @@ from core.services.people.personal import format_phone
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
-from core.services.sales import filter as sales_filter
+from core.services.sales import search as sales_search
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy
 
 Kind = Literal["policy", "purchase", "customer", "claim", "product", "distributor", "insurer"]
-MAX_LENGTH: Final = sales_filter.MAX_LENGTH
+MAX_LENGTH: Final = sales_search.MAX_LENGTH
 _FIRST = Paging(1, 6)
 _MOST_NAMED = 4
 # So many policies are named to the next statement; a text that finds more is asked for anew.
@@ -60,7 +60,7 @@ def find_records(session: ScopedSession, text: str, person: Person) -> list[Hit]
     A text is any part of a name, a policy number, claim reference, plate, e-mail, phone or id; InvalidInput when it
     is too short or too long.
     """
-    bare = sales_filter.normalise_text(text)
+    bare = sales_search.normalise_text(text)
     if not bare:
         return []
     names = load_choices(session)
@@ -91,11 +91,11 @@ class _Policies:
         return self._find(is_on_policy=False)
 
     def _find(self, *, is_on_policy: bool) -> list[UUID] | None:
-        every = sales_filter.detect_kinds(self._text)
-        kinds = [kind for kind in every if (kind in sales_filter.ON_POLICY) is is_on_policy]
+        every = sales_search.detect_kinds(self._text)
+        kinds = [kind for kind in every if (kind in sales_search.ON_POLICY) is is_on_policy]
         if not kinds:
             return []
-        return policies.find_among(self._session, sales_filter.select_by_kind(self._text, kinds), _MOST_FOUND)
+        return policies.find_among(self._session, sales_search.select_by_kind(self._text, kinds), _MOST_FOUND)
 
 
 def _find_policies(

@@ -11,8 +11,8 @@ import streamlit as st
 from core import clock, money
 from core.services.catalogue import distributor_terms, product_list, share_changes
 from core.services.catalogue.share_changes import AgreedShare
-from core.services.finance import agreements, parties
-from core.services.finance.agreements import Account
+from core.services.finance import agreements, bank_accounts, parties
+from core.services.finance.bank_accounts import Account
 from core.services.finance.parties import Account as AccountKind
 from core.services.finance.parties import Party
 from core.services.people.staff import Person
@@ -115,12 +115,12 @@ def changing_account(party: Party) -> Action:
         says="Call the party on a number that you already know, not on one from its letter. A second admin confirms.",
         fields=[Text(name, label, longest=100) for name, label in _BANK.items()],
         confirm="Propose the account",
-        work=lambda session, typed, by: agreements.propose(session, party, typed, by=by),
+        work=lambda session, typed, by: bank_accounts.propose(session, party, typed, by=by),
         done="The account is proposed: another admin confirms it, and payments can go to it 48 hours after that.",
     )
 
 
-_ACCOUNT_WORK = {"Confirm": agreements.confirm, "Refuse": agreements.refuse, "Take back": agreements.take_back}
+_ACCOUNT_WORK = {"Confirm": bank_accounts.confirm, "Refuse": bank_accounts.refuse, "Take back": bank_accounts.take_back}
 _ACCOUNT_STATES = {"open": "Proposed", "confirmed": "Confirmed", "refused": "Refused", "withdrawn": "Taken back"}
 
 
@@ -324,7 +324,7 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         held = agreements.get_in_force(session, party, clock.today())
         all_terms = agreements.list_history(session, party)
-        known = agreements.list_accounts(session, party)
+        known = bank_accounts.list_accounts(session, party)
     is_over = held is not None and distributor_terms.has_ended(held, clock.today())
     if held:
         show_days(held, is_over=is_over)

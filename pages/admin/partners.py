@@ -8,7 +8,7 @@ import streamlit as st
 from core import ids
 from core.services.catalogue import changes
 from core.services.events.webhooks import endpoints
-from core.services.finance import agreements
+from core.services.finance import bank_accounts
 from core.services.insurers import awaiting
 from core.services.insurers.awaiting import InsurerRow
 from core.services.people.staff import Person
@@ -124,7 +124,7 @@ def draw_insurers(_: Person) -> None:
 def draw_waiting() -> None:
     """Draw a line for each bank account and commission share that waits for a second admin, with a link to it."""
     with reading(Scope.system()) as session:
-        waiting = agreements.list_waiting(session)
+        waiting = bank_accounts.list_waiting(session)
     for party, name, what in waiting:
         page_links.link_to(
             "admin/agreement.py",

@@ -187,9 +187,11 @@ def ask_figures(product: ProductForSale, *, locked: bool) -> Figures | None:
         disabled=locked,
     )
     at_amount = st.container()
+    # Without bounds of its own: the browser would keep what is out of them, and the price of the tenure before stand.
     tenure = st.number_input(
-        "Tenure in months", SHORTEST, LONGEST, EXAMPLE_TENURE, key="tenure", bind="query-params", disabled=locked
+        "Tenure in months", value=EXAMPLE_TENURE, step=1, key="tenure", bind="query-params", disabled=locked
     )
+    at_tenure = st.container()
     benefits = st.pills(
         "Benefits",
         list(shares),
@@ -206,7 +208,7 @@ def ask_figures(product: ProductForSale, *, locked: bool) -> Figures | None:
         request = validate(CreditLifePriceRequest, {**typed, "product_id": str(product.id)})
     except InvalidInput as error:
         for fault in error.faults:
-            place = at_amount if fault.field == "loan_amount" else st
+            place = {"loan_amount": at_amount, "loan_tenure": at_tenure}.get(fault.field, st)
             place.markdown(forms.complaint(fault.message))
         return None
     return Figures(amount=request.loan_amount, tenure=request.loan_tenure, benefits=tuple(request.benefit_coverage))

@@ -304,7 +304,7 @@ def _list_snapshot(view: LoanBookView) -> list[tuple[str, str]]:
 def details(view: LoanBookView) -> None:
     """Draw what the figures are made of."""
     preview = view.book.preview
-    with st.grid(4, min_column_width=240, gap="small"):
+    with st.grid(3, min_column_width=240, gap="small"):
         with st.container(border=True, height="stretch"):
             why, none = _CODES_OF[view.book.kind]
             st.markdown(f"**{why if preview['codes'] else none}**")

@@ -18,6 +18,7 @@ from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.balances import Balance
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.reading import DRAFT, StatementRow, StatementSummary
 from core.services.lists.windows import Window
@@ -101,7 +102,7 @@ def moving_all(month: date, to: str, rows: Sequence[StatementRow]) -> Action:
         + f"\n\nEach becomes **{to}**.",
         confirm=label,
         items=lambda: ((f"{row.paper.number} of {row.paper.party}", row.id) for row in rows),
-        work=lambda session, statement_id, by: statements.move(session, statement_id, to, by=by),
+        work=lambda session, statement_id, by: statement_transitions.move(session, statement_id, to, by=by),
         done=lambda count: f"{words.counted(count, 'statement is', 'statements are')} {to.lower()}",
     )
 
@@ -158,8 +159,8 @@ def draw() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         stated = statement_reading.list_statements(session, month=month)
         rows = statement_reading.with_drafts(session, month, stated)
-    movable = {to: statements.list_movable(stated, to, by=person) for to in MOVES_OF_MANY}
-    for_another = statements.count_for_another(stated, by=person)
+    movable = {to: statement_transitions.list_movable(stated, to, by=person) for to in MOVES_OF_MANY}
+    for_another = statement_transitions.count_for_another(stated, by=person)
     is_over = Window.of_month(month).is_over
     with beside:
         month_buttons(month, sum(row.state == DRAFT for row in rows) if is_over else 0, movable, person)
@@ -308,7 +309,7 @@ def moving(statement_id: UUID, number: str, step: StatementTransition) -> Action
         icon="task_alt",
         says=f"**{number}** becomes **{step.to}**.",
         fields=[Text("note", asks, longest=500)] if step.needs_note else (),
-        work=lambda session, typed, by: statements.move(
+        work=lambda session, typed, by: statement_transitions.move(
             session, statement_id, step.to, by=by, note=typed.get("note", "")
         ),
         done=f"The dispute of {number} is settled." if is_settled else f"{number} is {step.to.lower()}.",
@@ -354,7 +355,7 @@ def draft(account: str, given: str, month: date) -> None:
 
 def buttons(row: StatementRow, person: Person) -> None:
     with reading(frame.scope()) as session:
-        steps = statements.list_allowed(session, row.id, person)
+        steps = statement_transitions.list_allowed(session, row.id, person)
         is_reversible = statements.can_reverse(session, row.id)
     for step in steps:
         look = "primary" if step.to in (StatementState.APPROVED, StatementState.SENT) else "secondary"
@@ -398,7 +399,7 @@ def whole(row: StatementRow, person: Person) -> None:
     actions.run()
     with reading(frame.scope()) as session:
         facts.own_interest(parties.list_own_staff(session, row.party))
-        facts.lapsed_approval(statements.find_lapse(session, row.id))
+        facts.lapsed_approval(statement_transitions.find_lapse(session, row.id))
     if paper.reverses:
         st.info(f"It reverses {paper.reverses} as a whole: {words.plain(row.note)}", icon=":material/undo:")
     with st.grid(2, min_column_width=320, gap="small"):

@@ -18,7 +18,12 @@ from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.sales import sales_filters
 from core.ui.sales.sales_filters import SearchText, Selection
 
-POLICIES = tables.of(policies.POLICIES, opens="policies/policy.py", narrow=("number", "customer", "state", "ends"))
+POLICIES = tables.of(
+    policies.POLICIES,
+    opens="policies/policy.py",
+    narrow=("number", "customer", "state", "ends"),
+    only_wide=("provider",),
+)
 
 
 @dataclass(frozen=True, slots=True)

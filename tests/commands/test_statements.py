@@ -12,10 +12,10 @@ from typer.testing import CliRunner, Result
 from core import cli, clock, money
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import agreements
+from core.services.finance import bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.store.access import Scope, Store
 from core.store.schema.tables import Statement
 from tests.conftest import Partner
@@ -57,13 +57,13 @@ def test_a_payout_is_prepared_and_the_taxes_printed(finance: Finance, partner: P
     party = Party("distributor", partner.id)
     with clock.freeze(NOW - timedelta(days=90)):
         account = {"bank_name": "Bank", "account_name": "Swift", "account_number": "0123456789"}
-        finance.do(agreements.confirm, finance.do(agreements.propose, party, account, by="root"), by="second")
+        finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
     assert isinstance(run("payout", "--by", "funmi@f.example").exception, StateForbids), "nothing is due yet"
     run("prepare", "--month", "2026-08", "--by", "funmi@f.example")
     made = finance.read(statement_reading.list_statements, month=date(2026, 8, 1))
     row = next(row for row in made if row.party == party)
     for state in ("Approved", "Sent"):
-        finance.do(statements.move, row.id, state, by="femi")
+        finance.do(statement_transitions.move, row.id, state, by="femi")
     assert isinstance(run("payout", "--by", "oye@f.example").exception, NotAllowed)
     done = run("payout", "--by", "funmi@f.example")
     assert f"PB-0001: 1 payments, {money.format_naira(row.paper.closing_minor)}, wait" in done.stdout

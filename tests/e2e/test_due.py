@@ -56,3 +56,11 @@ def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(
     expect(page.get_by_text("Nothing is due: no policy that can be renewed")).to_be_visible()
     with desk.store.reading(Scope.staff(is_live=False)) as session:
         assert policies.get_state(session, sale.policy_id).stage == "In force"
+
+
+def test_the_product_of_a_call_is_read_whole(visit: Visit, page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    visit("operations", "/due?bucket=month")
+    products = page.locator("tbody td").filter(has_text="comprehensive auto")
+    expect(products.first).to_be_visible()
+    assert products.evaluate_all("all => all.every(cell => cell.scrollWidth <= cell.clientWidth)")

@@ -18,6 +18,7 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.reconciling import reconciliations
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.exports import CSV, Tally
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -105,7 +106,7 @@ def keep_books(desk: Desk) -> None:
         assert month
         statement = statements.prepare(session, party, month, by=finance, without_withholding=True)
         for state in (StatementState.APPROVED, StatementState.SENT):
-            statements.move(session, statement, state, by=admin)
+            statement_transitions.move(session, statement, state, by=admin)
         provider = next(each.id for each, _ in parties.list_parties(session) if each.account == "provider")
         typed = {"kind": "insurer", "month": str(month), "file_name": "account.csv", "amount_is": "gross"}
         typed |= {"tolerance": "1.00", "timing_days": 5}

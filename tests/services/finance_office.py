@@ -11,11 +11,12 @@ import sqlalchemy as sa
 
 from core import clock
 from core.desk import store_check
-from core.services.finance import agreements, movements
+from core.services.finance import agreements, bank_accounts, movements
 from core.services.finance.movements import MovementFilter, MovementRow
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people import staff
@@ -113,7 +114,7 @@ def state(finance: Finance, party: Party, month: date, *moves: str) -> UUID:
     """A statement that Funmi prepared and Femi moved on."""
     made: UUID = finance.do(statements.prepare, party, month, by="funmi")
     for to in moves:
-        finance.do(statements.move, made, to, by="femi")
+        finance.do(statement_transitions.move, made, to, by="femi")
     return made
 
 
@@ -121,8 +122,8 @@ def pay_out(finance: Finance, party: Party) -> UUID:
     """An approved payout of one payment: prepared by Funmi, approved by Femi, of a statement that was sent."""
     finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
     with clock.freeze(NOW - timedelta(days=90)):
-        account = finance.do(agreements.propose, party, BANK, by="root")
-        finance.do(agreements.confirm, account, by="second")
+        account = finance.do(bank_accounts.propose, party, BANK, by="root")
+        finance.do(bank_accounts.confirm, account, by="second")
     state(finance, party, date(2026, 8, 1), "Approved", "Sent")
     made: UUID = finance.do(payouts.prepare, {party: None}, by="funmi")
     finance.do(payouts.approve, made, by="femi")

@@ -11,7 +11,7 @@ from core import clock
 from core.covers.insurers import insurer_a
 from core.desk import resealing
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services.finance import agreements
+from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.services.selling import buying
 from core.store.access import Scope
@@ -69,7 +69,7 @@ def test_wrong_terms_are_refused_by_name(finance: Finance, party: Party, changed
 @pytest.fixture
 def waiting(finance: Finance, party: Party) -> UUID:
     """An account that one admin has proposed."""
-    made: UUID = finance.do(agreements.propose, party, BANK, by="root")
+    made: UUID = finance.do(bank_accounts.propose, party, BANK, by="root")
     return made
 
 
@@ -78,8 +78,8 @@ def test_only_an_admin_makes_terms_and_accounts(finance: Finance, party: Party, 
     with pytest.raises(NotAllowed):
         finance.do(agreements.add, party, TERMS, by=name)
     with pytest.raises(NotAllowed):
-        finance.do(agreements.propose, party, BANK, by=name)
-    for verb in (agreements.confirm, agreements.refuse, agreements.take_back):
+        finance.do(bank_accounts.propose, party, BANK, by=name)
+    for verb in (bank_accounts.confirm, bank_accounts.refuse, bank_accounts.take_back):
         with pytest.raises(NotAllowed):
             finance.do(verb, waiting, by=name)
 
@@ -96,28 +96,28 @@ def test_a_licence_is_spoken_of_60_30_and_7_days_before_it_ends(finance: Finance
 
 def test_an_account_takes_two_admins_and_is_paid_to_after_two_days(finance: Finance, party: Party) -> None:
     with clock.freeze(NOW):
-        account = finance.do(agreements.propose, party, BANK, by="root")
+        account = finance.do(bank_accounts.propose, party, BANK, by="root")
         with pytest.raises(StateForbids, match="waits for a second"):
-            finance.do(agreements.propose, party, BANK, by="second")
-        for verb in (agreements.confirm, agreements.refuse):
+            finance.do(bank_accounts.propose, party, BANK, by="second")
+        for verb in (bank_accounts.confirm, bank_accounts.refuse):
             with pytest.raises(NotAllowed, match="You proposed"):
                 finance.do(verb, account, by="root")
         resting = finance.rest("second", NOW + timedelta(hours=3))
         with pytest.raises(NotAllowed, match="gave you your password"):
-            finance.do(agreements.confirm, account, by=resting)
+            finance.do(bank_accounts.confirm, account, by=resting)
     with clock.freeze(NOW + timedelta(hours=4)):
-        finance.do(agreements.confirm, account, by=finance.person("second"))
-        assert finance.read(agreements.get_usable, party) is None
+        finance.do(bank_accounts.confirm, account, by=finance.person("second"))
+        assert finance.read(bank_accounts.get_usable, party) is None
     with clock.freeze(NOW + timedelta(hours=51)):
-        assert finance.read(agreements.get_usable, party) is None
+        assert finance.read(bank_accounts.get_usable, party) is None
     with clock.freeze(NOW + timedelta(hours=52)):
-        assert finance.read(agreements.get_usable, party).hint == "6789"
-        finance.do(agreements.propose, party, {**BANK, "account_number": "9876543210"}, by="second")
-        assert finance.read(agreements.get_usable, party).hint == "6789", "the one before is paid meanwhile"
+        assert finance.read(bank_accounts.get_usable, party).hint == "6789"
+        finance.do(bank_accounts.propose, party, {**BANK, "account_number": "9876543210"}, by="second")
+        assert finance.read(bank_accounts.get_usable, party).hint == "6789", "the one before is paid meanwhile"
 
 
 def test_the_number_is_sealed_and_sealed_anew(finance: Finance, party: Party) -> None:
-    finance.do(agreements.propose, party, BANK, by="root")
+    finance.do(bank_accounts.propose, party, BANK, by="root")
     with finance.store.reading(Scope.system()) as session:
         row = session.execute(sa.select(BankAccount)).scalar_one()
         assert BANK["account_number"] not in "".join(str(value) for value in row.model_dump().values())
@@ -131,7 +131,7 @@ def test_the_number_is_sealed_and_sealed_anew(finance: Finance, party: Party) ->
 @every_case("number", ["123456789", "12345678901", "12345x7890", "٠١٢٣٤٥٦٧٨٩"])
 def test_an_account_number_has_ten_digits(finance: Finance, party: Party, number: str) -> None:
     with pytest.raises(InvalidInput, match="account_number must be the 10 digits"):
-        finance.do(agreements.propose, party, {**BANK, "account_number": number}, by="root")
+        finance.do(bank_accounts.propose, party, {**BANK, "account_number": number}, by="root")
 
 
 def test_a_party_that_does_not_exist_is_not_found(finance: Finance, party: Party) -> None:
@@ -141,10 +141,10 @@ def test_a_party_that_does_not_exist_is_not_found(finance: Finance, party: Party
 
 def test_the_store_itself_refuses_one_person_in_both_roles_and_any_change(finance: Finance, party: Party) -> None:
     finance.do(agreements.add, party, TERMS, by="root")
-    account = finance.do(agreements.propose, party, BANK, by="root")
+    account = finance.do(bank_accounts.propose, party, BANK, by="root")
     maker, now = finance.people["root"].id, clock.now()
-    finance.do(agreements.confirm, account, by="second")
-    finance.do(agreements.propose, party, BANK, by="root")
+    finance.do(bank_accounts.confirm, account, by="second")
+    finance.do(bank_accounts.propose, party, BANK, by="root")
     is_open = BankAccount.state == "open"
     for attempt in (
         sa.update(Agreement).values(collects="distributor"),

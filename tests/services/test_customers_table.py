@@ -15,7 +15,7 @@ from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Page, Paging
-from core.services.sales import filter as sales_filter
+from core.services.sales import search as sales_search
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy, Purchase, Renewal
 from tests.conftest import Partner
@@ -104,7 +104,7 @@ def test_a_part_of_a_foreign_number_finds_it_however_it_was_written(sold: Store)
     ):
         assert [row.id for row in found(sold, CustomerFilter(search=text)).items] == [customer.id], text
         with sold.reading(LIVE) as session:
-            query = sales_filter.select_policies(Policy.id, text)
+            query = sales_search.select_policies(Policy.id, text)
             assert set(session.execute(query).scalars()) == {one.id}, text
     assert found(sold, CustomerFilter(search="7911 124")).items == []
 

@@ -26,7 +26,7 @@ from core.services.files.links import Owner
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import certificates, changes, policies
-from core.services.sales.filter import select_policies
+from core.services.sales.search import select_policies
 from core.services.selling import endorsing
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store

@@ -15,12 +15,13 @@ from core.desk import closing
 from core.desk.closing import Check
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import adjustments, agreements, journal
+from core.services.finance import adjustments, bank_accounts, journal
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.payments import balances, payouts, transitions
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.states.finance import MonthState
 from core.store.access import Scope, Store
 from core.store.schema.tables import MonthStep, Movement
@@ -55,8 +56,8 @@ def prepared(finance: Finance, month: date) -> None:
     """Every statement of the first month approved, and every bordereau of it issued."""
     for party, _ in finance.read(statements.list_due, month):
         made = finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
-        finance.do(statements.move, made, "Approved", by="femi")
-        finance.do(statements.move, made, "Sent", by="femi")
+        finance.do(statement_transitions.move, made, "Approved", by="femi")
+        finance.do(statement_transitions.move, made, "Sent", by="femi")
     for provider_id, _, kind in finance.read(bordereaux.list_due, month):
         finance.do(bordereaux.issue, provider_id, kind, month, by="funmi")
 
@@ -136,7 +137,7 @@ def test_a_payment_that_is_noted_while_its_month_is_closed_is_in_the_journal_tha
         party = next(each.party for each in finance.read(balances.list_balances) if each.amount_minor > 0)
         account = {"bank_name": "Bank", "account_name": "Ekomarket", "account_number": "0123456789"}
         with clock.freeze(NOW - timedelta(days=900)):
-            finance.do(agreements.confirm, finance.do(agreements.propose, party, account, by="root"), by="second")
+            finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
         batch = finance.do(payouts.prepare, {party: None}, by="funmi")
         finance.do(payouts.approve, batch, by="femi")
     (paid,) = finance.read(payment_reading.list_of_batch, batch)
@@ -218,7 +219,7 @@ def test_debit_is_credit_on_every_day_and_the_accounts_are_the_movements(finance
     party = next(each.party for each in finance.read(balances.list_balances) if each.amount_minor > 0)
     account = {"bank_name": "Bank", "account_name": "Ekomarket", "account_number": "0123456789"}
     with clock.freeze(NOW - timedelta(days=90)):
-        finance.do(agreements.confirm, finance.do(agreements.propose, party, account, by="root"), by="second")
+        finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
     batch = finance.do(payouts.prepare, {party: None}, by="funmi")
     finance.do(payouts.approve, batch, by="femi")
     (paid,) = finance.read(payment_reading.list_of_batch, batch)

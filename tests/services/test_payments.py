@@ -19,7 +19,7 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter
-from core.services.finance import agreements, parties
+from core.services.finance import agreements, bank_accounts, parties
 from core.services.finance import tax as tax_schedules
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, bank_answers, payouts, transitions
@@ -29,6 +29,7 @@ from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.reconciling import table_files
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.finance.statements.files import Paper
 from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
@@ -69,16 +70,16 @@ def party(finance: Finance, partner: Partner) -> Party:
 
 def bank(finance: Finance, party: Party, **given: str) -> None:
     with clock.freeze(NOW - timedelta(days=90)):
-        account = finance.do(agreements.propose, party, {**ACCOUNT, **given}, by="root")
-        finance.do(agreements.confirm, account, by="second")
+        account = finance.do(bank_accounts.propose, party, {**ACCOUNT, **given}, by="root")
+        finance.do(bank_accounts.confirm, account, by="second")
 
 
 def sent(finance: Finance, party: Party, *months: date) -> list[UUID]:
     made = []
     for month in months:
         made.append(finance.do(statements.prepare, party, month, by="funmi"))
-        finance.do(statements.move, made[-1], "Approved", by="femi")
-        finance.do(statements.move, made[-1], "Sent", by="femi")
+        finance.do(statement_transitions.move, made[-1], "Approved", by="femi")
+        finance.do(statement_transitions.move, made[-1], "Sent", by="femi")
     return made
 
 
@@ -165,7 +166,7 @@ def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_f
     (made,) = sent(finance, party, AUGUST)
     whole = paper(finance, made)
     for state in ("Disputed", "Sent"):
-        finance.do(statements.move, made, state, by="femi", note="one sale is not theirs")
+        finance.do(statement_transitions.move, made, state, by="femi", note="one sale is not theirs")
     for number, amount in enumerate((whole.closing_minor // 3, None)):
         payment = approved(finance, party, amount)
         finance.do(transitions.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
@@ -220,7 +221,7 @@ def test_a_reversed_statement_frees_its_payments_for_the_next_one(finance: Finan
     (september,) = sent(finance, party, SEPTEMBER)
     before = paper(finance, september)
     reversal = finance.do(statements.reverse, september, reason="The agreement was another", by="funmi")
-    finance.do(statements.move, reversal, "Approved", by="femi")
+    finance.do(statement_transitions.move, reversal, "Approved", by="femi")
     (again,) = sent(finance, party, SEPTEMBER)
     assert paper(finance, again).paid_minor == before.paid_minor > 0
     assert paper(finance, again).closing_minor == before.closing_minor
@@ -275,13 +276,13 @@ def test_money_is_not_paid_twice_not_too_much_and_not_while_something_stands_aga
     batch = finance.do(payouts.prepare, {party: None}, by="funmi")
     for attempt in (
         lambda: finance.do(payouts.prepare, {party: None}, by="femi"),
-        lambda: finance.do(statements.move, made, "Disputed", by="femi", note="Not ours at all"),
+        lambda: finance.do(statement_transitions.move, made, "Disputed", by="femi", note="Not ours at all"),
         lambda: finance.do(statements.reverse, made, reason="The agreement was another", by="funmi"),
     ):
         with pytest.raises(StateForbids, match="under way"):
             attempt()
     finance.do(payouts.withdraw, batch, reason="Another account", by="funmi")
-    finance.do(statements.move, made, "Disputed", by="femi", note="Not ours at all")
+    finance.do(statement_transitions.move, made, "Disputed", by="femi", note="Not ours at all")
     with pytest.raises(StateForbids, match="in dispute"):
         finance.do(payouts.prepare, {party: None}, by="funmi")
     assert finance.money_faults() == []
@@ -368,6 +369,8 @@ def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(fina
     finance.do(transitions.approve_receipt, payment, by="femi")
     assert paper(finance, made).state == "Paid"
     assert due(finance, party) == 0
+    with pytest.raises(StateForbids, match="owes nothing: a payment received for something else is an adjustment"):
+        finance.do(transitions.receive, party, {**given, "amount": "1", "bank_reference": "IN/8"}, by="funmi")
     assert finance.money_faults() == []
 
 

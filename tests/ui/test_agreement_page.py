@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.services.catalogue import share_changes
-from core.services.finance import agreements
+from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from tests.conftest import Partner
 from tests.services.finance_office import Finance
@@ -80,7 +80,7 @@ def test_an_account_is_proposed_by_one_admin_and_confirmed_by_another(
     assert "Take back" in shown
     assert "Confirm" not in shown
     confirm(press(open_page(screen, finance, partner, by="second"), "Confirm"))
-    (account,) = finance.read(agreements.list_accounts, Party("distributor", partner.id))
+    (account,) = finance.read(bank_accounts.list_accounts, Party("distributor", partner.id))
     assert account.state == "confirmed"
     assert account.rests
     assert "0123456789" not in texts(open_page(screen, finance, partner))

@@ -106,6 +106,16 @@ def test_the_example_follows_what_is_typed_before_a_distributor_is_chosen(
     assert at.query_params["step"] == "details"
 
 
+def test_a_tenure_that_cannot_be_meant_has_its_error_beside_it_and_no_price(screen: Screen, partner: Partner) -> None:
+    at = screen("operations", path=PAGE)
+    for months, fault in ((500, "Must be at most 120"), (2, "Must be at least 3"), (-1, "Must be at least 3")):
+        at.number_input(key="tenure").set_value(months).run()
+        assert fault in texts(at), months
+        assert not at.metric, "the price of the tenure before would be told to the customer"
+    at.number_input(key="tenure").set_value(24).run()
+    assert metrics(at)["Price"] == "₦575.00"
+
+
 def choose(at: AppTest) -> AppTest:
     at.selectbox(key="seller").select_index(0).run()
     return at.selectbox(key="plan").select_index(0).run()

@@ -7,12 +7,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids, money
-from core.services.finance import agreements
+from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts, transitions
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
 from core.store.schema.tables import TaxRate
@@ -46,11 +47,11 @@ def sent(finance: Finance, party: Party, **terms: object) -> UUID:
     taken = TERMS if party.account == "distributor" else {"starts_on": "2026-01-01", "number": "AG/2"}
     finance.do(agreements.add, party, {**taken, **terms}, by="root")
     with clock.freeze(NOW - timedelta(days=90)):
-        account = finance.do(agreements.propose, party, ACCOUNT, by="root")
-        finance.do(agreements.confirm, account, by="second")
+        account = finance.do(bank_accounts.propose, party, ACCOUNT, by="root")
+        finance.do(bank_accounts.confirm, account, by="second")
     made = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi")
     for state in ("Approved", "Sent"):
-        finance.do(statements.move, made, state, by="femi")
+        finance.do(statement_transitions.move, made, state, by="femi")
     return UUID(str(made))
 
 

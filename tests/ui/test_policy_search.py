@@ -15,7 +15,7 @@ from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.policies import changes, policies
 from core.services.policies.policies import PolicyFilter
-from core.services.sales import filter as sales_filter
+from core.services.sales import search as sales_search
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
@@ -77,7 +77,7 @@ def rows(at: AppTest) -> list[str]:
     ],
 )
 def test_what_was_typed_decides_where_to_look(text: str, kinds: tuple[str, ...]) -> None:
-    assert sales_filter.detect_kinds(text) == kinds
+    assert sales_search.detect_kinds(text) == kinds
 
 
 @every_case(
@@ -119,7 +119,7 @@ def test_a_phone_is_found_in_any_spelling(store: Store, two_sales: tuple[Sale, S
     ["%", "__", "Ade%", "nobody", "ABC-999-XY", "x@y.z", "07000000000", "01900000-0000-7000-8000-0000000000ff"],
 )
 def test_what_is_not_there_is_not_found(store: Store, two_sales: tuple[Sale, Sale], text: str) -> None:
-    if len(text) < sales_filter.MIN_LENGTH:
+    if len(text) < sales_search.MIN_LENGTH:
         with pytest.raises(InvalidInput):
             found(store, text)
     else:
@@ -173,6 +173,9 @@ def test_the_box_writes_the_address_and_says_what_it_looked_for(screen: Screen, 
     assert rows(at) == ["Ngozi Okafor-Bello"]
     assert "**1** policy" in texts(at)
     assert "policy number or plate" in texts(at)
+    # Whoever calls is told by the phone, of which a part was typed.
+    at.text_input(key="find").set_value("0805 111").run()
+    assert list(lists(at)[0]["Phone"]) == ["0805 111 2222"]
 
 
 def test_an_address_reproduces_the_view_and_reset_takes_it_back(screen: Screen, two_sales: tuple[Sale, Sale]) -> None:

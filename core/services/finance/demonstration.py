@@ -13,7 +13,7 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.services.catalogue import share_changes
-from core.services.finance import agreements, parties, tax
+from core.services.finance import agreements, bank_accounts, parties, tax
 from core.services.finance.bordereaux import bordereaux, claim_rows, columns, premium_rows
 from core.services.finance.bordereaux.columns import ReportRow
 from core.services.finance.parties import Party
@@ -23,6 +23,7 @@ from core.services.finance.payments.paid_lines import PaidLine
 from core.services.finance.statements import lines as statement_lines
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.finance.statements.lines import Line
 from core.services.lists.windows import Window
 from core.services.people import staff
@@ -167,14 +168,14 @@ def _write(session: ScopedSession, stated: _Stated, steps: Sequence[StatementSta
     for position, (before, step, by) in enumerate(made, 1):
         note = _DISPUTE if step.needs_note else None
         if step.to is StatementState.APPROVED:
-            statements.record_approval(session, row, by, clock.now())
-        statements.record_step(session, row.id, before, step, position=position, by=by, note=note)
+            statement_transitions.record_approval(session, row, by, clock.now())
+        statement_transitions.record_step(session, row.id, before, step, position=position, by=by, note=note)
 
 
 def pay_month(session: ScopedSession, month: date, office: Office) -> None:
     """Pay what is due with the statements of a month, in one payout that the bank confirms line by line."""
     with in_time(month, PAID_ON):
-        accounts = agreements.load_usable(session)
+        accounts = bank_accounts.load_usable(session)
         due = [
             each
             for each in balances.list_balances(session)
@@ -326,8 +327,8 @@ def write_terms(session: ScopedSession, first: date) -> None:
         with clock.freeze(clock.lagos_midnight(clock.add_days(first, -20))):
             agreements.add(session, party, _terms(party, place, first), by=admin)
             account = {"bank_name": "Demo Bank", "account_name": name[:100], "account_number": f"{place:010d}"}
-            proposed = agreements.propose(session, party, account, by=admin)
-            agreements.confirm(session, proposed, by=second)
+            proposed = bank_accounts.propose(session, party, account, by=admin)
+            bank_accounts.confirm(session, proposed, by=second)
     _agree_on_shares(session, [party.id for party, _ in listed if party.account == "distributor"], admin, second)
 
 

@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import NotFound
 from core.money import Split
 from core.services.lists.columns import (
     SHARES,
@@ -32,7 +31,8 @@ from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DAY, ID, INSTANT, WORD
 from core.services.lists.windows import Span, Window
-from core.services.sales.filter import PurchaseFilter, SalesFilter, select_policies
+from core.services.sales.filter import PurchaseFilter, SalesFilter
+from core.services.sales.search import select_policies
 from core.services.sales.totals import ZERO_TOTALS, SalesTotals, group_totals
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import sum_of
@@ -239,9 +239,7 @@ def get_movement(session: ScopedSession, movement_id: UUID, names: Choices) -> M
 def get_record(session: ScopedSession, movement_id: UUID) -> Movement:
     """Return the record of a movement; NotFound for one that does not exist in the session's scope."""
     query = sa.select(Movement).where(col(Movement.id) == movement_id)
-    found: Movement | None = session.execute(query).scalar_one_or_none()
-    if found is None:
-        raise NotFound("There is no such movement")
+    found: Movement = session.find_scalar(query, otherwise="There is no such movement")
     return found
 
 

@@ -221,11 +221,9 @@ def describe_difference(approval: Approval | None, subject: Subject) -> str | No
 
 def describe_lost_authority(session: ScopedSession, approval: Approval) -> str | None:
     """Say why the approver could not give an approval today; None if it could be given."""
-    staff: Staff | None = session.get(Staff, approval.staff_id)
-    if staff is None or staff.disabled_at is not None:
-        return f"the account of {approval.by}, who approved, is disabled"
-    if not {"admin", approval.role} & set(staff.roles):
-        return f"{approval.by}, who approved, does not have the role {approval.role} any more"
+    staff: Staff = session.get_one(Staff, approval.staff_id)
+    if gone := describe_gone(staff, approval.role):
+        return gone
     limit, amount = get_limit(staff), approval.amount_minor or 0
     is_limited = approval.role == LIMITED_ROLE and not {"admin", "supervisor"} & set(staff.roles)
     if is_limited and limit is not None and limit < amount:
@@ -233,6 +231,15 @@ def describe_lost_authority(session: ScopedSession, approval: Approval) -> str |
             f"the limit of {approval.by}, who approved, is {money.format_naira(limit)} now, below"
             f" {money.format_naira(amount)}"
         )
+    return None
+
+
+def describe_gone(staff: Staff, role: str) -> str | None:
+    """Say that who approved in a role has left it; None for one who has it still."""
+    if staff.disabled_at is not None:
+        return f"the account of {staff.name}, who approved, is disabled"
+    if {"admin", role}.isdisjoint(staff.roles):
+        return f"{staff.name}, who approved, does not have the role {role} any more"
     return None
 
 

@@ -28,7 +28,7 @@ from core.services.lists.columns import (
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Ids, of
-from core.services.lists.filters.fields import Condition, Flag, Text
+from core.services.lists.filters.fields import Condition, Flag
 from core.services.lists.listing import Listing, Row
 from core.services.lists.paging import Page, Paging, fetch_newest, find_page
 from core.services.lists.records import (
@@ -213,9 +213,7 @@ def get_state(session: ScopedSession, policy_id: UUID) -> PolicyState:
         .join(Product, col(Product.id) == col(Policy.product_id))
         .where(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))
     )
-    row = session.execute(query).one_or_none()
-    if row is None:
-        raise NotFound("Policy not found")
+    row = session.find_row(query, otherwise="Policy not found")
     stage = get_stage(row.Policy)
     actions = tuple(each for each in STAGES[stage].actions if each is not PolicyAction.RENEW or row.renewable)
     return PolicyState(stage=stage, version=row.Policy.version, actions=actions)
@@ -242,11 +240,6 @@ def status_of(policy: object) -> PolicyStatus:
 # The filters of policies, among them one text whose form decides which indexed column is searched (contract P6).
 
 
-def _find(_: Any, text: str) -> Condition:
-    """Build the condition of a search text."""
-    return col(Policy.id).in_(sales_filter.select_policies(Policy.id, text))
-
-
 def _is_in_force(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
     return declaration.in_force() if value else sa.not_(declaration.in_force())
 
@@ -256,19 +249,8 @@ class PolicyFilter(SalesFilter, on=(Policy,)):
 
     category_ids: Ids = SalesFilter.redeclare("category_ids", place="none")
     distributor_ids: Ids = SalesFilter.redeclare("distributor_ids", api="distributor_id", place="none")
-    find: str | None = of(
-        Text(
-            label="Find",
-            column=_find,
-            address="find",
-            api="search",
-            help="A policy number, plate, customer name, e-mail or phone.",
-            check=sales_filter.normalise_text,
-            placeholder="Number, plate, name, e-mail or phone",
-            longest=sales_filter.MAX_LENGTH,
-            searches=True,
-            place="search",
-        )
+    find: str | None = sales_filter.find_by_policy(
+        Policy.id, api="search", help="A policy number, plate, customer name, e-mail or phone."
     )
     status: bool | None = of(
         Flag(
@@ -322,9 +304,9 @@ def _build_id_query(criteria: SalesFilter) -> AnySelect:
 
 def get_policy(session: ScopedSession, policy_id: UUID) -> FullPolicyRecord:
     """Return one policy with all that belongs to it, endorsements too; NotFound if unknown in this scope."""
-    row = session.execute(_build_query(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))).one_or_none()
-    if row is None:
-        raise NotFound("Policy not found")
+    row = session.find_row(
+        _build_query(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None)), otherwise="Policy not found"
+    )
     product = catalogue_products.get_catalogue(session).records[row.Policy.product_id, row.Policy.is_live]
     embedded = {
         "provider": product["provider"],
@@ -447,7 +429,7 @@ POLICIES: Listing[PolicyFilter] = Listing(
     roles=("operations", "claims"),
     filter=PolicyFilter,
     key=col(Policy.id),
-    usual=("number", "state", "customer", "plate", "product", "ends", "provider"),
+    usual=("number", "state", "customer", "phone", "plate", "product", "ends", "provider"),
     columns={
         "id": Column("Reference", ID, col(Policy.id)),
         "sold": Column("Sold", INSTANT, col(Policy.created_at), machine="created_at", orders=by_time(Policy)),

@@ -1,7 +1,7 @@
 """Totals of sales: count, premium and shares, from the roll-up of days where it can answer, and what was given back."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import sqlalchemy as sa
@@ -14,7 +14,8 @@ from core.services.sales.filter import SalesFilter
 from core.store.access import AnySelect, Scope, ScopedSession
 from core.store.expressions import first_of_month, first_of_week, lagos_day
 from core.store.rollups.daily_rollup import ONCE
-from core.store.schema.tables import Adjustment, DaybookLine, DayTotal, Policy, Purchase, Refund, Renewal
+from core.store.rollups.day_totals import MEASURED
+from core.store.schema.tables import DaybookLine, DayTotal, Policy, Purchase, Refund, Renewal
 
 
 def can_roll_up(scope: Scope, criteria: SalesFilter) -> bool:
@@ -167,9 +168,10 @@ def _queries(scope: Scope, criteria: SalesFilter, keys: Sequence[Key], measures:
         for grain, days in _split_window(window, keys):
             yield _build_rollup_query(grain, days, criteria, keys, measures)
         return
-    for part in _SOURCES:
-        if part.measures.keys() & set(measures):
-            yield _build_rows_query(part, criteria, keys, measures)
+    for entity, source in MEASURED.items():
+        sums = [sa.func.sum(value).label(name) for name, value in source.of(entity).items() if name in measures]
+        if sums:
+            yield _build_rows_query(entity, criteria, keys, sums).where(*source.build_conditions(entity))
 
 
 def _build_day_totals_query(scope: Scope, days: Window, keys: Sequence[Key], measures: Sequence[str]) -> AnySelect:
@@ -216,17 +218,13 @@ def _build_rollup_keys(grain: str, days: Window, keys: Sequence[Key]) -> list[An
     return [groups[key] if key in groups else col(getattr(DaybookLine, key)) for key in keys]
 
 
-def _build_rows_query(
-    part: "_MeasureSource", criteria: SalesFilter, keys: Sequence[Key], measures: Sequence[str]
-) -> AnySelect:
-    row = part.entity
+def _build_rows_query(row: Any, criteria: SalesFilter, keys: Sequence[Key], sums: Sequence[Any]) -> AnySelect:
     groups = {
         **_build_calendar_keys(lagos_day(col(row.created_at))),
         "product_id": col(Purchase.product_id),
         "distributor_id": col(row.distributor_id),
         "premium_frequency": sa.func.coalesce(col(Purchase.premium_frequency), ONCE),
     }
-    sums = [sa.func.sum(value).label(name) for name, value in part.measures.items() if name in measures]
     query = sa.select(*(groups[key] for key in keys), *sums).select_from(row)
     if row is not Purchase:
         query = query.join(Purchase, col(Purchase.id) == col(row.purchase_id))
@@ -235,39 +233,12 @@ def _build_rows_query(
     return query.where(
         *criteria.anytime().conditions(Purchase),
         *criteria.created.on(col(row.created_at)),
-        *part.conditions,
     ).group_by(*(groups[key] for key in keys))
 
 
 def _build_calendar_keys(day: Any) -> dict[Key, Any]:
     return {"day": day, "week": first_of_week(day), "month": first_of_month(day)}
 
-
-@dataclass(frozen=True, slots=True)
-class _MeasureSource:
-    """A table and the measures that are summed from it."""
-
-    entity: Any
-    measures: dict[str, Any]
-    conditions: tuple[sa.ColumnElement[bool], ...] = ()
-
-
-def _part(entity: Any, count: str, verb: str, *conditions: sa.ColumnElement[bool]) -> _MeasureSource:
-    amounts = {
-        count: sa.literal(1),
-        f"{verb}_minor": col(entity.total_minor),
-        f"{verb}_mca_minor": col(entity.mca_profit_minor),
-        f"{verb}_distributor_minor": col(entity.distributor_profit_minor),
-    }
-    return _MeasureSource(entity, amounts, conditions)
-
-
-_SOURCES = (
-    _part(Purchase, "sold", "sold", col(Purchase.deleted_at).is_(None)),
-    _part(Renewal, "renewed", "renewed", col(Renewal.deleted_at).is_(None), col(Renewal.status).is_(True)),
-    _part(Refund, "refunds", "refunded"),
-    _part(Adjustment, "adjustments", "adjusted"),
-)
 
 # Refunds of a term: join conditions to its purchase or renewal, and sums.
 

@@ -14,7 +14,7 @@ from core.errors import InvalidInput
 from core.services.lists.dimensions import Choices
 from core.services.lists.windows import EARLIEST, Window
 from core.services.sales import breakdowns
-from core.services.sales import filter as sales_filter
+from core.services.sales import search as sales_search
 from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
 from core.ui.forms import forms
@@ -161,7 +161,7 @@ def read_search() -> SearchText:
     """Read the text from the URL."""
     text = st.query_params.get(_FIND, "").strip()
     try:
-        sales_filter.normalise_text(text)
+        sales_search.normalise_text(text)
     except InvalidInput as error:
         return SearchText(text, error.faults[0].message)
     return SearchText(text, None)
@@ -179,7 +179,7 @@ def describe_search(search: SearchText) -> str:
 
 
 def _list_kinds(text: str) -> str:
-    kinds = [words.plain(kind) for kind in sales_filter.detect_kinds(sales_filter.normalise_text(text))]
+    kinds = [words.plain(kind) for kind in sales_search.detect_kinds(sales_search.normalise_text(text))]
     return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
 
 

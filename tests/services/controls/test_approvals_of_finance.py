@@ -18,11 +18,11 @@ from core.services.catalogue import product_list, rate_changes, share_changes
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts, transitions
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.people import staff
 from core.store.access import Scope
 from core.store.schema import migrating
-from core.store.schema.tables import Approval, CommissionShare, Product, ProductVersion, Statement
+from core.store.schema.tables import Approval, CommissionShare, Distributor, Product, ProductVersion, Statement
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance, change, pay_out, state
@@ -54,18 +54,18 @@ def test_a_statement_whose_approver_left_is_not_sent_before_another_approves_it(
     pay_out(finance, party)
     stated = state(finance, party, SEPTEMBER, "Approved")
     with pytest.raises(StateForbids, match="The approval stands"):
-        finance.do(statements.move, stated, "Approved", by="wale")
+        finance.do(statement_transitions.move, stated, "Approved", by="wale")
     disable(finance, "femi")
     lapsed = "The approval lapsed: the account of Femi, who approved, is disabled. It needs a new approval."
     with pytest.raises(StateForbids, match=lapsed):
-        finance.do(statements.move, stated, "Sent", by="wale")
+        finance.do(statement_transitions.move, stated, "Sent", by="wale")
     wale, funmi = (finance.people[name] for name in ("wale", "funmi"))
-    assert [each.label for each in finance.read(statements.list_allowed, stated, wale)] == ["Approve again"]
-    assert finance.read(statements.list_allowed, stated, funmi) == []
+    assert [each.label for each in finance.read(statement_transitions.list_allowed, stated, wale)] == ["Approve again"]
+    assert finance.read(statement_transitions.list_allowed, stated, funmi) == []
     with pytest.raises(NotAllowed, match="You prepared this statement"):
-        finance.do(statements.move, stated, "Approved", by="funmi")
-    finance.do(statements.move, stated, "Approved", by="wale")
-    finance.do(statements.move, stated, "Sent", by="wale")
+        finance.do(statement_transitions.move, stated, "Approved", by="funmi")
+    finance.do(statement_transitions.move, stated, "Approved", by="wale")
+    finance.do(statement_transitions.move, stated, "Sent", by="wale")
     with finance.store.reading(Scope.system()) as session:
         log = audit.list_history(session, f"statement {stated}")
     assert {each.action for each in log} >= {"statement Sent refused", "statement Approved refused"}
@@ -84,6 +84,26 @@ def test_what_somebody_prepared_who_has_left_since_is_not_approved(finance: Fina
         finance.do(payouts.approve, again, by="wale")
     finance.do(payouts.withdraw, again, reason="Its preparer has left", by="wale")
     finance.do(payouts.approve, finance.do(payouts.prepare, {party: None}, by="wale"), by="second")
+
+
+def test_nobody_approves_a_payout_to_a_party_of_their_own(finance: Finance, party: Party) -> None:
+    """It became their own after the payout was prepared."""
+    (paid,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
+    finance.do(transitions.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="wale")
+    again = finance.do(payouts.prepare, {party: None}, by="funmi")
+    with finance.store.writing(Scope.system()) as session:
+        session.get_one(Distributor, party.id).email = "Femi@F.example"
+    with pytest.raises(NotAllowed, match="It has your own e-mail, phone or account"):
+        finance.do(payouts.approve, again, by="femi")
+
+
+def test_a_payout_of_which_a_payment_came_back_is_not_approved_anew(finance: Finance, party: Party) -> None:
+    batch = pay_out(finance, party)
+    (paid,) = finance.read(payment_reading.list_of_batch, batch)
+    finance.do(transitions.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="second")
+    disable(finance, "femi")
+    with pytest.raises(StateForbids, match="superseded: 1 payment of it came back"):
+        finance.do(payouts.approve_anew, batch, by="wale")
 
 
 def test_a_payout_that_was_prepared_in_the_name_of_a_resting_colleague_waits(finance: Finance, party: Party) -> None:
@@ -106,11 +126,11 @@ def test_nobody_approves_a_statement_or_closes_a_month_made_in_the_name_of_a_res
         stated = state(finance, party, SEPTEMBER)
         finance.do(closing.begin, date(2026, 8, 1), by="funmi")
         with pytest.raises(StateForbids, match=made):
-            finance.do(statements.move, stated, "Approved", by="wale")
+            finance.do(statement_transitions.move, stated, "Approved", by="wale")
         with pytest.raises(StateForbids, match=made):
             finance.do(closing.close, date(2026, 8, 1), by="wale", note="Looked at all of them")
     with clock.freeze(NOW + timedelta(hours=25)):
-        finance.do(statements.move, stated, "Approved", by="wale")
+        finance.do(statement_transitions.move, stated, "Approved", by="wale")
 
 
 def test_a_payout_whose_approver_left_has_no_bank_file_before_another_approves_it(
@@ -141,9 +161,9 @@ def test_a_statement_that_was_changed_past_the_desk_is_found_and_nothing_is_paid
         closing = session.get_one(Statement, stated).closing_minor
     difference = "the approved amount and the calculation were changed past the desk"
     with pytest.raises(StateForbids, match=difference):
-        finance.do(statements.move, stated, "Sent", by="femi")
+        finance.do(statement_transitions.move, stated, "Sent", by="femi")
     with pytest.raises(StateForbids, match=f"is not what was approved: {difference}"):
-        finance.do(statements.refuse_unapproved, [stated])
+        finance.do(statement_transitions.refuse_unapproved, [stated])
     (found,) = [each for each in finance.faults(AS_APPROVED) if difference in each]
     assert f"₦{Decimal(closing) / 100:,.2f}" in found
 

@@ -13,13 +13,14 @@ from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import share_changes
-from core.services.finance import adjustments, ageing, agreements
+from core.services.finance import adjustments, ageing, agreements, bank_accounts
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.people import accounts, staff
 from core.services.policies import changes
 from core.services.selling import endorsing
@@ -119,6 +120,36 @@ def test_a_refund_is_paid_to_the_customer_or_corrected_for_the_parties_and_never
 
 
 @pytest.mark.both_databases
+@pytest.mark.parametrize("other", ["corrected", "given back"])
+@pytest.mark.parametrize("is_paid_first", [True, False], ids=["paid first", "paid second"])
+def test_a_refund_that_is_paid_at_one_instant_is_not_given_to_the_parties_as_well(
+    finance: Finance, partner: Partner, other: str, *, is_paid_first: bool
+) -> None:
+    party = Party("distributor", partner.id)
+    policy = sold(finance, partner)
+    note, refund = cancel(finance, policy), movement(finance, policy, "refund")
+    finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    proposal = finance.do(adjustments.propose, refund.id, whole(refund), by="wale")
+    terms = {"number": "AG/9", "starts_on": "2026-11-01", "collects": "distributor"}
+    acts: dict[str, Any] = {
+        "paid": (lambda session: deciding.pay(session, note, PAID, by=finance.person("funmi"))),
+        "corrected": (lambda session: adjustments.confirm(session, proposal, by=finance.person("root"))),
+        "given back": (lambda session: agreements.add(session, party, terms, by=finance.person("root"))),
+    }
+    first, second = ("paid", other) if is_paid_first else (other, "paid")
+    refusal = run_while_open(finance.store, LIVE, acts[first], lambda: finance.do(acts[second]))
+    assert refusal is not None
+    words = {
+        ("corrected", True): "The customer was paid",
+        ("corrected", False): "Its refund was corrected by",
+        ("given back", True): "we paid refunds to customers",
+        ("given back", False): "it pays the customer",
+    }
+    assert words[other, is_paid_first] in str(refusal)
+    assert finance.money_faults() == []
+
+
+@pytest.mark.both_databases
 def test_the_check_names_a_refund_that_was_paid_and_corrected_with_its_sum(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,7 +203,7 @@ def test_nobody_corrects_the_money_or_sets_the_terms_of_a_party_of_their_own(
 ) -> None:
     """Whoever is the distributor would raise its commission, which others then state and pay."""
     row, party = movement(finance, sold(finance, partner), "purchase"), Party("distributor", partner.id)
-    account = finance.do(agreements.propose, party, BANK, by="root")
+    account = finance.do(bank_accounts.propose, party, BANK, by="root")
     proposal = finance.do(adjustments.propose, row.id, typed(distributor=100), by="wale")
     own = {"phone_number": None, "account_number": BANK["account_number"], "actor": "tests"}
     for name in ("femi", "second"):
@@ -186,7 +217,7 @@ def test_nobody_corrects_the_money_or_sets_the_terms_of_a_party_of_their_own(
         (femi, adjustments.propose, row.id, typed(distributor=100)),
         (femi, adjustments.confirm, proposal),
         (second, agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01", "charges_vat": "true"}),
-        (second, agreements.confirm, account),
+        (second, bank_accounts.confirm, account),
     ):
         with pytest.raises(NotAllowed, match="your own e-mail, phone or account: somebody else works on it"):
             finance.do(verb, *given, by=by)
@@ -367,15 +398,15 @@ def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
     sold(finance, partner, at=NOW - timedelta(days=90))
     party, last = Party("distributor", partner.id), date(2026, 8, 1)
     with clock.freeze(NOW - timedelta(days=90)):
-        account = finance.do(agreements.propose, party, BANK, by="root")
-        finance.do(agreements.confirm, account, by="second")
+        account = finance.do(bank_accounts.propose, party, BANK, by="root")
+        finance.do(bank_accounts.confirm, account, by="second")
     terms = {"number": "AG/1", "starts_on": "2026-01-01"}
     finance.do(agreements.add, party, {**terms, "charges_vat": True}, by="root")
     made = finance.do(statements.prepare, party, last, by="second")
     with pytest.raises(NotAllowed, match="You changed the terms by agreement AG/1, by which it is calculated"):
-        finance.do(statements.move, made, "Approved", by="root")
+        finance.do(statement_transitions.move, made, "Approved", by="root")
     for to in ("Approved", "Sent"):
-        finance.do(statements.move, made, to, by="femi")
+        finance.do(statement_transitions.move, made, to, by="femi")
     own = "You proposed the account that is paid to: others of finance prepare and approve its payouts"
     with pytest.raises(NotAllowed, match=own):
         finance.do(payouts.prepare, {party: None}, by="root")
@@ -400,10 +431,13 @@ def test_terms_that_one_statement_was_approved_by_are_no_change_of_the_next(fina
     finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01", "charges_vat": True}, by="root")
     with clock.freeze(NOW + timedelta(seconds=1)):
         finance.do(
-            statements.move, finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi"), "Approved", by="femi"
+            statement_transitions.move,
+            finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi"),
+            "Approved",
+            by="femi",
         )
         following = finance.do(statements.prepare, party, date(2026, 9, 1), by="funmi")
-        finance.do(statements.move, following, "Approved", by="root")
+        finance.do(statement_transitions.move, following, "Approved", by="root")
 
 
 def test_who_proposed_a_commission_share_approves_no_statement_that_it_counts_in(
@@ -420,11 +454,11 @@ def test_who_proposed_a_commission_share_approves_no_statement_that_it_counts_in
     made = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi", without_withholding=True)
     for by in ("root", "second"):
         with pytest.raises(NotAllowed, match="You proposed a commission share of this distributor"):
-            finance.do(statements.move, made, "Approved", by=by)
-    finance.do(statements.move, made, "Approved", by="femi")
+            finance.do(statement_transitions.move, made, "Approved", by=by)
+    finance.do(statement_transitions.move, made, "Approved", by="femi")
     with clock.freeze(NOW + timedelta(seconds=1)):
         following = finance.do(statements.prepare, party, date(2026, 9, 1), by="funmi", without_withholding=True)
-        finance.do(statements.move, following, "Approved", by="root")
+        finance.do(statement_transitions.move, following, "Approved", by="root")
 
 
 @pytest.mark.parametrize(
@@ -443,7 +477,7 @@ def test_what_somebody_proposed_who_has_left_since_is_not_confirmed(
     corrected = movement(finance, sold(finance, partner), "purchase")
     share = {"commission": "5", "starts_on": "2026-11-21"}
     waiting = (
-        (agreements, finance.do(agreements.propose, party, BANK, by="root")),
+        (bank_accounts, finance.do(bank_accounts.propose, party, BANK, by="root")),
         (share_changes, finance.do(share_changes.propose, partner.id, share, by="root")),
         (adjustments, finance.do(adjustments.propose, corrected.id, typed(distributor=-100), by="root")),
     )
@@ -469,18 +503,18 @@ def test_commission_is_taken_back_once_whenever_the_sale_was_stated_and_paid(
     for month in (date(2026, 8, 1), date(2026, 9, 1), date(2026, 10, 1)):
         made = finance.do(statements.prepare, party, month, by="funmi")
         for to in ("Approved", "Sent"):
-            finance.do(statements.move, made, to, by="femi")
+            finance.do(statement_transitions.move, made, to, by="femi")
     cancel(finance, policy, version=1)
     refund = movement(finance, policy, "refund")
     assert 0 < -refund.distributor_profit_minor <= sale.distributor_profit_minor
     with clock.freeze(NOW + timedelta(days=15)):
         made = finance.do(statements.prepare, party, date(2026, 11, 1), by="funmi")
-        finance.do(statements.move, made, "Approved", by="femi")
+        finance.do(statement_transitions.move, made, "Approved", by="femi")
         reversal = finance.do(statements.reverse, made, reason="It was of the wrong month", by="funmi")
-        finance.do(statements.move, reversal, "Approved", by="femi")
+        finance.do(statement_transitions.move, reversal, "Approved", by="femi")
         again = finance.do(statements.prepare, party, date(2026, 11, 1), by="funmi")
         for to in ("Approved", "Sent"):
-            finance.do(statements.move, again, to, by="femi")
+            finance.do(statement_transitions.move, again, to, by="femi")
     query = sa.select(col(StatementLine.commission_minor), col(StatementLine.statement_id)).where(
         col(StatementLine.movement_id) == refund.id,
         col(StatementLine.account) == "distributor",
@@ -558,8 +592,8 @@ def test_who_changed_terms_ahead_of_the_statement_before_approves_none_that_they
     finance.do(agreements.add, party, terms, by="root")
     with clock.freeze(NOW + timedelta(seconds=1)):
         first = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi", without_withholding=True)
-        finance.do(statements.move, first, "Approved", by="root")
+        finance.do(statement_transitions.move, first, "Approved", by="root")
         following = finance.do(statements.prepare, party, date(2026, 9, 1), by="funmi", without_withholding=True)
         with pytest.raises(NotAllowed, match="You changed the terms by agreement AG/1, by which it is calculated"):
-            finance.do(statements.move, following, "Approved", by="root")
-        finance.do(statements.move, following, "Approved", by="femi")
+            finance.do(statement_transitions.move, following, "Approved", by="root")
+        finance.do(statement_transitions.move, following, "Approved", by="femi")

@@ -18,7 +18,7 @@ from core.services.people import staff
 from core.services.policies import changes
 from core.store.access import Scope
 from core.store.schema import migrating
-from core.store.schema.tables import CreditNote, CreditNotePayment, PaymentPayee, Policy, Refund, Transfer
+from core.store.schema.tables import CreditNote, CreditNotePayment, PaymentPayee, Policy, Refund, Staff, Transfer
 from tests.conftest import Partner
 from tests.portfolio import NOW
 from tests.services.finance_office import ACCOUNT, Finance
@@ -265,3 +265,23 @@ def test_nobody_approves_or_pays_a_refund_to_their_own_account(finance: Finance,
     assert finance.faults() == []
     finance.do(staff.set_own_details, finance.people["funmi"].id, **own)
     assert any("was decided on by Funmi, whose own it is" in fault for fault in finance.faults(OWN_REFUNDS))
+
+
+@pytest.mark.parametrize("gone", ["femi", "wale"])
+def test_a_refund_that_takes_two_is_not_paid_once_one_of_them_has_left(finance: Finance, note: UUID, gone: str) -> None:
+    """One person alone would stand behind what went to a friend of theirs."""
+    friend = {"payee": "A Friend", **ACCOUNT}
+    for by in ("femi", "wale"):
+        finance.do(deciding.approve, note, friend, by=by)
+    with finance.store.writing(Scope.system()) as session:
+        session.change(Staff, col(Staff.id) == finance.people[gone].id, disabled_at=NOW)
+    with pytest.raises(StateForbids, match=f"the account of {gone.title()}, who approved, is disabled"):
+        finance.do(deciding.pay, note, PAID, by="funmi")
+    other = "wale" if gone == "femi" else "femi"
+    # Each of two approves it again, one of whom may have done so before.
+    assert finance.do(deciding.approve, note, {}, by=other) == "Awaits second person"
+    assert finance.do(deciding.approve, note, {}, by="root") == "Approved"
+    with pytest.raises(StateForbids, match="approved for A Friend and this account already"):
+        finance.do(deciding.approve, note, {}, by="second")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    assert finance.faults() == []

@@ -18,7 +18,7 @@ from core.services.catalogue import changes as catalogue_changes
 from core.services.catalogue import key_admin, keys, product_list, rate_changes, share_changes
 from core.services.catalogue.product_list import ProductDetail
 from core.services.compliance import remembering
-from core.services.finance import adjustments, agreements, journal
+from core.services.finance import adjustments, agreements, bank_accounts, journal
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
@@ -26,6 +26,7 @@ from core.services.finance.payments import payouts, transitions
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.finance.statements.files import Paper
 from core.services.people import accounts, staff
 from core.services.policies import changes
@@ -115,7 +116,7 @@ def test_nor_once_the_statement_was_reversed_and_stated_anew(finance: Finance, p
     finance.do(transitions.confirm, row.id, PAID, by="wale")
     finance.do(transitions.return_payment, row.id, BACK, by="wale")
     reversal = finance.do(statements.reverse, row.statement_id, reason="Another tax number", by="funmi")
-    finance.do(statements.move, reversal, "Approved", by="femi")
+    finance.do(statement_transitions.move, reversal, "Approved", by="femi")
     state(finance, party, row.month, "Approved", "Sent")
     own = "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
     with pytest.raises(NotAllowed, match=own):
@@ -152,10 +153,10 @@ def test_no_bank_file_is_served_for_an_account_that_was_replaced(
     sold(finance, partner)
     batch = pay_out(finance, party)
     (row,) = finance.read(payment_reading.list_of_batch, batch)
-    other = finance.do(agreements.propose, party, {**BANK, "account_number": "0999999999"}, by="root")
-    finance.do(agreements.confirm, other, by="second")
+    other = finance.do(bank_accounts.propose, party, {**BANK, "account_number": "0999999999"}, by="root")
+    finance.do(bank_accounts.confirm, other, by="second")
     finance.do(payouts.open_bank_file, batch, by="wale")
-    with clock.freeze(NOW + agreements.RESTS + timedelta(minutes=1)):
+    with clock.freeze(NOW + bank_accounts.RESTS + timedelta(minutes=1)):
         with pytest.raises(StateForbids, match="has another bank account now: note that the bank refused it"):
             finance.do(payouts.open_bank_file, batch, by="wale")
         finance.do(transitions.return_payment, row.id, {**BACK, "returned_on": "2026-11-22"}, by="femi")
@@ -225,12 +226,12 @@ def test_nobody_decides_on_the_terms_the_share_or_the_account_of_a_party_of_thei
 ) -> None:
     own_distributor(finance, partner, "root")
     share = {"commission": "5", "starts_on": "2026-11-25"}
-    account = finance.do(agreements.propose, party, BANK, by="second")
+    account = finance.do(bank_accounts.propose, party, BANK, by="second")
     agreed = finance.do(share_changes.propose, partner.id, share, by="second")
     for verb, *given in (
         (agreements.add, party, TERMS),
-        (agreements.propose, party, BANK),
-        (agreements.confirm, account),
+        (bank_accounts.propose, party, BANK),
+        (bank_accounts.confirm, account),
         (share_changes.propose, partner.id, share),
         (share_changes.confirm, agreed),
     ):
@@ -270,10 +271,10 @@ def test_nobody_gives_a_party_an_account_of_their_own(finance: Finance, party: P
     finance.do(staff.set_own_details, finance.people["root"].id, **own)
     root = finance.person("root")
     with pytest.raises(NotAllowed, match=OWN):
-        finance.do(agreements.propose, party, BANK, by=root)
-    account = finance.do(agreements.propose, party, BANK, by="second")
+        finance.do(bank_accounts.propose, party, BANK, by=root)
+    account = finance.do(bank_accounts.propose, party, BANK, by="second")
     with pytest.raises(NotAllowed, match=OWN):
-        finance.do(agreements.confirm, account, by=root)
+        finance.do(bank_accounts.confirm, account, by=root)
 
 
 def test_a_refund_to_an_account_of_the_staff_or_of_a_party_takes_two(
@@ -292,7 +293,7 @@ def test_a_refund_to_an_account_of_the_staff_or_of_a_party_takes_two(
     finance.do(staff.set_own_details, finance.people["wale"].id, **details)
     of_staff = {**theirs, "payee_account": "0444444444"}
     assert finance.do(deciding.approve, first, of_staff, by="femi") == "Awaits second person"
-    finance.do(agreements.propose, party, BANK, by="root")
+    finance.do(bank_accounts.propose, party, BANK, by="root")
     assert finance.do(deciding.approve, second, theirs, by="femi") == "Awaits second person"
     assert finance.do(deciding.approve, second, theirs, by="funmi") == "Approved"
 
@@ -338,6 +339,37 @@ def test_who_sold_a_policy_does_not_alone_approve_that_its_premium_goes_back(
     assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Approved"
 
 
+@pytest.mark.parametrize("way", ["at the desk", "by a key of theirs", "by an account that they opened"])
+def test_what_one_person_sold_and_ended_takes_two_who_approve_its_refund(
+    finance: Finance, partner: Partner, way: str
+) -> None:
+    """Somebody sells to a friend, nobody pays, and ends it before it began: finance would give back in good faith."""
+    ender = finance.people["root"]
+    seller = replace(partner.seller(is_live=True), actor=ender.actor, source="desk")
+    if way == "by an account that they opened":
+        finance.do(accounts.create_password_link, finance.people["oye"].id, by="root")
+        seller = replace(seller, actor=finance.people["oye"].actor)
+    if way == "by a key of theirs":
+        fields = {"distributor": "Swift Lenders", "mode": "live", "name": "Counter"}
+        with finance.store.writing(Scope.system()) as session:
+            key = key_admin.issue_unasked(session, fields, actor=ender.actor).key
+            seller = replace(partner.seller(is_live=True), actor=keys.authenticate(session, key).actor)
+    with finance.store.writing(partner.scope(is_live=True)) as session:
+        request = shipped.request(insurer_a.THIRD_PARTY)
+        policy = buying.sell(session, insurer_a.THIRD_PARTY, request, seller).policy_id
+    note = cancel(finance, policy, by="root")
+    assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Awaits second person"
+    assert finance.do(deciding.approve, note, ACCOUNT, by="wale") == "Approved"
+
+
+def test_what_another_person_ended_than_who_sold_it_takes_one(finance: Finance, partner: Partner) -> None:
+    seller = replace(partner.seller(is_live=True), actor=finance.people["oye"].actor, source="desk")
+    with finance.store.writing(partner.scope(is_live=True)) as session:
+        request = shipped.request(insurer_a.THIRD_PARTY)
+        policy = buying.sell(session, insurer_a.THIRD_PARTY, request, seller).policy_id
+    assert finance.do(deciding.approve, cancel(finance, policy, by="sade"), ACCOUNT, by="femi") == "Approved"
+
+
 def test_an_e_mail_that_was_endorsed_away_is_still_whose_refund_it_is(finance: Finance, partner: Partner) -> None:
     """The customer bought for somebody else, who works in finance."""
     policy = sold(finance, partner, at=NOW - timedelta(days=30))
@@ -359,7 +391,7 @@ def close(finance: Finance, month: date) -> None:
     for party, _ in finance.read(statements.list_due, month):
         made = finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
         for to in ("Approved", "Sent"):
-            finance.do(statements.move, made, to, by="femi")
+            finance.do(statement_transitions.move, made, to, by="femi")
     for provider_id, _, kind in finance.read(bordereaux.list_due, month):
         finance.do(bordereaux.issue, provider_id, kind, month, by="funmi")
     with clock.freeze(clock.now() + timedelta(seconds=1)):

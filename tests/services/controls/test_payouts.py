@@ -12,12 +12,13 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import agreements, parties
+from core.services.finance import agreements, bank_accounts, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import bank_answers, payouts, transitions
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.people import staff, transfers
 from core.services.people.transfers import TypedReference
 from core.store.access import Scope, ScopedSession, Store
@@ -70,7 +71,7 @@ def test_the_staff_whose_own_any_of_several_parties_is_are_named(finance: Financ
         insurer.email, insurer.claim_email = "Wale@F.example", "Sade@F.example"
         session.get_one(Distributor, partner.id).email = "oye@f.example"
         ours, theirs = Party("distributor", partner.id), Party("provider", insurer.id)
-    finance.do(agreements.propose, theirs, BANK, by="root")
+    finance.do(bank_accounts.propose, theirs, BANK, by="root")
     own = {"phone_number": None, "account_number": BANK["account_number"], "actor": "tests"}
     finance.do(staff.set_own_details, finance.people["chi"].id, **own)
     assert finance.read(parties.list_own_staff, ours) == ["Oye"]
@@ -89,8 +90,10 @@ def test_a_payout_of_many_payments_is_judged_in_as_many_statements_as_one_of_a_s
         terms = {"number": f"AG/{place}", "starts_on": "2026-01-01"}
         finance.do(agreements.add, party, terms, by="root")
         with clock.freeze(NOW - timedelta(days=90)):
-            account = finance.do(agreements.propose, party, {**BANK, "account_number": f"012345678{place}"}, by="root")
-            finance.do(agreements.confirm, account, by="second")
+            account = finance.do(
+                bank_accounts.propose, party, {**BANK, "account_number": f"012345678{place}"}, by="root"
+            )
+            finance.do(bank_accounts.confirm, account, by="second")
         state(finance, party, finance.read(statements.find_due_month, party), "Approved", "Sent")
     one = finance.do(payouts.prepare, {found[0]: None}, by="funmi")
     alone = count_statements(finance, payouts.find_refusal_to_approve, one, finance.people["femi"])
@@ -173,7 +176,7 @@ def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, ba
     for verb, *given in (
         (transitions.confirm, row.id, PAID),
         (transitions.return_payment, row.id, BACK),
-        (statements.move, stated, "Approved"),
+        (statement_transitions.move, stated, "Approved"),
     ):
         with pytest.raises(NotAllowed, match="your own e-mail, phone or account: somebody else works on it"):
             finance.do(verb, *given, by=femi)
@@ -243,7 +246,7 @@ def test_a_statement_is_not_paid_and_taken_off_at_one_instant(
     party = Party("distributor", partner.id)
     finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
     with clock.freeze(NOW - timedelta(days=90)):
-        finance.do(agreements.confirm, finance.do(agreements.propose, party, BANK, by="root"), by="second")
+        finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, BANK, by="root"), by="second")
     stated = state(finance, party, date(2026, 8, 1), "Approved", "Sent")
     moved, step, more = stated, "Disputed", {"note": "Another figure"}
     if to == "void":
@@ -254,7 +257,7 @@ def test_a_statement_is_not_paid_and_taken_off_at_one_instant(
         return payouts.prepare(session, {party: None}, by=people["funmi"])
 
     def take_off(session: ScopedSession) -> object:
-        return statements.move(session, moved, step, by=people["femi"], **more)
+        return statement_transitions.move(session, moved, step, by=people["femi"], **more)
 
     first, second = (pay, take_off) if is_paid_first else (take_off, pay)
     refusal = run_while_open(finance.store, LIVE, first, lambda: finance.do(second))

@@ -19,7 +19,7 @@ from core.services.claims.workflow import assignment
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.assignment import ChosenClaim
-from core.services.finance import adjustments, agreements
+from core.services.finance import adjustments, agreements, bank_accounts
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
 from core.services.finance.payments import reading as payment_reading
@@ -129,7 +129,7 @@ def on_second_people(finance: Finance, partner: Partner) -> Iterator[Attempt]:
     answer = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
     own = partial(finance.do, transitions.confirm, payment.id, answer, by="funmi")
     yield "K16", "staff funmi@f.example", own, "You prepared this payment"
-    account = finance.do(agreements.propose, party, BANK, by="root")
+    account = finance.do(bank_accounts.propose, party, BANK, by="root")
     share = finance.do(share_changes.propose, partner.id, {"commission": "7.50", "starts_on": "2026-11-21"}, by="root")
     puppet = {"email": "puppet@x.example", "name": "Puppet", "roles": ["claims"], "claim_limit": "250000"}
     puppet_by_root = partial(finance.do, accounts.add_person, ids.new(), puppet, by="root")

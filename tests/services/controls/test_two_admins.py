@@ -13,7 +13,7 @@ from core.desk import store_check
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import share_changes
-from core.services.finance import agreements
+from core.services.finance import bank_accounts
 from core.services.finance.parties import Party
 from core.services.people import accounts, credentials, role_grants, staff
 from core.services.people.role_grants import OpenGrant
@@ -311,17 +311,17 @@ def test_an_admin_of_the_proposers_making_or_of_less_than_a_day_confirms_no_acco
     party, by, puppet = Party("distributor", partner.id), admins.person("ada"), admins.person("eze")
     bank = {"bank_name": "First Bank", "account_name": "A Friend", "account_number": "0123456789"}
     share = {"commission": "1", "starts_on": str(clock.add_days(clock.today(), 1))}
-    account = admins.do(agreements.propose, party, bank, by="ada")
+    account = admins.do(bank_accounts.propose, party, bank, by="ada")
     agreed = admins.do(share_changes.propose, partner.id, share, by="ada")
     value = by.id if fact == "made_by" else clock.now() + DAY
     with admins.store.writing(SYSTEM) as session:
         session.change(Staff, col(Staff.id) == puppet.id, **{fact: value})
-    for confirm, waiting in ((agreements.confirm, account), (share_changes.confirm, agreed)):
+    for confirm, waiting in ((bank_accounts.confirm, account), (share_changes.confirm, agreed)):
         with pytest.raises(NotAllowed, match=why):
             admins.do(confirm, waiting, by="eze")
     with admins.store.writing(SYSTEM) as session:
         session.change(Staff, col(Staff.id) == puppet.id, **{fact: None})
-    admins.do(agreements.confirm, account, by="eze")
+    admins.do(bank_accounts.confirm, account, by="eze")
     admins.do(share_changes.confirm, agreed, by="eze")
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from alembic import command
 
 from core import clock, ids, money
-from core.services.finance import agreements, journal
+from core.services.finance import agreements, bank_accounts, journal
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, paid_lines, payouts, transitions
 from core.services.finance.payments import reading as payment_reading
@@ -46,8 +46,8 @@ def party(finance: Finance, partner: Partner) -> Party:
     found = Party("distributor", partner.id)
     finance.do(agreements.add, found, TERMS, by="root")
     with clock.freeze(NOW - timedelta(days=90)):
-        account = finance.do(agreements.propose, found, BANK, by="root")
-        finance.do(agreements.confirm, account, by="second")
+        account = finance.do(bank_accounts.propose, found, BANK, by="root")
+        finance.do(bank_accounts.confirm, account, by="second")
     state(finance, found, AUGUST, "Approved", "Sent")
     return found
 

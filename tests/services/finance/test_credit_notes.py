@@ -26,6 +26,7 @@ from core.services.finance.credit_notes.reading import CreditNoteFilter, CreditN
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists import exports
 from core.services.lists.exports import Tally
 from core.services.lists.paging import Paging
@@ -307,7 +308,7 @@ def test_ages_are_the_balances_and_what_waits_for_customers(finance: Finance, pa
     for month in (date(2026, 8, 1), date(2026, 9, 1)):
         made = finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
         for state in ("Approved", "Sent"):
-            finance.do(statements.move, made, state, by="femi")
+            finance.do(statement_transitions.move, made, state, by="femi")
     balance = finance.read(balances.get_balance, party)
     unpaid = finance.read(credit_note_reading.list_unpaid, clock.now())
     assert unpaid

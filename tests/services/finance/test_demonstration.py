@@ -20,6 +20,7 @@ from core.services.finance.reconciling import matching, table_files
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.windows import Window
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -147,11 +148,11 @@ def write_by_the_services(session: ScopedSession, month: date) -> None:
         ]
         made = [statements.prepare(session, party, month, by=maker, without_withholding=True) for party in due]
         for statement_id in made if month < last else ():
-            statements.move(session, statement_id, "Approved", by=checker)
-            statements.move(session, statement_id, "Sent", by=maker)
+            statement_transitions.move(session, statement_id, "Approved", by=checker)
+            statement_transitions.move(session, statement_id, "Sent", by=maker)
         if made and clock.add_months(month, 1) == last:
             note = "Two policies of the month are said to be missing"
-            statements.move(session, made[0], "Disputed", by=maker, note=note)
+            statement_transitions.move(session, made[0], "Disputed", by=maker, note=note)
     if clock.add_months(month, 1) < last:
         pay(session, month, maker, checker)
     with demonstration.in_time(month, demonstration.STATED_ON):

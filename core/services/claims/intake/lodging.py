@@ -32,7 +32,7 @@ from core.services.files.links import Owner
 from core.services.lists.filters.fields import Condition
 from core.services.people.staff import Person
 from core.services.policies import certificates, policies
-from core.services.sales import filter as sales_filter
+from core.services.sales import search as sales_search
 from core.states.claims import DECIDED, ClaimStatus
 from core.store import policy_numbers
 from core.store.access import AnySelect, ScopedSession
@@ -97,7 +97,7 @@ def find_policies(session: ScopedSession, text: str) -> list[ClaimablePolicy]:
     if found := _list(session, has_number(text)):
         return found
     try:
-        return _list(session, col(Policy.id).in_(sales_filter.select_policies(Policy.id, text)))
+        return _list(session, col(Policy.id).in_(sales_search.select_policies(Policy.id, text)))
     except InvalidInput:
         return []
 

@@ -34,7 +34,7 @@ from core.services.lists.filters.fields import (
 from core.services.lists.windows import Span
 from core.services.people.personal import build_phone_key
 from core.services.people.transfers import reference_key
-from core.services.sales import filter as sales_filter
+from core.services.sales import search as sales_search
 from core.states.claims import CLAIMS_ROLES, CLOSED, DECIDED, AskedRole, ClaimStatus
 from core.store.access import AnySelect
 from core.store.expressions import last_digits, phone_key
@@ -118,7 +118,7 @@ def build_search_condition(_: Any, text: str, policy_ids: Sequence[UUID] | None 
         # No hexadecimal digit follows g.
         found = sa.select(col(Claim.id)).where(_digits >= digits, _digits < f"{digits}g")
         return col(Claim.id).in_(found.correlate(None))
-    kinds = sales_filter.detect_kinds(bare)
+    kinds = sales_search.detect_kinds(bare)
     if kinds == ("id",):
         return col(Claim.id) == ids.parse(bare.lower())
     # One query per kind: with OR all claims are walked. Not correlated: it is claims that they narrow.
@@ -128,10 +128,10 @@ def build_search_condition(_: Any, text: str, policy_ids: Sequence[UUID] | None 
 
 
 def _build_searches(
-    text: str, kinds: Sequence[sales_filter.Kind], policy_ids: Sequence[UUID] | None
+    text: str, kinds: Sequence[sales_search.Kind], policy_ids: Sequence[UUID] | None
 ) -> Iterator[AnySelect]:
-    if of_policy := [kind for kind in kinds if kind in sales_filter.ON_POLICY]:
-        found = sales_filter.select_by_kind(text, of_policy) if policy_ids is None else policy_ids
+    if of_policy := [kind for kind in kinds if kind in sales_search.ON_POLICY]:
+        found = sales_search.select_by_kind(text, of_policy) if policy_ids is None else policy_ids
         yield sa.select(col(Claim.id)).where(col(Claim.policy_id).in_(found))
     yield (
         sa.select(col(ClaimPayment.claim_id))

@@ -43,6 +43,7 @@ from core.store.schema.tables import (
     PaymentPayee,
     Policy,
     Refund,
+    Staff,
     StaffDetail,
 )
 
@@ -168,12 +169,16 @@ def _judge_payee(
 def _has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
     """True for who sold or renewed the policy, or may act as who did, or as who ended it, by a key or an account.
 
-    A key of the command line may be anybody's.
+    For everybody where somebody of the desk did both, or may have: a premium that nobody paid would come back in good
+    faith. A key of the command line may be anybody's.
     """
     log = audit.list_history(session, audit.subject_of("policy", _get_policy(session, row).id))
     sellers = {entry.actor for entry in log if entry.action in _SALES}
     uploaders = {book.uploaded_by for book in _list_books(session, row)}
     holders = role_grants.list_holders(session, {*sellers, *uploaders, row.made_by})
+    is_of_desk = row.made_by.startswith("staff ")
+    if is_of_desk and row.made_by in {*sellers, *role_grants.list_holders(session, sellers)}:
+        return True
     return by.actor in {*sellers, *holders} or any(each.startswith(f"{audit.COMMAND_LINE}, ") for each in holders)
 
 
@@ -326,13 +331,21 @@ def _refuse_second(row: CreditNote, payee: Payee, held: Payee | None, by: Person
 
 
 def _take_off(session: ScopedSession, row: CreditNote, payee: Payee, held: Payee | None, by: Person) -> None:
-    """Let the approval lapse whose payee is replaced: the note is computed again."""
-    if payee == held:
+    """Let the approval lapse whose payee is replaced, or whose approver has left: the note is computed again."""
+    if payee == held and _find_lapse(session, row, payee) is None:
         raise StateForbids(f"It is approved for {payee.name} and this account already: name another, or pay it")
     approvals.follow_change(session, _subject(row, payee), actor=by.actor, at=clock.now())
     nobody = dict.fromkeys(("first_by", "first_at", "approved_by", "approved_at"))
     _change(session, row, _STATE.COMPUTED, by, "credit note approval lapsed", facts={"payee": payee.name}, **nobody)
     session.refresh(row)
+
+
+def _find_lapse(session: ScopedSession, row: CreditNote, payee: Payee) -> str | None:
+    """Say why the approval does not stand; of two who approved, both have to be such as could approve today."""
+    first: Staff | None = session.get(Staff, row.first_by) if row.first_by else None
+    return approvals.find_fault(session, _subject(row, payee)) or (
+        approvals.describe_gone(first, ROLE) if first else None
+    )
 
 
 def _subject(row: CreditNote, payee: Payee) -> Subject:
@@ -381,7 +394,8 @@ def pay(
         _refuse_claims(session, row)
         _refuse_corrected(session, row)
         _refuse_given_back(session, row)
-        approvals.require_standing(session, _subject(row, payee))
+        if why := _find_lapse(session, row, payee):
+            raise StateForbids(approvals.describe_lapsed(why))
         if transfers.sum_paid(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id):
             raise StateForbids("A payment of it stands: nothing is left to pay")
         transfers.pay(
@@ -494,8 +508,7 @@ def list_allowed(row: Any, by: Person) -> Sequence[str]:
 
 
 def _get_for_update(session: ScopedSession, note_id: UUID, by: Person, to: CreditNoteState) -> CreditNote:
-    if not by.has_role(ROLE):
-        raise NotAllowed("Only finance works on credit notes")
+    by.require_role(ROLE, otherwise="Only finance works on credit notes")
     row = session.lock(CreditNote, note_id, "credit note")
     CREDIT_NOTE_TRANSITIONS.get(row.state, to)
     return row

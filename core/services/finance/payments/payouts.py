@@ -13,11 +13,11 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import agreements, parties
+from core.services.finance import bank_accounts, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, transitions
 from core.services.finance.payments.balances import Balance
-from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.spreadsheets import csv_field
 from core.services.people import approvals, transfers
 from core.services.people.approvals import Subject
@@ -49,7 +49,7 @@ def take_number(session: ScopedSession) -> int:
 def find_hindrances(session: ScopedSession, found: Sequence[Balance], by: Person | None = None) -> Mapping[Party, str]:
     """Return why balances are not paid out now, in words, or not by this person; those that are have none."""
     under_way = _load_under_way(session, found)
-    usable = agreements.load_usable(session)
+    usable = bank_accounts.load_usable(session)
     hindrances = {}
     for balance in found:
         if why := _find_hindrance(balance, under_way, usable):
@@ -117,7 +117,7 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
         prepared_at=clock.now(),
     )
     session.insert(batch)
-    usable = agreements.load_usable(session)
+    usable = bank_accounts.load_usable(session)
     for balance, minor in found:
         more = {"batch_id": batch.id, "bank_account_id": usable[balance.party].id}
         with transitions.keep_refusal(balance.party.subject, balance.party.id, "payout preparation", by):
@@ -359,7 +359,7 @@ def _require_unchanged(session: ScopedSession, payments: Sequence[Payment]) -> N
 
 def _require_accounts(session: ScopedSession, payments: Sequence[Payment], instead: str) -> None:
     """StateForbids where a party has another account by now than the one that its payment goes to."""
-    usable = agreements.load_usable(session)
+    usable = bank_accounts.load_usable(session)
     for payment in payments:
         party = parties.party_of(payment)
         account = usable.get(party)
@@ -373,7 +373,7 @@ def _load_accounts(session: ScopedSession, payments: Sequence[Payment]) -> Seque
 
 
 def _refuse_unapproved(session: ScopedSession, *found: Balance) -> None:
-    statements.refuse_unapproved(session, [key for balance in found for key in _list_due(balance)])
+    statement_transitions.refuse_unapproved(session, [key for balance in found for key in _list_due(balance)])
 
 
 def _list_due(balance: Balance) -> list[UUID]:

@@ -15,7 +15,7 @@ from core.services.finance.credit_notes import deciding, givers
 from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.payments import balances, payouts, transitions
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.people import approvals, transfers
 from core.states.finance import IN_FORCE, BatchState, CreditNoteState, PaymentState
 from core.store.access import AnySelect, ScopedSession
@@ -146,8 +146,8 @@ def find_unapproved(session: ScopedSession) -> Iterator[str]:
     """Statements and payouts that are not what was approved, and files opened on no approval (contract K3)."""
     stated = sa.select(Statement).where(col(Statement.approved_by).is_not(None)).order_by(col(Statement.prepared_at))
     for row in session.execute(stated).scalars().all():
-        subject = statements.build_subject(row)
-        approval = approvals.find_latest(session, statements.KIND, row.id)
+        subject = statement_transitions.build_subject(row)
+        approval = approvals.find_latest(session, statement_transitions.KIND, row.id)
         if why := approvals.describe_difference(approval, subject):
             named = f"statement {statement_reading.number_of(row)} of {row.facts.get('party')}"
             yield f"{named}, {money.format_naira(row.closing_minor)}: {why}"

@@ -13,11 +13,12 @@ from core.desk import closing
 from core.dispatch import loan_books as worker
 from core.services.catalogue import rate_changes, share_changes
 from core.services.files.links import Owner
-from core.services.finance import adjustments, agreements, tax_rates
+from core.services.finance import adjustments, agreements, bank_accounts, tax_rates
 from core.services.finance.credit_notes import deciding
 from core.services.finance.payments import balances, payouts, transitions
 from core.services.finance.reconciling import differences, reconciliations
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.people import accounts, role_grants, staff
 from core.services.policies import changes
 from core.services.selling import endorsing
@@ -203,7 +204,7 @@ def move_statement(office: Office, dice: Random) -> None:
     usual = {"Prepared": "Approved", "Approved": "Sent", "Sent": "Disputed", "Disputed": "Sent"}
     to = usual.get(row.state, "Void") if dice.random() < 0.9 else dice.choice(("Approved", "Sent", "Paid", "Void"))
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
-        statements.move(session, as_id(row.id), to, by=person, note="As they said on the phone")
+        statement_transitions.move(session, as_id(row.id), to, by=person, note="As they said on the phone")
 
 
 def reverse_statement(office: Office, dice: Random) -> None:
@@ -336,14 +337,16 @@ def propose_account(office: Office, dice: Random) -> None:
     details = {"bank_name": "Access Bank", "account_name": "A friend"}
     details["account_number"] = dice.choice(("0999999999", "0123456780", "12"))
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
-        agreements.propose(session, dice.choice(office.parties), details, by=person)
+        bank_accounts.propose(session, dice.choice(office.parties), details, by=person)
 
 
 def decide_account(office: Office, dice: Random) -> None:
     """A proposed bank account is confirmed, refused or taken back."""
     row = _pick(office, dice, _OPEN.format("bank_account"))
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
-        verb = dice.choice((agreements.confirm, agreements.confirm, agreements.refuse, agreements.take_back))
+        verb = dice.choice(
+            (bank_accounts.confirm, bank_accounts.confirm, bank_accounts.refuse, bank_accounts.take_back)
+        )
         verb(session, as_id(row.id), by=person)
 
 

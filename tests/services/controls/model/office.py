@@ -22,9 +22,10 @@ from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
-from core.services.finance import agreements
+from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.statements import statements
+from core.services.finance.statements import transitions as statement_transitions
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, Store
@@ -224,8 +225,8 @@ def _agree(store: Store, people: list[UUID], parties: list[Party]) -> None:
         for party in parties:
             agreements.add(session, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by=root)
             details = {"bank_name": "First Bank", "account_name": "The firm", "account_number": "0123456780"}
-            account = agreements.propose(session, party, details, by=root)
-            agreements.confirm(session, account, by=second)
+            account = bank_accounts.propose(session, party, details, by=root)
+            bank_accounts.confirm(session, account, by=second)
 
 
 def _state(store: Store, people: list[UUID], parties: list[Party]) -> None:
@@ -238,7 +239,7 @@ def _state(store: Store, people: list[UUID], parties: list[Party]) -> None:
             while (month := statements.find_due_month(session, party)) and month < date(2026, 10, 1):
                 made = statements.prepare(session, party, month, by=funmi, without_withholding=True)
                 for state in ("Approved", "Sent"):
-                    statements.move(session, made, state, by=uche)
+                    statement_transitions.move(session, made, state, by=uche)
 
 
 def _sell(
