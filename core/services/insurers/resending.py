@@ -85,8 +85,7 @@ def resend(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
     """Put one policy first in the queue and reset its failures; repeating has no further effect.
 
     NotFound if the policy has no submission; StateForbids if it is settled, is being sent right now, or if the insurer
-    has
-    no connection in its mode.
+    has no connection in its mode.
     """
     _require_sender(person)
     submission = _get_open(session, policy_id)

@@ -57,7 +57,7 @@ def find_weaknesses(password: str, *, email: str = "") -> list[FieldFault]:
 def verify_password(session: ScopedSession, email: str, password: str) -> UUID:
     """Return the id of the person with this password; else Unauthorized, with the same text and timing for everybody.
 
-    Slow on purpose: call it in its own read transaction, after `sign_in.admit` has counted the attempt.
+    Slow on purpose: call it in its own read transaction, after `sign_in.admit_attempt` has counted the attempt.
     """
     key = email.strip().lower()
     row = session.execute(

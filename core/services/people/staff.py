@@ -107,7 +107,7 @@ def add_or_update(
     `password_hash` is that of a password that needs no check and was hashed before, which takes long on purpose.
     InvalidInput says what is wrong, StateForbids that the last admin would be gone. A known person is enabled
     again; whoever was signed in with the password before is not any more. Where the password of a known person
-    becomes another one, the person approves nothing for a day (`passwords.rest`).
+    becomes another one, the person approves nothing for a day (`credentials.suspend_approvals`).
     """
     submitted = {"email": email, "name": name, "roles": list(roles), "claim_limit": claim_limit}
     validated: NewStaffInput = request.validate(

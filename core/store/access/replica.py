@@ -51,8 +51,7 @@ class ReplicaStatus:
 class Bounds:
     """Limits of the replica's lag, and for how many seconds a check of it is trusted.
 
-    An unreachable replica is retried less often, or each screen would wait for the connection again. `comes_within` is
-    how many seconds an export waits for the newest writes.
+    An unreachable replica is retried less often, or each screen would wait for the connection again.
     """
 
     max_lag: timedelta = timedelta(seconds=60)

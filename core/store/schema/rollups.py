@@ -45,7 +45,7 @@ class DaybookLine(Owned, Measured, table=True):
     """Sales, renewals and refunds of one Lagos day or month, distributor, product and instalment.
 
     Each is entered twice, on its day and on the first day of its month, so that a year is twelve lines.
-    A sum of the rows themselves: `store.daybook` keeps it in step in the transaction that writes a row.
+    A sum of the rows themselves: `rollups.daily_rollup` keeps it in step in the transaction that writes a row.
     Insurer and category are the product's, which keeps them for life. A line may be written in several parts,
     so that sales of the same product at the same time need not wait for each other; whoever reads sums them.
     """
@@ -72,7 +72,7 @@ class DayTotal(Measured, table=True):
     `in_force_change` adds up, from the first day on, to the policies in force at the end of a day (contract S11).
     `terms_ended` are last terms of renewable products that ran to their end, `terms_renewed` those that did not end
     because they were renewed; both stand at the day of the end. Terms of running policies stand at days to come.
-    `store.day_totals` keeps it in step. It belongs to no distributor: only the desk reads it. In parts, as above.
+    `rollups.day_totals` keeps it in step. It belongs to no distributor: only the desk reads it. In parts, as above.
     """
 
     __tablename__ = "day_total"
