@@ -11,7 +11,7 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.desk import store_check
-from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.audit import search
 from core.services.finance import journal, movements, parties
@@ -335,8 +335,7 @@ def list_allowed(steps: Sequence[Step], by: Person) -> list[MonthState]:
 
 
 def _require(session: ScopedSession, by: Person) -> None:
-    if not by.has_role("finance"):
-        raise NotAllowed("Only finance closes months")
+    by.require_role("finance", otherwise="Only finance closes months")
     if session.scope.is_live is not True:
         raise StateForbids("The books are of live records only")
 

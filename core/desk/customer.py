@@ -10,7 +10,6 @@ from sqlmodel import col
 
 from core.desk import pii_reveal
 from core.desk.pii_reveal import HiddenField
-from core.errors import NotFound
 from core.services.customers import merging
 from core.services.customers import table as customers_table
 from core.services.customers.merging import Group
@@ -95,9 +94,7 @@ class CustomerDetail:
 def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> CustomerDetail:
     """Return the detail view of a customer, with the records merged into it; NotFound if unknown in this mode."""
     query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
-    row = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such customer in this mode")
+    row = session.find_scalar(query, otherwise="There is no such customer in this mode")
     group = merging.get_group(session, customer_id)
     everyone = group.ids if group.kept_id == customer_id else (customer_id,)
     claims, paid_minor = _claims(session, everyone)

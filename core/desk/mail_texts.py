@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StaleVersion
+from core.errors import FieldFault, InvalidInput, NotFound, StaleVersion
 from core.services.audit import log as audit
 from core.services.mail.mail import TEMPLATES, MailTemplate
 from core.services.people.staff import Person
@@ -119,8 +119,7 @@ def _find_fault(name: str, field: str, written: str) -> str | None:
 
 
 def _get_for_update(session: ScopedSession, name: str, version: int, by: Person) -> MailText | None:
-    if not by.has_role():
-        raise NotAllowed("Texts of e-mails are changed by an admin")
+    by.require_role(otherwise="Texts of e-mails are changed by an admin")
     if name not in TEMPLATES:
         raise NotFound("No such text")
     row = session.execute(sa.select(MailText).where(col(MailText.name) == name).with_for_update()).scalar_one_or_none()

@@ -166,8 +166,6 @@ def _load(session: ScopedSession, hidden: HiddenField) -> tuple[Mapping[str, Any
     entity, names = _HIDING_COLUMNS[hidden.kind]
     query = sa.select(*(col(getattr(entity, name)) for name in (*names, "distributor_id", "is_live")))
     is_it = col(entity.id) == hidden.record_id, col(entity.deleted_at).is_(None)
-    row = session.execute(query.where(*is_it)).one_or_none()
-    if row is None:
-        raise NotFound(f"{entity.__name__} not found")
+    row = session.find_row(query.where(*is_it), otherwise=f"{entity.__name__} not found")
     stored = dict(row._mapping)
     return stored, stored.get("sealed"), build_row(Owner, row)

@@ -12,7 +12,6 @@ from sqlmodel import col
 from core import reference
 from core.desk import pii_reveal
 from core.desk.pii_reveal import HIDDEN_PLACEHOLDER, HiddenValue
-from core.errors import NotFound
 from core.money import Split
 from core.services.audit import log as audit
 from core.services.audit import search
@@ -117,9 +116,7 @@ class SaleDetail:
 
 def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
     """Return the detail view of a purchase; NotFound when it does not exist in this mode."""
-    row = session.execute(_sale(purchase_id)).one_or_none()
-    if row is None:
-        raise NotFound("There is no such purchase in this mode")
+    row = session.find_row(_sale(purchase_id), otherwise="There is no such purchase in this mode")
     sale, policy, customer = row.Purchase, row.Policy, row.Customer
     back = _refunded(session, sale)
     now_insured = policies.apply(policy.submitted, policies.find_rows(session, policy.id))

@@ -12,14 +12,13 @@ import streamlit as st
 from core import ids
 from core.desk import export_runs, exported_lists
 from core.desk.export_runs import Receipt, ReceiptFilter
-from core.services.claims.review import officers as claim_officers
 from core.services.lists import exports
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.exports import get_format
 from core.services.lists.filters.fields import Parameter
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Page
-from core.services.people.staff import Person
+from core.services.people.staff import Person, get_names
 from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, url_state, words
@@ -136,7 +135,7 @@ RECEIPTS: Table[ReceiptRow] = Table(
 def receipt_rows(session: ScopedSession, receipts: Sequence[Receipt]) -> list[ReceiptRow]:
     """Return receipts with their filters as text, using current names."""
     names = load_choices(session)
-    officers = claim_officers.get_names(session, {officer for receipt in receipts for officer in _officers(receipt)})
+    officers = get_names(session, {officer for receipt in receipts for officer in _officers(receipt)})
     return [_receipt_row(receipt, names, officers) for receipt in receipts]
 
 

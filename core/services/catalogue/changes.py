@@ -39,9 +39,7 @@ def set_active(session: ScopedSession, product_id: UUID, *, active: bool, seen_v
 def get_distributor_name(session: ScopedSession, distributor_id: UUID) -> str:
     """Return the name of a distributor; NotFound for an unknown id."""
     query = sa.select(col(Distributor.business_name)).where(col(Distributor.id) == distributor_id)
-    found: str | None = session.execute(query).scalar_one_or_none()
-    if found is None:
-        raise NotFound("There is no such distributor")
+    found: str = session.find_scalar(query, otherwise="There is no such distributor")
     return found
 
 

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core.covers import request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotFound, StateForbids
+from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import distributors, keys
 from core.services.lists.paging import Page, Paging
@@ -107,9 +107,7 @@ def list_keys(session: ScopedSession, criteria: KeyFilter, paging: Paging, *, or
 
 def get_key(session: ScopedSession, key_id: UUID) -> KeyRow:
     """Return one key; NotFound for an unknown id."""
-    row = session.execute(_build_query().where(col(ApiKey.id) == key_id)).one_or_none()
-    if row is None:
-        raise NotFound("There is no such key")
+    row = session.find_row(_build_query().where(col(ApiKey.id) == key_id), otherwise="There is no such key")
     return KeyRow(**row._mapping)
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, seal
-from core.errors import NotFound, Unauthorized
+from core.errors import Unauthorized
 from core.services.audit import log as audit
 from core.services.catalogue import distributors
 from core.services.files.links import Owner
@@ -122,9 +122,7 @@ def revoke_key(session: ScopedSession, id_or_key: str, *, actor: str) -> UUID:
     """Revoke a key by its id or by the key itself; repeating does nothing. NotFound if there is no such key."""
     by_id = ids.parse(id_or_key) if "-" in id_or_key and not id_or_key.startswith("cd_") else None
     match = col(ApiKey.id) == by_id if by_id else col(ApiKey.key_hash) == _hash_key(id_or_key)
-    row = session.execute(sa.select(ApiKey).where(match).with_for_update()).scalar_one_or_none()
-    if row is None:
-        raise NotFound("Key not found")
+    row = session.find_scalar(sa.select(ApiKey).where(match).with_for_update(), otherwise="Key not found")
     if row.revoked_at is None:
         row.revoked_at = clock.now()
         session.flush()

@@ -26,7 +26,7 @@ from core.services.catalogue.shipped import build_first_id
 from core.services.people import approvals
 from core.services.people.accounts import require_admin
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import Proposals
+from core.services.people.four_eyes import Proposals, refuse_faults
 from core.services.people.staff import Person
 from core.settings import settings
 from core.store.access import AnySelect, ScopedSession
@@ -106,11 +106,7 @@ def confirm(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen
         actor=by.actor, action="rates confirmation", subject=audit.subject_of("product", product_id)
     ):
         PROPOSALS.require_second(session, proposal, by)
-        if faults := _check_rates(session, product, proposal.tariff, proposal.effective_at):
-            reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
-            raise StateForbids(
-                f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew"
-            )
+        refuse_faults(_check_rates(session, product, proposal.tariff, proposal.effective_at))
         _refuse_no_change(product, proposal.tariff, proposal.effective_at)
     version_id = ids.new()
     figures = session.get_one(RateProposal, proposal_id)

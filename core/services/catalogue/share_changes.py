@@ -24,7 +24,7 @@ from core.services.catalogue.shares import Share, find_excess, find_newest, load
 from core.services.people import approvals, four_eyes
 from core.services.people.accounts import require_admin
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import Proposals
+from core.services.people.four_eyes import Proposals, refuse_faults
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import BankAccount, CommissionShare, Distributor, Product, ProductVersion
@@ -102,11 +102,7 @@ def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
     with audit.keep_refusal(actor=by.actor, action="commission share confirmation", subject=subject):
         _refuse_own(session, row.distributor_id, by)
         PROPOSALS.require_second(session, row, by)
-        if faults := _find_faults(session, row):
-            reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
-            raise StateForbids(
-                f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew"
-            )
+        refuse_faults(_find_faults(session, row))
     _decide(session, row, "confirmed", by)
     approvals.approve(session, build_subject(row), staff_id=by.id, role="admin", limit_minor=None, at=clock.now())
 

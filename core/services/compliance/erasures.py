@@ -417,9 +417,9 @@ def prepare_for_request(session: ScopedSession, request_id: UUID, *, reason: str
     that the law wants records kept, unless `early` says that this is known.
     """
     figures.require_role(by)
-    data_request = session.execute(sa.select(DataRequest).where(col(DataRequest.id) == request_id)).scalar_one_or_none()
-    if data_request is None:
-        raise NotFound("There is no such request")
+    data_request = session.find_scalar(
+        sa.select(DataRequest).where(col(DataRequest.id) == request_id), otherwise="There is no such request"
+    )
     if data_request.kind != "erasure" or data_request.state not in {"received", "acknowledged"}:
         raise StateForbids("Only an open request for erasure is erased")
     if data_request.identity_by is None:

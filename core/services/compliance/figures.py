@@ -15,7 +15,7 @@ from sqlmodel import SQLModel, col
 from core import clock, ids
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed
+from core.errors import InvalidInput
 from core.services.audit import log as audit
 from core.services.compliance import breaches
 from core.services.compliance.request_forms import KINDS
@@ -82,8 +82,7 @@ class Figure:
 
 def require_role(by: Person) -> None:
     """NotAllowed for whoever is not of compliance."""
-    if not by.has_role(*ROLES):
-        raise NotAllowed("Only compliance works at the privacy desk")
+    by.require_role(*ROLES, otherwise="Only compliance works at the privacy desk")
 
 
 def get_for_update(session: ScopedSession, entity: type[RowT], record_id: UUID, *, noun: str, by: Person) -> RowT:

@@ -11,7 +11,7 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request
-from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
+from core.errors import InvalidInput, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import figures
 from core.services.compliance.own_records import subject_key
@@ -241,9 +241,7 @@ def _close(state: str, by: Person) -> dict[str, Any]:
 def get_request(session: ScopedSession, request_id: UUID) -> RequestRow:
     """Return one request; NotFound for an unknown id."""
     query = sa.select(DataRequest).where(col(DataRequest.id) == request_id)
-    row = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such request")
+    row = session.find_scalar(query, otherwise="There is no such request")
     return _build(row)
 
 

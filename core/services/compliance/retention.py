@@ -220,9 +220,9 @@ def set_hold(session: ScopedSession, customer_id: UUID, *, reason: str, by: Pers
     """Hold a customer's records: nothing erases them until somebody else lifts it."""
     figures.require_role(by)
     given: HoldInput = request.validate(HoldInput, {"reason": reason})
-    known = session.execute(sa.select(col(Customer.id)).where(col(Customer.id) == customer_id)).scalar_one_or_none()
-    if known is None:
-        raise NotFound("There is no such customer")
+    session.find_scalar(
+        sa.select(col(Customer.id)).where(col(Customer.id) == customer_id), otherwise="There is no such customer"
+    )
     row = LegalHold(id=ids.new(), customer_id=customer_id, reason=given.reason, set_by=by.id, set_at=clock.now())
     session.insert(row)
     facts = {"hold_id": str(row.id), "reason": given.reason}

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.covers import request_parts
-from core.errors import NotFound
 from core.services.customers.buyers import COLUMNS
 from core.services.lists import records
 from core.services.lists.filters import declaration
@@ -216,18 +215,16 @@ def list_customers(
 def get_row(session: ScopedSession, customer_id: UUID, *, for_update: bool = False) -> Customer:
     """Return the row of one customer, locked or not, for the desk; NotFound if unknown in this scope."""
     query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
-    row: Customer | None = session.execute(query.with_for_update() if for_update else query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such customer in this mode")
+    row: Customer = session.find_scalar(
+        query.with_for_update() if for_update else query, otherwise="There is no such customer in this mode"
+    )
     return row
 
 
 def get_customer(session: ScopedSession, customer_id: UUID) -> CustomerRecord:
     """Return one customer; NotFound if unknown in this scope."""
     query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
-    row = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("Customer not found")
+    row = session.find_scalar(query, otherwise="Customer not found")
     return records.build_customer(row)
 
 

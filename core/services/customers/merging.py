@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
-from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
@@ -190,8 +190,7 @@ def _refuse_merged(session: ScopedSession, kept_id: UUID, merged_id: UUID) -> No
 
 
 def _require_role(by: Person) -> None:
-    if not by.has_role(*ROLES):
-        raise NotAllowed("Customers are merged by operations")
+    by.require_role(*ROLES, otherwise="Customers are merged by operations")
 
 
 def _build(row: Customer, by: str | None = None, at: datetime | None = None) -> OtherRecord:

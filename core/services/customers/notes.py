@@ -13,7 +13,6 @@ from sqlmodel import col
 from core import clock
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import NotAllowed
 from core.services.audit import log as audit
 from core.services.customers import customers
 from core.services.people.staff import Person
@@ -50,8 +49,7 @@ def add_note(session: ScopedSession, customer_id: UUID, inputs: Mapping[str, Any
 
     NotFound if the customer is unknown in this scope; InvalidInput names what is wrong.
     """
-    if not by.has_role(*ROLES):
-        raise NotAllowed("Notes on customers are written by operations and claims")
+    by.require_role(*ROLES, otherwise="Notes on customers are written by operations and claims")
     validated: NoteInput = request.validate(NoteInput, dict(inputs))
     customer = customers.get_row(session, customer_id, for_update=True)
     same = sa.select(col(CustomerNote.id)).where(

@@ -291,8 +291,7 @@ def open_file(session: ScopedSession, code: str, person: Person | None) -> Serva
     """
     if person is None:
         raise Unauthorized("Sign in first")
-    if not person.has_role(*OPENING_ROLES):
-        raise NotAllowed("Your role does not open files")
+    person.require_role(*OPENING_ROLES, otherwise="Your role does not open files")
     file = get_file(session, code)
     _require_reason(session, code, person)
     audit.write(session, actor=person.actor, action="file opened", subject=_subject(code))
@@ -304,8 +303,7 @@ def _require_reason(session: ScopedSession, code: str, person: Person) -> None:
     claim_id, field = session.execute(sa.select(*columns).where(col(UploadedFile.code) == code)).one()
     if claim_id is None:
         return
-    if not person.has_role(*_CLAIMS_ROLES):
-        raise NotAllowed("The papers of a claim are opened by those who work claims")
+    person.require_role(*_CLAIMS_ROLES, otherwise="The papers of a claim are opened by those who work claims")
     given = sa.select(col(AuditEntry.after)).where(
         col(AuditEntry.subject) == audit.subject_of("claim", claim_id),
         col(AuditEntry.action) == audit.REVEALED,

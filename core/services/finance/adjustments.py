@@ -360,8 +360,7 @@ def _keep_refusal(by: Person, action: str, movement_id: UUID, parts: Split) -> A
 
 
 def _require_finance(by: Person) -> None:
-    if not by.has_role(*ROLES):
-        raise NotAllowed("Only finance corrects movements")
+    by.require_role(*ROLES, otherwise="Only finance corrects movements")
 
 
 def _open(session: ScopedSession, proposal_id: UUID, by: Person) -> AdjustmentProposal:

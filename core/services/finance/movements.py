@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import NotFound
 from core.money import Split
 from core.services.lists.columns import (
     SHARES,
@@ -240,9 +239,7 @@ def get_movement(session: ScopedSession, movement_id: UUID, names: Choices) -> M
 def get_record(session: ScopedSession, movement_id: UUID) -> Movement:
     """Return the record of a movement; NotFound for one that does not exist in the session's scope."""
     query = sa.select(Movement).where(col(Movement.id) == movement_id)
-    found: Movement | None = session.execute(query).scalar_one_or_none()
-    if found is None:
-        raise NotFound("There is no such movement")
+    found: Movement = session.find_scalar(query, otherwise="There is no such movement")
     return found
 
 

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money, seal
-from core.errors import NotFound
 from core.services.people import four_eyes, transfers
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person
@@ -62,9 +61,9 @@ def get_name(session: ScopedSession, party: Party) -> str:
     """Return the name of a party; NotFound for one that does not exist."""
     entity: Any = Distributor if party.account == "distributor" else Provider
     column = Distributor.business_name if party.account == "distributor" else Provider.company_name
-    found = session.execute(sa.select(col(column)).where(col(entity.id) == party.id)).scalar_one_or_none()
-    if found is None:
-        raise NotFound(f"There is no such {party.subject}")
+    found = session.find_scalar(
+        sa.select(col(column)).where(col(entity.id) == party.id), otherwise=f"There is no such {party.subject}"
+    )
     return str(found)
 
 

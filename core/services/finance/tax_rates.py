@@ -18,13 +18,13 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
+from core.errors import FieldFault, InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue.rate_changes import FARTHEST
 from core.services.finance import tax
 from core.services.people import approvals
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import OPEN, Proposals
+from core.services.people.four_eyes import OPEN, Proposals, refuse_faults
 from core.services.people.staff import Person
 from core.states.finance import StatementState
 from core.store.access import ScopedSession
@@ -151,12 +151,8 @@ def confirm(session: ScopedSession, rate_id: UUID, *, by: Person) -> None:
         PROPOSALS.require_second(session, row, by)
         tax.hold_rates(session, is_changing=True)
         is_adopted = any(_is_same(row, standing) for standing in _list_adoptable(session))
-        if not is_adopted and (faults := list(_find_faults(session, row))):
-            reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
-            raise StateForbids(
-                f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew"
-            )
         if not is_adopted:
+            refuse_faults(_find_faults(session, row))
             _refuse_no_change(session, row)
     _decide(session, row, "confirmed", by)
     approvals.approve(session, build_subject(row), staff_id=by.id, role=ROLE, limit_minor=None, at=clock.now())
@@ -289,8 +285,7 @@ _DECIDED: Final[Mapping[str, str]] = {
 
 
 def _require_finance(by: Person) -> None:
-    if not by.has_role(ROLE):
-        raise NotAllowed("Only finance proposes and confirms the rates of taxes")
+    by.require_role(ROLE, otherwise="Only finance proposes and confirms the rates of taxes")
 
 
 def _open(session: ScopedSession, rate_id: UUID, by: Person) -> TaxRate:

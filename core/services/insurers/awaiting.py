@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import connections, sending
 from core.services.lists.dimensions import Choices, load_choices
@@ -124,14 +124,11 @@ def set_owner(session: ScopedSession, policy_id: UUID, *, to: UUID | None, perso
 
     NotFound if the policy has no submission, StateForbids if it does not wait any more.
     """
-    if not person.has_role(*ROLES):
-        raise NotAllowed("Policies that wait for an insurer are worked by operations")
+    person.require_role(*ROLES, otherwise="Policies that wait for an insurer are worked by operations")
     if to is not None and to != person.id and to not in list_candidates(session):
         raise InvalidInput.for_field("owner", "must be a colleague of operations")
     query = sa.select(Submission).where(col(Submission.policy_id) == policy_id).with_for_update()
-    submission: Submission | None = session.execute(query).scalar_one_or_none()
-    if submission is None:
-        raise NotFound("Nothing was noted for the insurer of this policy")
+    submission: Submission = session.find_scalar(query, otherwise="Nothing was noted for the insurer of this policy")
     if submission.state not in OPEN:
         raise StateForbids(f"This policy is not waiting for its insurer: it is {submission.state}")
     _write(session, submission, to, person)

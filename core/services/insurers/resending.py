@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import awaiting, sending
 from core.services.lists.records import format_mode
@@ -185,8 +185,7 @@ def _get_open(session: ScopedSession, policy_id: UUID) -> Submission:
 
 
 def _require_sender(person: Person) -> None:
-    if not person.has_role(*SENDING_ROLES):
-        raise NotAllowed("Policies are sent to insurers by operations")
+    person.require_role(*SENDING_ROLES, otherwise="Policies are sent to insurers by operations")
 
 
 def _require_connection(session: ScopedSession, provider_id: UUID, *, is_live: bool) -> str:

@@ -139,8 +139,7 @@ def end_sessions(session: ScopedSession, staff_id: UUID, *, by: Person, handle: 
 
 def require_admin(person: Person) -> None:
     """Raise NotAllowed unless the person is an admin; checked here too, not on the screen only."""
-    if not person.has_role(ADMIN):
-        raise NotAllowed("Only an admin can do this")
+    person.require_role(ADMIN, otherwise="Only an admin can do this")
 
 
 def _require_other(row: Staff, by: Person) -> None:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock, seal
-from core.errors import NotAllowed, StateForbids
+from core.errors import FieldFault, NotAllowed, StateForbids
 from core.services.people import staff, transfers
 from core.services.people.credentials import RESTS_FOR
 from core.services.people.personal import build_phone_key
@@ -76,6 +76,12 @@ def require_second(first: UUID | None, by: Person, why: str) -> None:
     """NotAllowed, with `why`, for who made the first step, and for who has a password that somebody else just reset."""
     refuse_same(first, by, why)
     staff.refuse_resting(by)
+
+
+def refuse_faults(faults: Iterable[FieldFault]) -> None:
+    """StateForbids where what was proposed has faults by now."""
+    if reasons := "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults):
+        raise StateForbids(f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew")
 
 
 def refuse_same(first: UUID | None, by: Person, why: str) -> None:

@@ -138,8 +138,8 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staf
     """
     grant = _open(session, grant_id, by)
     with keep_refusal(grant.staff_id, "account change confirmation", by=by):
-        PROPOSALS.require_second(session, grant, by)
         four_eyes.refuse_same(grant.staff_id, by, "This change is of your own account: another admin confirms it")
+        PROPOSALS.require_second(session, grant, by)
         if why := _find_unfit(session.get_one(Staff, by.id), grant):
             raise NotAllowed(why)
         row = session.get_one(Staff, grant.staff_id)
@@ -288,8 +288,7 @@ def list_open(session: ScopedSession, *conditions: Any) -> list[OpenGrant]:
 
 
 def _open(session: ScopedSession, grant_id: UUID, by: Person) -> RoleGrant:
-    if not by.has_role(_ADMIN):
-        raise NotAllowed("Only an admin can do this")
+    by.require_role(_ADMIN, otherwise="Only an admin can do this")
     return PROPOSALS.get_open(session, grant_id)
 
 

@@ -1,6 +1,6 @@
 """Staff: people who sign in, their roles and limits (contract A1, A2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -62,6 +62,11 @@ class Person:
     def has_role(self, *roles: str) -> bool:
         """Return True if the person has one of the roles; an admin has them all."""
         return "admin" in self.roles or any(role in self.roles for role in roles)
+
+    def require_role(self, *roles: str, otherwise: str) -> None:
+        """NotAllowed with this sentence unless the person has one of the roles."""
+        if not self.has_role(*roles):
+            raise NotAllowed(otherwise)
 
 
 def _check_roles(roles: list[str]) -> list[str]:
@@ -218,9 +223,7 @@ def set_limit(row: Staff, limit_minor: int | None) -> None:
 
 def disable(session: ScopedSession, email: str, *, actor: str) -> None:
     """Disable a person at once; NotFound for an unknown e-mail, StateForbids for the last admin."""
-    row = session.execute(sa.select(Staff).where(col(Staff.email) == email.strip().lower())).scalar_one_or_none()
-    if row is None:
-        raise NotFound(_UNKNOWN)
+    row = session.find_scalar(sa.select(Staff).where(col(Staff.email) == email.strip().lower()), otherwise=_UNKNOWN)
     disable_row(session, row, actor=actor)
 
 
@@ -270,6 +273,12 @@ def join_names(query: AnySelect, **columns: Any) -> AnySelect:
         person = sa.orm.aliased(Staff)
         query = query.add_columns(col(person.name).label(label)).outerjoin(person, col(person.id) == column)
     return query
+
+
+def get_names(session: ScopedSession, ids: Collection[UUID | None]) -> Mapping[UUID, str]:
+    """Return the names of people by id, also of those who have left."""
+    query = sa.select(col(Staff.id), col(Staff.name)).where(col(Staff.id).in_(known := set(ids) - {None}))
+    return {row.id: row.name for row in session.execute(query)} if known else {}
 
 
 def list_active(session: ScopedSession, *roles: str) -> dict[UUID, str]:
@@ -459,9 +468,7 @@ def list_staff(
 
 def get_staff(session: ScopedSession, staff_id: UUID) -> StaffRow:
     """Return one person; NotFound for an unknown id."""
-    row = session.execute(_build_query().where(col(Staff.id) == staff_id)).one_or_none()
-    if row is None:
-        raise NotFound(_UNKNOWN)
+    row = session.find_row(_build_query().where(col(Staff.id) == staff_id), otherwise=_UNKNOWN)
     return _build_row(row)
 
 

@@ -17,7 +17,7 @@ from sqlmodel import col
 from core import clock, money
 from core.covers import fields, registry
 from core.covers.request import Request
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.files import printing
 from core.services.files.printing import AMBER, INK, LINE, QUIET, RED, TEAL
@@ -49,8 +49,7 @@ def send_certificate(session: ScopedSession, policy_id: UUID, *, by: Person) -> 
 
     Asked for again within a minute, it is the same e-mail. StateForbids for a test policy and one without certificate.
     """
-    if not by.has_role(*ROLES):
-        raise NotAllowed("Certificates are sent by operations")
+    by.require_role(*ROLES, otherwise="Certificates are sent by operations")
     policy = policies.get_for_update(session, policy_id)
     check_sendable(policy)
     url = records.certificate_url(policy.certificate_code)

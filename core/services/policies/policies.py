@@ -213,9 +213,7 @@ def get_state(session: ScopedSession, policy_id: UUID) -> PolicyState:
         .join(Product, col(Product.id) == col(Policy.product_id))
         .where(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))
     )
-    row = session.execute(query).one_or_none()
-    if row is None:
-        raise NotFound("Policy not found")
+    row = session.find_row(query, otherwise="Policy not found")
     stage = get_stage(row.Policy)
     actions = tuple(each for each in STAGES[stage].actions if each is not PolicyAction.RENEW or row.renewable)
     return PolicyState(stage=stage, version=row.Policy.version, actions=actions)
@@ -306,9 +304,9 @@ def _build_id_query(criteria: SalesFilter) -> AnySelect:
 
 def get_policy(session: ScopedSession, policy_id: UUID) -> FullPolicyRecord:
     """Return one policy with all that belongs to it, endorsements too; NotFound if unknown in this scope."""
-    row = session.execute(_build_query(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))).one_or_none()
-    if row is None:
-        raise NotFound("Policy not found")
+    row = session.find_row(
+        _build_query(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None)), otherwise="Policy not found"
+    )
     product = catalogue_products.get_catalogue(session).records[row.Policy.product_id, row.Policy.is_live]
     embedded = {
         "provider": product["provider"],

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import NotAllowed, NotFound
+from core.errors import NotFound
 from core.services.audit import log as audit
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
@@ -57,8 +57,7 @@ def _build(name: str, row: Automation | None) -> AutomationState:
 
 def switch(session: ScopedSession, name: str, *, on: bool, by: Person) -> None:
     """Switch a job on or off; the state that it has already changes nothing."""
-    if not by.has_role():
-        raise NotAllowed("Automatic tasks are switched by an admin")
+    by.require_role(otherwise="Automatic tasks are switched by an admin")
     if name not in NAMES:
         raise NotFound("No such job")
     session.insert_if_absent(Automation(name=name))

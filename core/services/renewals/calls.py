@@ -14,7 +14,7 @@ from core import clock
 from core.covers import fields, request
 from core.covers.fields import fault
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.lists.filters.fields import Condition
 from core.services.lists.windows import Span
@@ -25,7 +25,7 @@ from core.services.sales import figures
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.parties import CALL_OUTCOMES
-from core.store.schema.tables import Policy, Renewal, RenewalCall, RenewalReminder, Staff
+from core.store.schema.tables import Policy, Renewal, RenewalCall, RenewalReminder
 
 
 def build_latest_call(outcomes: Collection[str] = ()) -> Any:
@@ -144,8 +144,7 @@ def record_calls(
 
     InvalidInput names what is wrong; StateForbids for a policy without an end, of which there is nothing to renew.
     """
-    if not by.has_role(*_ROLES):
-        raise NotAllowed("Calls are recorded by operations")
+    by.require_role(*_ROLES, otherwise="Calls are recorded by operations")
     if not 0 < len(set(policy_ids)) <= MOST_AT_ONCE:
         raise InvalidInput.for_field("policies", f"choose between 1 and {MOST_AT_ONCE} policies")
     validated: CallInput = request.validate(CallInput, dict(inputs))
@@ -196,7 +195,7 @@ def compute_conversion(session: ScopedSession, made: Span) -> list[CallerFigures
     """
     credited = {row.caller_id: row for row in session.execute(_build_credits(made))}
     rows = list(session.execute(_build_counts(made)))
-    names = _load_names(session, {row.caller_id for row in rows})
+    names = staff.get_names(session, {row.caller_id for row in rows})
     found = [
         CallerFigures(
             caller=names.get(row.caller_id, "?"),
@@ -263,15 +262,10 @@ def list_owners(session: ScopedSession) -> dict[UUID, str]:
 
 
 def _build_calls(session: ScopedSession, rows: Sequence[RenewalCall]) -> list[Call]:
-    names = _load_names(session, {key for row in rows for key in (row.caller_id, row.owner_id)})
+    names = staff.get_names(session, {key for row in rows for key in (row.caller_id, row.owner_id)})
     return [
         build_row(Call, row, caller=names.get(row.caller_id, "?"), owner=names.get(row.owner_id, "?")) for row in rows
     ]
-
-
-def _load_names(session: ScopedSession, keys: Collection[UUID]) -> dict[UUID, str]:
-    rows = session.execute(sa.select(col(Staff.id), col(Staff.name)).where(col(Staff.id).in_(keys))) if keys else ()
-    return {row.id: row.name for row in rows}
 
 
 def _record(session: ScopedSession, row: RenewalCall, by: Person) -> None:

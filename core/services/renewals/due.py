@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
-from core.errors import InvalidInput, NotAllowed, NotRenewable
+from core.errors import InvalidInput, NotRenewable
 from core.services.audit import log as audit
 from core.services.customers import merging
 from core.services.lists.columns import Column, Order, customer_columns, policy_number, sale_names
@@ -391,8 +391,7 @@ def remind(session: ScopedSession, policy_ids: Sequence[UUID], *, by: Person) ->
 
     InvalidInput for none or too many.
     """
-    if not by.has_role(*_ROLES):
-        raise NotAllowed("Reminders are sent by operations")
+    by.require_role(*_ROLES, otherwise="Reminders are sent by operations")
     chosen = list(dict.fromkeys(policy_ids))
     if not 0 < len(chosen) <= MOST_AT_ONCE:
         raise InvalidInput.for_field("policies", f"choose between 1 and {MOST_AT_ONCE} policies")
@@ -481,8 +480,7 @@ def list_opted_out(session: ScopedSession, customer_ids: Collection[UUID]) -> se
 
 def set_opt_out(session: ScopedSession, customer_id: UUID, *, is_out: bool, by: Person) -> None:
     """Switch the reminders of a customer off or on; NotFound if unknown in this scope."""
-    if not by.has_role(*_ROLES):
-        raise NotAllowed("Reminders are switched by operations")
+    by.require_role(*_ROLES, otherwise="Reminders are switched by operations")
     customer = session.execute(sa.select(Customer).where(col(Customer.id) == customer_id)).scalar_one_or_none()
     if customer is None or (customer_id in list_opted_out(session, [customer_id])) == is_out:
         return

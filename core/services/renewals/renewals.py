@@ -14,7 +14,7 @@ from core import clock, money
 from core.covers import ages, registry
 from core.covers import request as requests
 from core.covers.cover import Cover, Price, Term
-from core.errors import DuplicateRisk, InvalidInput, NotAllowed, NotFound, NotRenewable, StaleVersion
+from core.errors import DuplicateRisk, InvalidInput, NotFound, NotRenewable, StaleVersion
 from core.services.audit import log as audit
 from core.services.catalogue import for_sale
 from core.services.catalogue.for_sale import ProductForSale
@@ -362,8 +362,7 @@ def renew_each(session: ScopedSession, shown: Sequence[ShownTerm], *, by: Person
 
     Asked for again, it renews nothing: the end that was shown is past. InvalidInput for none or too many.
     """
-    if not by.has_role(*ROLES):
-        raise NotAllowed("Policies are renewed by operations")
+    by.require_role(*ROLES, otherwise="Policies are renewed by operations")
     # Sorted, so that two callers with the same policies cannot deadlock.
     chosen = sorted({each.policy_id: each for each in shown}.values(), key=lambda each: each.policy_id)
     if not 0 < len(chosen) <= MOST_AT_ONCE:

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import NotFound
 from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, of
 from core.services.lists.filters.fields import Condition, Flag, Text
@@ -96,9 +95,7 @@ def list_distributors(
 def get_distributor(session: ScopedSession, distributor_id: UUID) -> DistributorDetail:
     """Return one distributor; NotFound for an unknown id."""
     query = sa.select(Distributor).where(col(Distributor.id) == distributor_id, col(Distributor.deleted_at).is_(None))
-    row = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such distributor")
+    row = session.find_scalar(query, otherwise="There is no such distributor")
     withheld = session.execute(
         sa.select(col(Product.id), col(Product.name))
         .join(ProductBlock, col(ProductBlock.product_id) == col(Product.id))

@@ -15,7 +15,7 @@ from core import clock, money
 from core.covers import fields, request
 from core.covers.fields import fault
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed
+from core.errors import InvalidInput
 from core.services.audit import log as audit
 from core.services.lists.dimensions import Choices
 from core.services.lists.windows import Window
@@ -126,8 +126,7 @@ def _build_progress(row: SalesTarget, choices: Choices, written: Mapping[tuple[M
 
 
 def _require_may_change(by: Person, month: date) -> None:
-    if not by.has_role("operations"):
-        raise NotAllowed("Targets are set by operations")
+    by.require_role("operations", otherwise="Targets are set by operations")
     if month.day != 1 or month < clock.today().replace(day=1):
         raise InvalidInput.for_field("month", "must be this month or a later one")
 

@@ -13,7 +13,7 @@ from core.covers import endorsements as endorsable
 from core.covers import registry, request_parts
 from core.covers.cover import Cover
 from core.covers.request import Request, has_control_characters, refuse_unless
-from core.errors import NotAllowed, NotFound, StaleVersion, StateForbids, run_checks
+from core.errors import NotFound, StaleVersion, StateForbids, run_checks
 from core.services.audit import log as audit
 from core.services.people.staff import Person
 from core.services.policies import policies, refunds
@@ -109,8 +109,7 @@ def note_told(session: ScopedSession, endorsement_id: UUID, *, note: str, by: Pe
 
 
 def _require_role(by: Person) -> None:
-    if not by.has_role(*ROLES):
-        raise NotAllowed("Policies are endorsed by operations")
+    by.require_role(*ROLES, otherwise="Policies are endorsed by operations")
 
 
 def _get_for_update(session: ScopedSession, policy_id: UUID, expected_version: int) -> tuple[Policy, Cover[Any]]:

@@ -210,10 +210,19 @@ class ScopedSession(Session):
         """Return a row and hold it until the transaction ends; NotFound, which calls it by `noun`, where none is."""
         table: Any = entity
         query = sa.select(entity).where(table.id == row_id).with_for_update()
-        found: Entity | None = self.execute(query).scalar_one_or_none()
-        if found is None:
-            raise NotFound(f"There is no such {noun}")
+        found: Entity = self.find_scalar(query, otherwise=f"There is no such {noun}")
         return found
+
+    def find_row(self, query: Any, *, otherwise: str) -> Any:
+        """Return the one row of a query; NotFound with this sentence where there is none."""
+        found = self.execute(query).one_or_none()
+        if found is None:
+            raise NotFound(otherwise)
+        return found
+
+    def find_scalar(self, query: Any, *, otherwise: str) -> Any:
+        """Return the one value of a query, or its one record; NotFound with this sentence where there is none."""
+        return self.find_row(query, otherwise=otherwise)[0]
 
     def count_rows(self, entity: type[SQLModel], *conditions: Any) -> int:
         """Return the number of rows that meet the conditions."""

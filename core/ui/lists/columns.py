@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
-from core import seal
-from core.services.lists.listing import Listing
 from core.ui.kit import words
 
 Row = TypeVar("Row")
@@ -108,39 +106,3 @@ def moment(label: str, of: Callable[[Any], Any], **look: Unpack[Look]) -> TableC
 def day(label: str, of: Callable[[Any], Any], **look: Unpack[Look]) -> TableColumn[Any]:
     """Return a column of dates; an instant is shown as its date in Lagos."""
     return TableColumn(label, lambda row: words.day(of(row)), is_right=True, sort_key=of, **look)
-
-
-_FORMATS: dict[str, Callable[[Any], str | None]] = {
-    "money": words.naira,
-    "count": words.count,
-    "instant": words.moment,
-    "day": words.day,
-    "date": words.day,
-    "flag": lambda value: "Yes" if value else "No",
-    "masked": seal.mask,
-    "phone": words.phone,
-    "email": words.email,
-}
-
-
-def declared(listing: Listing[Any], name: str) -> TableColumn[Any]:
-    """Return the column of a list as its table shows it."""
-    column, orders = listing.columns[name], listing.orders_of(name)
-    read, form = listing.get_reader(name), _FORMATS.get(column.type.name, str)
-
-    def shown(row: Any) -> str | None:  # noqa: ANN401 a row of any table
-        value = read(row)
-        if value is None or value == "":
-            return column.empty or None
-        return column.words.get(str(value)) or form(value)
-
-    return TableColumn(
-        column.label,
-        shown,
-        column.width or (200 if column.type.name == "state" else None),
-        usual=name in listing.usual,
-        is_right=column.type.is_figure,
-        is_state=column.type.name == "state",
-        says=column.says,
-        sorts=tuple(order.name for order in sorted(orders, key=lambda order: order.is_descending)),
-    )

@@ -22,6 +22,7 @@ from uuid import UUID
 
 import streamlit as st
 
+from core import seal
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Page, Paging
 from core.ui.frame import frame, page_links
@@ -104,6 +105,42 @@ class Table(Generic[Row]):
         return f"**{words.count(total)}** {self.noun[total != 1]}"
 
 
+_FORMATS: dict[str, Callable[[Any], str | None]] = {
+    "money": words.naira,
+    "count": words.count,
+    "instant": words.moment,
+    "day": words.day,
+    "date": words.day,
+    "flag": lambda value: "Yes" if value else "No",
+    "masked": seal.mask,
+    "phone": words.phone,
+    "email": words.email,
+}
+
+
+def _build_column(listing: Listing[Any], name: str) -> TableColumn[Any]:
+    """Return the column of a list as its table shows it."""
+    column, orders = listing.columns[name], listing.orders_of(name)
+    read, form = listing.get_reader(name), _FORMATS.get(column.type.name, str)
+
+    def shown(row: Any) -> str | None:  # noqa: ANN401 a row of any table
+        value = read(row)
+        if value is None or value == "":
+            return column.empty or None
+        return column.words.get(str(value)) or form(value)
+
+    return TableColumn(
+        column.label,
+        shown,
+        column.width or (200 if column.type.name == "state" else None),
+        usual=name in listing.usual,
+        is_right=column.type.is_figure,
+        is_state=column.type.name == "state",
+        says=column.says,
+        sorts=tuple(order.name for order in sorted(orders, key=lambda order: order.is_descending)),
+    )
+
+
 class _Columns(Mapping[str, TableColumn[Any]]):
     """The columns of a list as they are declared at this moment: those it shows first, then all others."""
 
@@ -113,7 +150,7 @@ class _Columns(Mapping[str, TableColumn[Any]]):
     def __getitem__(self, name: str) -> TableColumn[Any]:
         if name not in iter(self):
             raise KeyError(name)
-        return replace(columns.declared(self._listing, name), **self._changed.get(name, {}))
+        return replace(_build_column(self._listing, name), **self._changed.get(name, {}))
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in self._listing.on_screen if name not in self._without)

@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import filter as claim_filter
@@ -94,9 +94,7 @@ def finish_task(session: ScopedSession, task_id: UUID, *, person: Person) -> Non
     """Mark a task as done; NotFound for another mode's, StateForbids for one that is done."""
     claim_changes.require_claims_role(person)
     query = sa.select(ClaimTask).where(col(ClaimTask.id) == task_id).with_for_update()
-    row: ClaimTask | None = session.execute(query.execution_options(populate_existing=True)).scalar_one_or_none()
-    if row is None:
-        raise NotFound("Task not found")
+    row: ClaimTask = session.find_scalar(query.execution_options(populate_existing=True), otherwise="Task not found")
     if row.done_at is not None:
         raise StateForbids("This task is done already")
     row.done_at, row.done_by = clock.now(), person.id
@@ -112,8 +110,7 @@ def give_back_referral(
     NotAllowed for an officer, StateForbids where no referral to a supervisor is open.
     """
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    if not person.has_role("supervisor"):
-        raise NotAllowed("A supervisor gives a referral back")
+    person.require_role("supervisor", otherwise="A supervisor gives a referral back")
     referral = claim_assignment.find_open_referral(session, claim.id)
     if referral is None or referral.is_for_finance:
         raise StateForbids("No decision is referred on this claim")

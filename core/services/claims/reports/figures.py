@@ -14,10 +14,10 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 
 from core import clock
 from core.services.claims.lists import filter as claim_filter
-from core.services.claims.review import officers as claim_officers
 from core.services.claims.workflow.clock import STATUTORY_PERIOD
 from core.services.lists import windows
 from core.services.lists.windows import EARLIEST, Comparison, Span, Window
+from core.services.people import staff
 from core.services.sales.breakdowns import Grain, get_bucket_start, list_buckets
 from core.services.sales.figures import Metric, average, share, sum_claims_paid_by_day
 from core.services.sales.filter import SalesFilter
@@ -516,7 +516,7 @@ def list_workloads(session: ScopedSession, decisions: Sequence[Decision]) -> lis
     late = sa.func.sum(sa.case((claim_filter.build_stage_condition("overdue"), 1), else_=0))
     open_query = sa.select(holder, sa.func.count(), late).where(~IS_DECIDED, NOT_DELETED).group_by(holder)
     open_counts = {row[0]: (row[1], int(row[2])) for row in session.execute(open_query)}
-    names = claim_officers.get_names(session, {*net_times, *open_counts})
+    names = staff.get_names(session, {*net_times, *open_counts})
     found = [
         OfficerWorkload(
             officer=key,

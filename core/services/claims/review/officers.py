@@ -1,6 +1,6 @@
 """Claims officers: who can be assigned, their names, and the claims that are their own (contract K12)."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from core import money
 from core.services.claims.intake import submitted
 from core.services.claims.lists import filter as claim_filter
 from core.services.claims.workflow import payments as claim_payments
-from core.services.people import four_eyes
+from core.services.people import four_eyes, staff
 from core.services.people.four_eyes import Parties
 from core.services.people.personal import build_phone_key
 from core.services.people.staff import Person
@@ -20,8 +20,6 @@ from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import phone_key
 from core.store.schema.tables import Claim, ClaimEvent, Customer, Policy, Staff, StaffDetail
-
-_CLAIM_ROLES = frozenset({*CLAIMS_ROLES, "admin"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,27 +33,12 @@ class Officer:
 
 def list_active(session: ScopedSession) -> list[Officer]:
     """List everybody to whom a claim can be assigned, by name."""
-    people = sa.select(col(Staff.id), col(Staff.name), col(Staff.roles)).where(col(Staff.disabled_at).is_(None))
-    rows = session.execute(people.order_by(col(Staff.name), col(Staff.id))).all()
-    workload = _count_open(session)
-    return [
-        Officer(id=row.id, name=row.name, open_claims=workload.get(row.id, 0))
-        for row in rows
-        if not _CLAIM_ROLES.isdisjoint(row.roles)
-    ]
-
-
-def _count_open(session: ScopedSession) -> Mapping[UUID, int]:
     query = sa.select(col(Claim.assigned_to), sa.func.count().label("open")).where(
         col(Claim.assigned_to).is_not(None), claim_filter.IS_OPEN, col(Claim.deleted_at).is_(None)
     )
-    return {row.assigned_to: row.open for row in session.execute(query.group_by(col(Claim.assigned_to)))}
-
-
-def get_names(session: ScopedSession, ids: Collection[UUID | None]) -> Mapping[UUID, str]:
-    """Return staff names by id, including staff who have left."""
-    found = session.execute(sa.select(col(Staff.id), col(Staff.name)).where(col(Staff.id).in_(set(ids) - {None})))
-    return {row.id: row.name for row in found}
+    workload = {row.assigned_to: row.open for row in session.execute(query.group_by(col(Claim.assigned_to)))}
+    officers = staff.list_active(session, *CLAIMS_ROLES)
+    return [Officer(id=key, name=name, open_claims=workload.get(key, 0)) for key, name in officers.items()]
 
 
 def load_parties(session: ScopedSession, claim: Claim) -> Parties:

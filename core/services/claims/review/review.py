@@ -12,7 +12,6 @@ from sqlmodel import col
 
 from core import seal
 from core.covers.cover import Price
-from core.errors import NotFound
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.services.claims.diary import tasks as claim_tasks
@@ -40,6 +39,7 @@ from core.services.claims.workflow.judgement import Judgement, Link, Override
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.claims.workflow.payments import Payee, Payment
 from core.services.claims.workflow.reserves import ReserveChange
+from core.services.people import staff
 from core.services.people.staff import Person, join_names
 from core.states.claims import DECIDED, ClaimTransition
 from core.store.access import AnySelect, ScopedSession
@@ -259,12 +259,10 @@ class ClaimReview:
 
 def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimReview:
     """Return the review of a claim for this person; NotFound when it does not exist in this mode."""
-    row = session.execute(_build_query(claim_id)).one_or_none()
-    if row is None:
-        raise NotFound("Claim not found")
+    row = session.find_row(_build_query(claim_id), otherwise="Claim not found")
     claim = row.Claim
     related_claims = related.list_related(session, claim)
-    names = claim_officers.get_names(session, (claim.assigned_to, claim.approved_by))
+    names = staff.get_names(session, (claim.assigned_to, claim.approved_by))
     judgement = claim_judgement.judge(session, claim)
     return build_row(
         ClaimReview,

@@ -12,7 +12,7 @@ from pydantic import Field
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StaleVersion
+from core.errors import FieldFault, InvalidInput, StaleVersion
 from core.services.audit import log as audit
 from core.services.claims.lists import records
 from core.services.claims.lists.records import ClaimRecord
@@ -59,14 +59,12 @@ def new_row(kind: type[RowT], claim: Claim, **values: Any) -> RowT:
 
 def require_claims_role(person: Person) -> None:
     """Raise NotAllowed unless the person works claims (contract A1)."""
-    if not person.has_role(*CLAIMS_ROLES):
-        raise NotAllowed("Claims are worked by claims officers and supervisors")
+    person.require_role(*CLAIMS_ROLES, otherwise="Claims are worked by claims officers and supervisors")
 
 
 def require_supervisor(person: Person, why: str) -> None:
     """NotAllowed, with `why`, for who is no supervisor, and for one whose password somebody else just reset (A2)."""
-    if not person.has_role("supervisor"):
-        raise NotAllowed(why)
+    person.require_role("supervisor", otherwise=why)
     staff.refuse_resting(person)
 
 
@@ -92,9 +90,7 @@ def _is_rule_on_money(fault: FieldFault) -> bool:
 def get_for_update(session: ScopedSession, claim_id: UUID) -> Claim:
     """Lock and return the current row of a claim (SELECT ... FOR UPDATE); NotFound when it is not in this scope."""
     query = sa.select(Claim).where(col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None)).with_for_update()
-    claim: Claim | None = session.execute(query.execution_options(populate_existing=True)).scalar_one_or_none()
-    if claim is None:
-        raise NotFound("Claim not found")
+    claim: Claim = session.find_scalar(query.execution_options(populate_existing=True), otherwise="Claim not found")
     approval.complete(session, claim)
     return claim
 

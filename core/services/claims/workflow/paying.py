@@ -14,7 +14,7 @@ from sqlmodel import col
 from core import clock, money
 from core.covers import fields, request
 from core.covers.request import Request, refuse_unless
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.workflow import assignment as claim_assignment
@@ -302,8 +302,7 @@ def check_payment(
 
 def require_payer(person: Person) -> None:
     """Raise NotAllowed unless the person is of finance."""
-    if not person.has_role(PAYER_ROLE):
-        raise NotAllowed("Only finance pays what was handed to finance")
+    person.require_role(PAYER_ROLE, otherwise="Only finance pays what was handed to finance")
 
 
 def lock_claims(session: ScopedSession, claim_ids: Iterable[UUID]) -> None:

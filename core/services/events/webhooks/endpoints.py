@@ -14,7 +14,7 @@ from sqlmodel import col
 from core import clock, seal
 from core.covers.fields import fault, one_of
 from core.covers.request import Request
-from core.errors import NotFound, StateForbids
+from core.errors import StateForbids
 from core.outbound import addresses, signing
 from core.services.audit import log as audit
 from core.services.events import catalogue
@@ -353,9 +353,7 @@ def _build_one_query(endpoint_id: UUID) -> AnySelect:
 
 
 def _get(session: ScopedSession, query: AnySelect) -> WebhookEndpoint:
-    row: WebhookEndpoint | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("Endpoint not found")
+    row: WebhookEndpoint = session.find_scalar(query, otherwise="Endpoint not found")
     return row
 
 

@@ -128,9 +128,7 @@ def list_deliveries(
 
 def get_delivery(session: ScopedSession, delivery_id: UUID) -> DeliveryDetail:
     """Return one delivery with its tries; NotFound if it is unknown in this scope."""
-    row = session.execute(_select().where(col(WebhookDelivery.id) == delivery_id)).one_or_none()
-    if row is None:
-        raise NotFound("Delivery not found")
+    row = session.find_row(_select().where(col(WebhookDelivery.id) == delivery_id), otherwise="Delivery not found")
     delivery = Delivery(**row._mapping)
     body = session.execute(sa.select(col(Event.body)).where(col(Event.id) == delivery.event_id)).scalar_one()
     names = Try.__dataclass_fields__

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import agreements, parties
 from core.services.finance.bordereaux import claim_rows, columns, premium_rows
@@ -256,8 +256,7 @@ def _read_rows(
 
 def require_finance(by: Person) -> None:
     """NotAllowed for whoever is not of finance."""
-    if not by.has_role("finance"):
-        raise NotAllowed("Only finance works on bordereaux")
+    by.require_role("finance", otherwise="Only finance works on bordereaux")
 
 
 def hash_of(session: ScopedSession, row: Bordereau) -> str:

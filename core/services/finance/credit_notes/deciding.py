@@ -508,8 +508,7 @@ def list_allowed(row: Any, by: Person) -> Sequence[str]:
 
 
 def _get_for_update(session: ScopedSession, note_id: UUID, by: Person, to: CreditNoteState) -> CreditNote:
-    if not by.has_role(ROLE):
-        raise NotAllowed("Only finance works on credit notes")
+    by.require_role(ROLE, otherwise="Only finance works on credit notes")
     row = session.lock(CreditNote, note_id, "credit note")
     CREDIT_NOTE_TRANSITIONS.get(row.state, to)
     return row

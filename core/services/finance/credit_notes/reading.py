@@ -12,7 +12,6 @@ from sqlalchemy import orm
 from sqlmodel import col
 
 from core import clock, money
-from core.errors import NotFound
 from core.money import Split
 from core.services.files import printing
 from core.services.files.printing import INK, LEFT
@@ -189,9 +188,7 @@ def list_notes(
 
 def get_note(session: ScopedSession, note_id: UUID) -> CreditNoteRow:
     """Return one credit note; NotFound for one that does not exist in the session's scope."""
-    row = session.execute(_query().where(col(CreditNote.id) == note_id)).one_or_none()
-    if row is None:
-        raise NotFound("There is no such credit note")
+    row = session.find_row(_query().where(col(CreditNote.id) == note_id), otherwise="There is no such credit note")
     return _build(row)
 
 

@@ -239,8 +239,7 @@ def withdraw(session: ScopedSession, payment_id: UUID, *, reason: str, by: Perso
 
 def require_finance(by: Person) -> None:
     """NotAllowed for whoever is not of finance."""
-    if not by.has_role(ROLE):
-        raise NotAllowed("Only finance works on payments")
+    by.require_role(ROLE, otherwise="Only finance works on payments")
 
 
 def refuse_own_payment(session: ScopedSession, row: Payment, by: Person) -> None:

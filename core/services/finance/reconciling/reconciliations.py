@@ -15,7 +15,7 @@ from sqlmodel import col
 from core import clock, ids, money, reference
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotFound, StateForbids
 from core.money import format_naira, to_minor
 from core.services.audit import log as audit
 from core.services.finance import parties
@@ -318,8 +318,7 @@ def get_mapping(session: ScopedSession, provider_id: UUID | None) -> FileMapping
 
 def require_finance(by: Person) -> None:
     """NotAllowed for whoever is not of finance."""
-    if not by.has_role("finance"):
-        raise NotAllowed("Only finance reconciles")
+    by.require_role("finance", otherwise="Only finance reconciles")
 
 
 def _key(provider_id: UUID | None) -> str:

@@ -12,7 +12,6 @@ from sqlmodel import col
 from typing_extensions import TypedDict
 
 from core import clock, money
-from core.errors import NotFound
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import paid_lines
@@ -126,9 +125,7 @@ def get_for_update(session: ScopedSession, statement_id: UUID) -> Statement:
     """Return a statement and hold it, with its party, until the transaction ends; NotFound for an unknown one."""
     which = (col(Statement.id) == statement_id, *_mine(session))
     owner = sa.select(col(Statement.distributor_id), col(Statement.provider_id)).where(*which)
-    party = session.execute(owner).one_or_none()
-    if party is None:
-        raise NotFound("There is no such statement")
+    party = session.find_row(owner, otherwise="There is no such statement")
     parties.lock(session, parties.party_of(party))
     found: Statement = session.execute(sa.select(Statement).where(*which).with_for_update()).scalar_one()
     return found
@@ -137,9 +134,7 @@ def get_for_update(session: ScopedSession, statement_id: UUID) -> Statement:
 def get_statement(session: ScopedSession, statement_id: UUID) -> StatementRow:
     """Return one statement; NotFound for one that does not exist, or is not the caller's."""
     query = sa.select(Statement).where(col(Statement.id) == statement_id, *_mine(session))
-    row: Statement | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such statement")
+    row: Statement = session.find_scalar(query, otherwise="There is no such statement")
     return _build(row, _load_reversed(session, [row]), paid_lines.list_printed(session, row.id))
 
 

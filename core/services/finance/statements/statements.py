@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import agreements, journal, parties, tax
 from core.services.finance.parties import Party
@@ -167,8 +167,7 @@ def can_reverse(session: ScopedSession, statement_id: UUID) -> bool:
 
 def require_finance(by: Person) -> None:
     """NotAllowed for whoever is not of finance."""
-    if not by.has_role(ROLE):
-        raise NotAllowed("Only finance works on statements")
+    by.require_role(ROLE, otherwise="Only finance works on statements")
 
 
 def _get_before(session: ScopedSession, party: Party, window: Window) -> Statement | None:

@@ -18,7 +18,7 @@ from core.covers import fields, request
 from core.covers.credit_life import BENEFITS, CREDIT_LIFE
 from core.covers.fields import fault
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge, run_checks
+from core.errors import InvalidInput, NotAllowed, StateForbids, TooLarge, run_checks
 from core.services.audit import log as audit
 from core.services.catalogue import distributor_terms, for_sale
 from core.services.catalogue.for_sale import ProductForSale
@@ -213,9 +213,7 @@ def get(session: ScopedSession, book_id: UUID, *, for_update: bool = False) -> L
     """Return a book of the session's scope; NotFound for none."""
     query = sa.select(LoanBook).where(col(LoanBook.id) == book_id)
     query = query.with_for_update().execution_options(populate_existing=True) if for_update else query
-    row: LoanBook | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such loan book")
+    row: LoanBook = session.find_scalar(query, otherwise="There is no such loan book")
     return row
 
 
@@ -253,8 +251,7 @@ def require_authority(session: ScopedSession, book: LoanBook, by: Person) -> Non
     Whoever issued the key that uploaded it may have been its uploader. StateForbids for what was uploaded in the name
     of somebody whose password was just reset.
     """
-    if not by.has_role(*_ROLES):
-        raise NotAllowed("Operations or a supervisor confirms a loan book")
+    by.require_role(*_ROLES, otherwise="Operations or a supervisor confirms a loan book")
     require_second(book.uploader_id, by, "You uploaded this loan book: somebody else confirms it")
     refuse_made_resting(session, book.uploader_id, book.created_at)
     if book.uploader_id is not None:
