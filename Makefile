@@ -88,8 +88,8 @@ format-check: setup ## form and rules of the source
 bench: setup ## ratios to hand-written code on the same data (docs/performance.md)
 	@$(V)/bin/python -m tests.bench
 
-pictures: setup ## one picture of each screen, of the demonstration, into docs/screens
-	@$(V)/bin/python -m tests.bench.pictures
+pictures: setup ## a picture of each screen of the demonstration into docs/screens; of some: make pictures S="staff keys"
+	@$(V)/bin/python -m tests.bench.pictures $(S)
 
 house: setup ## size of the source, and how much of it runs for one sale and one list
 	@$(V)/bin/python -m tests.bench.house

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
 import streamlit as st
@@ -27,16 +27,21 @@ from core.store.access import ScopedSession, reading, transact
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, url_state, words
 from core.ui.lists import export_panel, filter_bar, saved_views, tables
+from core.ui.lists.tables import Table
 from pages.claims._shared import colour_of, days_left
 
-CLAIMS = tables.of(
-    claim_queue.CLAIMS,
-    opens="claims/claim.py",
-    narrow=("claimant", "status", "left", "claimed"),
-    changed={
-        "left": {"of": lambda row: days_left(row.clock), "colour": lambda row: colour_of(row.clock), "is_right": False},
-        "signals": {"of": lambda row: f"{len(row.fraud_flags)} ⚑" if row.fraud_flags else None},
-    },
+_CHANGED: Final[Mapping[str, Mapping[str, Any]]] = {
+    "left": {"of": lambda row: days_left(row.clock), "colour": lambda row: colour_of(row.clock), "is_right": False},
+    "signals": {"of": lambda row: f"{len(row.fraud_flags)} ⚑" if row.fraud_flags else None},
+}
+CLAIMS, REFERRED = (
+    tables.of(
+        claim_queue.CLAIMS,
+        opens="claims/claim.py",
+        narrow=("claimant", "status", "left", "claimed"),
+        changed={**_CHANGED, "referred": {"usual": is_referred}},
+    )
+    for is_referred in (False, True)
 )
 
 
@@ -126,9 +131,14 @@ def toolbar(wanted: ClaimFilter, total: QueueTotal) -> None:
         rows=total.count,
         sum_minor=total.claimed_minor,
         line=f"{CLAIMS.count_text(total.count)} · {words.plain(words.naira(total.claimed_minor))} claimed",
-        table=CLAIMS,
+        table=_table_of(wanted),
         sums=lambda: footer(total),
     )
+
+
+def _table_of(wanted: ClaimFilter) -> Table[QueueRow]:
+    """Return the table of a view: what is referred says for which decision."""
+    return REFERRED if wanted.view == "referred" else CLAIMS
 
 
 def footer(total: QueueTotal) -> None:
@@ -153,7 +163,7 @@ def table(
         return
     above = st.container()
     chosen = {seen.id for seen in get_selected()}
-    picked = tables.draw(CLAIMS, rows, number=number, total=total.count, chosen=chosen)
+    picked = tables.draw(_table_of(wanted), rows, number=number, total=total.count, chosen=chosen)
     store_selection(rows, picked)
     with above:
         if get_selected():

@@ -70,6 +70,8 @@ _NOUNS: Final = {
     "payments": "payouts",
     "reconciled": "reconciliation",
 }
+# The lines whose rows are links of their own.
+_LINKED: Final = frozenset({"reconciled", "insurers"})
 # A check of the whole store is made again when the last one is older.
 _FRESH: Final = timedelta(minutes=10)
 _EVERY: Final = "1s"
@@ -195,8 +197,8 @@ def draw_check(found: Check, month: date) -> None:
     kind = "still open" if found.is_blocking else "to look at"
     with st.expander(f"{found.name}: {words.count(number)} {kind}", icon=icon, expanded=number <= FEW):
         link = rows_of(found.key, month)
-        # The only row is the link itself, as those of parties without a reconciliation are.
-        if number == 1 and link and found.key != "reconciled":
+        # The only row is the link itself, as those are that have one of their own.
+        if number == 1 and link and found.key not in _LINKED:
             _draw_link(found.rows[0], link)
             return
         for row in found.rows[:SHOWN]:
@@ -212,8 +214,15 @@ def _draw_link(label: str, link: tuple[str, dict[str, Any]]) -> None:
 
 
 def draw_row(key: str, row: str, month: date) -> None:
-    """Draw one row of a line; a party without a reconciliation leads to the form for its file."""
-    if key == "reconciled":
+    """Draw one row of a line; a party without a reconciliation leads to the form for its file, a sale to its money."""
+    row = words.format_dates(row)
+    if key == "insurers":
+        sold, _, policy_id = row.rpartition(": ")
+        query = {"find": policy_id}
+        page_links.link(
+            "finance/movements.py", label=words.plain(sold), icon=":material/swap_vert:", query_params=query
+        )
+    elif key == "reconciled":
         query = {"month": f"{month:%Y-%m}", "party": row.partition(": ")[0]}
         page_links.link("finance/reconcile.py", label=words.plain(row), icon=":material/balance:", query_params=query)
     else:

@@ -1,8 +1,9 @@
-"""`python -m tests.bench.pictures [URL]`: one picture of each screen, made of the demonstration, into docs/screens.
+"""`python -m tests.bench.pictures [URL] [SCREEN ...]`: pictures of the screens of the demonstration in docs/screens.
 
-The demonstration is made anew in a temporary folder and served there, or is the one at the given address. Each screen
-is opened by the first role that may, 1440 by 900 pixels, light. A screen of one record is opened from the first row of
-the list that leads to it.
+The demonstration is made anew in a temporary folder and served there, or is the one at the given address. Every screen
+has one picture; those that are named by their addresses, such as `staff`, are made alone. Each is opened by the first
+role that may, 1440 by 900 pixels, light. A screen of one record is opened from the first row of the list that leads to
+it.
 A picture is a WebP file of at most `MOST` bytes; docs/screens/README.md shows them all.
 """
 
@@ -74,8 +75,8 @@ LISTS: Final[Mapping[str, str]] = {
 @contextmanager
 def demonstration() -> Iterator[str]:
     """The address of the demonstration that is given, or of one that is made now."""
-    if len(sys.argv) > 1:
-        yield sys.argv[1]
+    if given := next((each for each in sys.argv[1:] if "://" in each), None):
+        yield given
         return
     with TemporaryDirectory(prefix="coverdesk-pictures-") as name:
         folder = Path(name)
@@ -155,12 +156,16 @@ def write_index(shown: Sequence[Screen]) -> None:
 
 
 def main() -> None:
-    """Make every picture, role by role, and say which screens had no record to show."""
+    """Make every picture or those that are named, role by role, and say which screens had no record to show."""
     FOLDER.mkdir(exist_ok=True)
     shown: list[Screen] = []
+    named = {each for each in sys.argv[1:] if "://" not in each}
+    if unknown := named - {screen.address for screen in SCREENS}:
+        sys.exit(f"There is no screen {', '.join(sorted(unknown))}")
+    wanted = [screen for screen in SCREENS if not named or screen.address in named]
     with demonstration() as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
-        for role, screens in groupby(sorted(SCREENS, key=lambda each: each.roles[0]), key=lambda each: each.roles[0]):
+        for role, screens in groupby(sorted(wanted, key=lambda each: each.roles[0]), key=lambda each: each.roles[0]):
             page = sign_in(browser, url, role)
             for screen in screens:
                 if open_screen(page, screen.address):
@@ -170,7 +175,8 @@ def main() -> None:
                     sys.stdout.write(f"no record: {screen.title}\n")
             page.close()
         browser.close()
-    write_index(shown)
+    if not named:
+        write_index(shown)
     sys.stdout.write(f"{len(shown)} pictures in {FOLDER}\n")
 
 

@@ -90,11 +90,19 @@ def test_a_record_is_opened_from_its_list_and_left_again_by_keys_alone(visit: Vi
     expect(page.locator("a.record").first).to_be_visible()
 
 
+_IS_SEEN_WHOLE = """element => {
+    const box = element.getBoundingClientRect();
+    return element.contains(document.elementFromPoint(box.x + 4, box.y + 2));
+}"""
+
+
 def test_the_menu_leaves_the_page_its_width_on_a_narrow_screen(visit: Visit, page: Page) -> None:
     page.set_viewport_size({"width": 820, "height": 1100})
     visit("operations", "/purchases")
     expect(page.locator('[data-testid="stSidebar"][data-collapsed="true"]')).to_have_count(1)
     # The menu slides away.
     page.wait_for_function("document.querySelector('.st-key-filter_chips').getBoundingClientRect().x < 100")
+    title = page.locator("h1")
+    assert title.evaluate(_IS_SEEN_WHOLE), "the bar with the button that opens the menu leaves the title free"
     page.locator(".st-key-filter_drawer button").first.click()
     expect(page.get_by_label("Insurer")).to_be_visible()

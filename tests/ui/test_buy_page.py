@@ -384,7 +384,10 @@ def test_the_receipt_says_who_earns_what_and_sends_the_certificate(page: AppTest
     rest = purchase.total_minor - purchase.mca_profit_minor - purchase.distributor_profit_minor
     for part in (purchase.distributor_profit_minor, purchase.mca_profit_minor, rest):
         assert words.naira(part) in shown
+    labels = [link.proto.label for link in page.get("link_button")]
+    assert labels.index("Open") < labels.index("By WhatsApp"), "what is printed at the counter stands with the receipt"
     links = {link.proto.label: link.proto.url for link in page.get("link_button")}
+    assert links["Open"] == links["Open the certificate"]
     press(page, "By e-mail")
     with store.reading(Scope.system()) as session:
         letter = session.execute(sa.select(Mail)).scalar_one()

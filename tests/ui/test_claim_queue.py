@@ -14,6 +14,7 @@ from core import clock
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports.figures import CLAIM_METRICS
+from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
 from core.ui.kit import words
@@ -107,6 +108,19 @@ def test_each_view_shows_what_it_counts_and_the_footer_the_whole(
         total = claim_totals.get_totals(session, ClaimFilter())
     assert f"**{words.naira(total.claimed_minor)}**" in texts(at)
     assert re.search(r"\*\*5\*\* claims · ₦[\d,\\.]+ claimed", texts(at))
+
+
+def test_what_is_referred_says_which_decision_is_asked_for(opened: Opened, office: Office) -> None:
+    first, second = (office.lodge(incident_date="2026-11-18") for _ in range(2))
+    for claim_id in (first, second):
+        office.move(claim_id, "Reviewing", by="ada")
+    referral = {"to": "Approved", "amount": "75000", "note": "Please decide", "version": office.claim(second).version}
+    office.do(claim_assignment.refer_claim, second, by="ada", **referral)
+    [rows] = lists(opened(view="referred", by="sade"))
+    assert (list(rows["Referred for"]), list(rows["Reference"])) == (["Approved"], references(office, second))
+    assert "Referred for" not in lists(opened(view="open", by="sade"))[0]
+    [rows] = lists(opened(view="open", by="sade", show=["reference", "referred"]))
+    assert sorted(rows["Referred for"]) == ["Approved", "–"]
 
 
 def test_claims_and_their_payments_are_exported_from_one_page(opened: Opened, office: Office) -> None:

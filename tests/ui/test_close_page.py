@@ -8,11 +8,12 @@ from streamlit.testing.v1 import AppTest
 
 from core import demo
 from core.desk import closing
+from core.desk.closing import Check
 from core.services.finance import journal
 from core.services.finance.statements import reading
 from core.states.finance import MonthState
 from core.store.access import Store
-from core.ui.kit import check_runs
+from core.ui.kit import check_runs, words
 from tests.portfolio import NOW
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, labels, press, texts
@@ -109,6 +110,22 @@ def test_a_month_that_is_closed_has_nothing_that_comes_next(
     assert "0 of" in texts(at), "a stage still waits"
     assert "next" not in {button.key for button in at.button}
     assert "Ask to reopen it" in labels(at)
+
+
+def test_a_sale_that_awaits_its_insurer_leads_to_its_money(
+    store: Store, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo.write(store, purchases=40, seed=5, until=NOW)
+    finance = Finance(store)
+    policy_id = finance.rows()[0].policy_id
+    row = f"₦357,500.00 sold on 2026-10-29: {policy_id}"
+    name = "No sale awaits its insurer for more than 14 days"
+    monkeypatch.setattr(closing, "run", lambda *_: [Check(key="insurers", name=name, rows=(row,), is_blocking=True)])
+    at = open_page(screen, finance, "funmi")
+    (link,) = (each.proto for each in at.get("page_link") if " sold on 29 Oct 2026" in each.proto.label)
+    assert link.label == words.plain("₦357,500.00 sold on 29 Oct 2026")
+    assert f"find={policy_id}" in link.query_string
+    assert {each.policy_id for each in finance.rows(find=str(policy_id))} == {policy_id}
 
 
 def test_the_month_that_comes_first_is_the_one_that_is_shown(store: Store, screen: Screen) -> None:

@@ -62,12 +62,13 @@ def draw(sale: SaleDetail) -> None:
 
 
 def _sending(sale: SaleDetail, certificate_url: str) -> None:
-    """Draw the links that send the certificate: by e-mail, and by WhatsApp and SMS with the words filled in."""
+    """Draw the links that open the certificate and send it: by e-mail, and by WhatsApp and SMS with the words."""
     number = f" {sale.policy_number}" if sale.policy_number else ""
     text = f"Your policy{number} is in force. The certificate: {certificate_url}"
     phone = "".join(letter for letter in sale.phone or "" if letter.isdigit())
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("Send the certificate", width="content")
+        st.caption("The certificate", width="content")
+        st.link_button("Open", certificate_url, icon=":material/verified:", help="To look at it or to print it")
         policy_actions.draw_send_certificate(
             sale.policy_id, sale.email, key=f"mail {sale.policy_id}", label="By e-mail"
         )

@@ -57,7 +57,16 @@ from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import milliseconds_between, print_id
 from core.store.rows import build_row
-from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, PaymentPayee, Policy, Staff, Transfer
+from core.store.schema.tables import (
+    Claim,
+    ClaimEvent,
+    ClaimPayment,
+    ClaimReferral,
+    PaymentPayee,
+    Policy,
+    Staff,
+    Transfer,
+)
 
 _created_at, _id = col(Claim.created_at), col(Claim.id)
 _claimed, _offered = col(Claim.claim_amount_minor), col(Claim.offer_amount_minor)
@@ -186,6 +195,7 @@ class QueueRow:
     clock: Clock
     assigned_to: UUID | None
     officer: str | None
+    referred_to: str | None
     fraud_flags: tuple[str, ...]
 
 
@@ -225,12 +235,23 @@ def _build_row_query() -> AnySelect:
             _get_submitted("incident_type").label("incident"),
             shares_account.label("shares"),
             claim_reserves.build_reserve_column().label("outstanding"),
+            _build_referred_column().label("referred_to"),
             col(Policy.policy_number),
             col(Staff.name).label("officer"),
         )
         .join(Policy, col(Policy.id) == col(Claim.policy_id))
         .outerjoin(Staff, col(Staff.id) == col(Claim.assigned_to))
     )
+
+
+def _build_referred_column() -> Any:
+    """Return the status to which a supervisor is asked to move a claim; null where nothing is asked."""
+    query = sa.select(sa.func.max(col(ClaimReferral.to_status))).where(
+        col(ClaimReferral.claim_id) == col(Claim.id),
+        col(ClaimReferral.closed_at).is_(None),
+        col(ClaimReferral.asks_role) == claim_states.AskedRole.SUPERVISOR,
+    )
+    return query.correlate(Claim).scalar_subquery()
 
 
 def _row(row: Any) -> QueueRow:
@@ -377,6 +398,13 @@ CLAIMS: Listing[ClaimFilter] = Listing(
         "phone": Column("Phone", PHONE, col(Claim.claim_owner_phone_number), machine="claimant_phone", width=130),
         "claimant_account": Column("Account", MASKED, _get_submitted("account_number")),
         "officer": Column("Assigned to", TEXT, col(Staff.email), machine="assigned_to", width=110, empty="Nobody"),
+        "referred": Column(
+            *("Referred for", STATE, _build_referred_column()),
+            of="referred_to",
+            machine="referred_to",
+            width=100,
+            says="The status to which a supervisor is asked to move it",
+        ),
         **sale_names(Claim),
         **mode_column(),
         "signals": Column(
