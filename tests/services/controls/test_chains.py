@@ -284,6 +284,18 @@ def test_the_account_of_another_customer_takes_two_who_approve(
     assert f"{total}, was approved by Femi alone for" in found
 
 
+@pytest.mark.parametrize(("days", "becomes"), [(29, "Awaits second person"), (31, "Approved")])
+def test_what_one_person_approved_for_a_customer_counts_for_thirty_days(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch, days: int, becomes: str
+) -> None:
+    first = cancel(finance, sold(finance, partner))
+    second = cancel(finance, sold(finance, partner, registration_number="ABC-123XY"))
+    monkeypatch.setattr(deciding, "LIMIT", finance.read(credit_note_reading.get_note, first).total_minor + 100)
+    assert finance.do(deciding.approve, first, ACCOUNT, by="femi") == "Approved"
+    with clock.freeze(NOW + timedelta(days=days)):
+        assert finance.do(deciding.approve, second, ACCOUNT, by="wale") == becomes
+
+
 def test_who_made_the_link_of_who_ended_a_policy_does_not_approve_its_refund_alone(
     finance: Finance, partner: Partner
 ) -> None:
