@@ -197,6 +197,8 @@ def draw_letters(review: ClaimReview) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         for kind in review.letters_possible:
             offer_letter(review, kind)
+    if lacking := [(letters.KINDS[kind].title, why) for kind, why in review.letters_possible.items() if why]:
+        st.caption(f":material/lock: {words.plain('; '.join(f'{title} needs {why}' for title, why in lacking))}.")
     draw_written(review)
     if not review.letters:
         st.caption("No letter was written yet. An admin can change the texts of the letters; the next letter has them.")

@@ -115,7 +115,6 @@ def describe(policy: ClaimablePolicy) -> str:
 
 def about(policy: ClaimablePolicy) -> None:
     """Show the policy with what is insured by it: goods, journey, vehicle or loan."""
-    insured = words.naira(policy.insured_minor) if policy.insured_minor is not None else "–"
     with st.container(border=True, gap="xsmall"):
         st.markdown(f"**{words.plain(policy.number)}** {words.badge(policy.stage)} · {words.plain(policy.product)}")
         values = {
@@ -125,8 +124,9 @@ def about(policy: ClaimablePolicy) -> None:
             "Insurer": policy.provider,
             "Distributor": policy.distributor,
             **dict(policy.cover),
-            "Insured loan" if policy.line is None else "Sum insured": insured,
         }
+        if policy.insured_minor is not None:
+            values["Insured loan" if policy.line is None else "Sum insured"] = words.naira(policy.insured_minor)
         facts.grid(values, columns=4)
         answers = policy.incidents if policy.line else map(words.title, policy.benefits)
         st.caption(f"Insured against: {words.plain(', '.join(answers).lower() or 'nothing')}")

@@ -8,7 +8,7 @@ import streamlit as st
 from core.services.finance import ageing
 from core.services.finance.ageing import BUCKETS, Aged
 from core.store.access import reading
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import words
 from core.ui.lists import columns, tables
 from core.ui.lists.columns import TableColumn
@@ -74,5 +74,8 @@ def draw() -> None:
     draw_aged("Receivable, or carried forward", RECEIVABLE, [row for row in found if row.total_minor <= 0])
     if not found:
         return
-    downloads("/ageing", "xlsx", "csv", title="Ageing")
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        downloads("/ageing", "xlsx", "csv", title="Ageing")
+        page_links.link_to("finance/payments.py", "What is due with each party", "payments")
+        page_links.link_to("finance/credit_notes.py", "Credit notes", "undo")
     st.caption("Amounts on statements that were not sent yet are not due. Negative amounts reduce what is owed.")

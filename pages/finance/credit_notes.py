@@ -262,7 +262,8 @@ def _approving(row: CreditNoteRow) -> Action:
         icon="fact_check",
         says=f"**{words.naira(row.total_minor)}** to {words.plain(row.customer)}: {words.plain(row.reason)}."
         f" One person approves up to {words.naira(deciding.LIMIT)}, an admin up to {words.naira(deciding.ADMIN_LIMIT)};"
-        " above it, for another payee than the customer, and for an account that another customer has, two do.",
+        " above it, for another payee than the customer, for an account that another customer has, and for a policy"
+        " that one person sold and ended, two do.",
         fields=[
             Text("payee", "Pay to", value=row.payee or row.customer, longest=200),
             Text("payee_bank", "Bank", value=row.payee_bank, longest=200),

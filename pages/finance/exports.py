@@ -74,7 +74,10 @@ def describe_arrangement(kind: Listing[Any], address: Mapping[str, list[str]]) -
     """Return the columns and the order of a file in words, those that its address names."""
     columns, order = address.get(exports.COLUMNS), next(iter(address.get(exports.ORDER, ())), None)
     label = kind.orders[order].label if order and order in kind.orders else order
-    form = {"Form": "As shown"} if address.get(exports.FORM) == ["people"] else {}
+    form: dict[str, str] = {}
+    if address.get(exports.FORM) == ["people"]:
+        form = {"Form": "As shown"}
+        columns = [kind.in_files[name].label if name in kind.in_files else name for name in columns or ()]
     return form | ({"Columns": ", ".join(columns)} if columns else {}) | ({"Order": label} if label else {})
 
 

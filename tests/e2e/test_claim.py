@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import count
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
+import sqlalchemy as sa
 from playwright.sync_api import Page, expect
+from sqlmodel import col
 
 from core import clock
 from core.covers.credit_life import CREDIT_LIFE
@@ -15,6 +18,7 @@ from core.services.catalogue import keys
 from core.services.selling import buying
 from core.services.selling.buying import Seller
 from core.store.access import Scope
+from core.store.schema.tables import Claim
 from tests import papers
 from tests.covers import shipped
 from tests.e2e.conftest import Desk, Visit, settled, twice
@@ -137,3 +141,17 @@ def test_declined_claim_is_appealed_by_a_supervisor(visit: Visit, lender: Lender
     claim = lender.claim(claim_id)
     assert [step["name"] for step in claim["status_time_line"]] == ["Pending", "Viewed", "Declined", "Reviewing"]
     assert (claim["decline_reason"], claim["comments"]) == ("None", [])
+
+
+def test_a_long_name_leaves_the_actions_at_the_right_of_the_head(visit: Visit, desk: Desk, lender: Lender) -> None:
+    claim_id = lender.lodge(days_ago=4)
+    with desk.store.writing(Scope.system()) as session:
+        name = "Funmilayo Oluwaseun Adebisi-Ogunlesi of the Northern Provinces and Lagos Mainland East"
+        session.execute(sa.update(Claim).where(col(Claim.id) == UUID(claim_id)).values(claim_owner_first_name=name))
+    page = visit("claims", f"/claim?mode=test&id={claim_id}")
+    head = page.get_by_role("heading", level=1).bounding_box()
+    button = page.get_by_role("button", name="Next claim").bounding_box()
+    assert head
+    assert button
+    assert button["x"] >= head["x"] + head["width"]
+    assert head["y"] <= button["y"] <= head["y"] + head["height"]

@@ -87,6 +87,7 @@ ROLES = {
     "chi": ["claims"],
     "funmi": ["finance"],
     "femi": ["finance"],
+    "wale": ["finance"],
     "sade": ["supervisor"],
 }
 
@@ -527,7 +528,7 @@ def test_a_refund_that_is_still_to_be_paid_stands_against_an_erasure(
     with store.writing(LIVE) as session:
         (note,) = session.execute(sa.select(col(CreditNote.id))).scalars()
         back = {"returned_on": "2026-12-03", "reason": "The account is closed"}
-        deciding.return_payment(session, note, back, by=privacy.people["femi"])
+        deciding.return_payment(session, note, back, by=privacy.people["wale"])
     with pytest.raises(StateForbids, match="This cannot be erased: 1 refund that is not paid yet"):
         privacy.do(erasures.carry_out, erasure, by="dayo")
     assert privacy.read(retention.preview, "person").count == due - 1

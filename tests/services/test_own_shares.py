@@ -17,6 +17,7 @@ from core.services.catalogue.products import ProductFilter
 from core.services.lists.paging import Paging
 from core.services.policies import changes
 from core.services.renewals import renewals
+from core.settings import settings
 from core.store.access import Scope, Store
 from core.store.schema.tables import CommissionShare, ProductBlock, ProductVersion, Purchase, Refund, Renewal
 from tests.conftest import Partner, make_partner
@@ -231,6 +232,28 @@ def test_the_rates_of_a_product_leave_room_for_the_shares_that_were_agreed(finan
         lower("10.99")
     assert [(fault.field, "16.00 %" in fault.message) for fault in refused.value.faults] == [("mca_commission", True)]
     lower("11.00")
+
+
+def test_rates_that_were_withdrawn_before_they_held_bound_no_share(finance: Finance, partner: Partner) -> None:
+    product = finance.read(product_list.get_product, UUID(CAR_ID))
+    at, given = shipped.STILL + 9 * DAY, {"mca_commission": "1"}
+    seen = {"start": product.latest.id, "effective_at": at, "seen": product.version}
+    proposal = finance.do(rate_changes.propose, product.id, given, **seen, by="root")
+    seen_anew = finance.read(product_list.get_product, product.id).version
+    planned = finance.do(rate_changes.confirm, product.id, proposal, seen=seen_anew, by="second")
+    assert "6.00 %" in refusal(finance, partner, commission="6.01", product_id=CAR_ID)["commission"]
+    version = finance.read(product_list.get_product, product.id).version
+    finance.do(rate_changes.withdraw, product.id, planned, seen=version, by="root")
+    agree(finance, partner, commission="17.50", product_id=CAR_ID)
+
+
+def test_a_share_leaves_the_insurer_what_it_keeps_at_least(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COVERDESK_INSURER_SHARE_FLOOR", "90")
+    settings.cache_clear()
+    assert "10.00 %" in refusal(finance, partner, commission="10.01", product_id=CAR_ID)["commission"]
+    agree(finance, partner, commission="10", product_id=CAR_ID)
 
 
 @pytest.mark.both_databases

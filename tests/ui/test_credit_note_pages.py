@@ -116,6 +116,16 @@ def test_ageing_has_its_ages_on_a_telephone_too(store: Store, partner: Partner, 
     assert list(aged["Kind"]) == ["All", "Refunds"]
 
 
+def test_ageing_leads_to_the_balances_and_credit_notes_that_it_adds_up(
+    store: Store, partner: Partner, screen: Screen
+) -> None:
+    finance = Finance(store)
+    sell_and_cancel(finance, partner, sold=40, cancelled=40)
+    at = open_page(screen, finance, AGEING, by="funmi")
+    links = [link.proto.label for link in at.get("page_link")]
+    assert {"What is due with each party", "Credit notes"} <= set(links)
+
+
 def test_ageing_without_an_amount_offers_no_file(store: Store, screen: Screen) -> None:
     at = open_page(screen, Finance(store), AGEING, by="funmi")
     assert texts(at).count("Nothing is due.") == 2

@@ -125,6 +125,14 @@ def test_a_file_as_shown_says_so_on_its_receipt_and_is_repeated_as_it_was(sold: 
     assert "The same again" in at.success[0].value
 
 
+def test_the_receipt_of_a_file_as_shown_names_its_columns_as_the_file_does(sold: Store, screen: Screen) -> None:
+    arranged = {"columns": ["total", "policy_number"], "form": ["people"]}
+    order = export_runs.create_order("purchases", "csv", arranged, by="tests")
+    export_runs.write_file(order, io.BytesIO())
+    at = open_page(screen, "finance", ONE, id=str(order.id))
+    assert {"Premium, Policy number", "As shown"} <= {text.value for text in at.text}
+
+
 def watched(at: AppTest, export_id: UUID, again: UUID) -> None:
     """The page once the browser has got this export."""
     link = f"purchases {again} source=api"

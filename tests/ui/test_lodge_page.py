@@ -131,6 +131,13 @@ def test_faults_stand_beside_the_fields_and_nothing_typed_is_lost(page: AppTest,
     assert (count(store, Claim), count(store, UploadedFile)) == (0, 0)
 
 
+def test_a_policy_that_names_no_sum_shows_none(screen: Screen, store: Store, partner: Partner) -> None:
+    number = sell(store, partner, THIRD_PARTY, is_live=True).policy["meta"]["policy_number"]
+    insured = sell(store, partner, HOME, is_live=True).policy["meta"]["policy_number"]
+    assert "Sum insured" not in texts(screen("claims", path=PAGE, policy=number))
+    assert "Sum insured" in texts(screen("claims", path=PAGE, policy=insured))
+
+
 def test_incident_outside_of_the_cover_is_warned_of_while_it_is_typed(page: AppTest, sale: Sale, store: Store) -> None:
     with store.reading(Scope.system()) as session:
         start, last = fraud_flags.get_cover_days(session.get_one(Policy, sale.policy_id))

@@ -208,14 +208,15 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
             )
         held = row
     if party.account == "distributor":
-        _refuse_who_proposed_share(session, stated, since, by)
+        _refuse_who_proposed_share(session, stated, by, is_first=since is None)
         _refuse_who_proposed_rate(session, stated, by)
 
 
-def _refuse_who_proposed_share(session: ScopedSession, stated: Statement, since: datetime | None, by: Person) -> None:
+def _refuse_who_proposed_share(session: ScopedSession, stated: Statement, by: Person, *, is_first: bool) -> None:
     first, following = (clock.lagos_midnight(day) for day in (stated.month, clock.add_months(stated.month, 1)))
     share = CommissionShare
-    is_new = sa.true() if since is None else sa.or_(col(share.decided_at) > since, col(share.effective_at) >= first)
+    # The one before was prepared in the month or later, and a share begins after it was decided.
+    is_new = sa.true() if is_first else col(share.effective_at) >= first
     mine = sa.select(col(share.id)).where(
         col(share.distributor_id) == stated.distributor_id,
         col(share.state) == "confirmed",

@@ -284,6 +284,18 @@ def test_the_account_of_another_customer_takes_two_who_approve(
     assert f"{total}, was approved by Femi alone for" in found
 
 
+@pytest.mark.parametrize(("days", "becomes"), [(29, "Awaits second person"), (31, "Approved")])
+def test_what_one_person_approved_for_a_customer_counts_for_thirty_days(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch, days: int, becomes: str
+) -> None:
+    first = cancel(finance, sold(finance, partner))
+    second = cancel(finance, sold(finance, partner, registration_number="ABC-123XY"))
+    monkeypatch.setattr(deciding, "LIMIT", finance.read(credit_note_reading.get_note, first).total_minor + 100)
+    assert finance.do(deciding.approve, first, ACCOUNT, by="femi") == "Approved"
+    with clock.freeze(NOW + timedelta(days=days)):
+        assert finance.do(deciding.approve, second, ACCOUNT, by="wale") == becomes
+
+
 def test_who_made_the_link_of_who_ended_a_policy_does_not_approve_its_refund_alone(
     finance: Finance, partner: Partner
 ) -> None:
@@ -437,6 +449,10 @@ def test_terms_that_one_statement_was_approved_by_are_no_change_of_the_next(fina
             by="femi",
         )
         following = finance.do(statements.prepare, party, date(2026, 9, 1), by="funmi")
+    with clock.freeze(NOW + timedelta(seconds=2)):
+        # Another address for papers changes no calculation.
+        terms = {"number": "AG/2", "starts_on": "2026-01-01", "charges_vat": True, "email": "new@lender.example"}
+        finance.do(agreements.add, party, terms, by="root")
         finance.do(statement_transitions.move, following, "Approved", by="root")
 
 
@@ -445,19 +461,23 @@ def test_who_proposed_a_commission_share_approves_no_statement_that_it_counts_in
 ) -> None:
     """A share that is raised for a few days and put back does not show in the terms of today."""
     party = Party("distributor", partner.id)
-    for day, commission, maker, other in (("10", "5", "root", "second"), ("25", None, "second", "root")):
-        with clock.freeze(NOW.replace(month=8, day=int(day) - 2)):
-            raised = {"commission": commission, "starts_on": f"2026-08-{day}"}
-            share = finance.do(share_changes.propose, partner.id, raised, by=maker)
-            finance.do(share_changes.confirm, share, by=other)
+    for month in (8, 9):
+        for day, commission, maker, other in (("10", "5", "root", "second"), ("25", None, "second", "root")):
+            with clock.freeze(NOW.replace(month=month, day=int(day) - 2)):
+                raised = {"commission": commission, "starts_on": f"2026-{month:02}-{day}"}
+                share = finance.do(share_changes.propose, partner.id, raised, by=maker)
+                finance.do(share_changes.confirm, share, by=other)
     sold(finance, partner, at=NOW - timedelta(days=90))
-    made = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi", without_withholding=True)
-    for by in ("root", "second"):
-        with pytest.raises(NotAllowed, match="You proposed a commission share of this distributor"):
-            finance.do(statement_transitions.move, made, "Approved", by=by)
-    finance.do(statement_transitions.move, made, "Approved", by="femi")
-    with clock.freeze(NOW + timedelta(seconds=1)):
-        following = finance.do(statements.prepare, party, date(2026, 9, 1), by="funmi", without_withholding=True)
+    for month in (8, 9):
+        with clock.freeze(NOW + timedelta(seconds=month)):
+            of_month = date(2026, month, 1)
+            made = finance.do(statements.prepare, party, of_month, by="funmi", without_withholding=True)
+            for by in ("root", "second"):
+                with pytest.raises(NotAllowed, match="You proposed a commission share of this distributor"):
+                    finance.do(statement_transitions.move, made, "Approved", by=by)
+            finance.do(statement_transitions.move, made, "Approved", by="femi")
+    with clock.freeze(NOW + timedelta(seconds=10)):
+        following = finance.do(statements.prepare, party, date(2026, 10, 1), by="funmi", without_withholding=True)
         finance.do(statement_transitions.move, following, "Approved", by="root")
 
 

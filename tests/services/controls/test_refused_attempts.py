@@ -19,7 +19,7 @@ from core.services.claims.workflow import assignment
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.assignment import ChosenClaim
-from core.services.finance import adjustments, agreements, bank_accounts
+from core.services.finance import adjustments, bank_accounts
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
 from core.services.finance.payments import reading as payment_reading
@@ -135,7 +135,7 @@ def on_second_people(finance: Finance, partner: Partner) -> Iterator[Attempt]:
     puppet_by_root = partial(finance.do, accounts.add_person, ids.new(), puppet, by="root")
     # Nobody of this office has a password, and who has none confirms no account.
     yield "K4", "staff root@f.example", puppet_by_root, "No other admin can confirm it now"
-    for service, made in ((agreements, account), (share_changes, share)):
+    for service, made in ((bank_accounts, account), (share_changes, share)):
         alone = partial(finance.do, service.confirm, made, by="root")
         yield "F2", "staff root@f.example", alone, "You proposed this"
 
