@@ -4,10 +4,12 @@ from uuid import UUID
 
 import httpx
 from playwright.sync_api import expect
+from sqlmodel import col
 
 from core.services.catalogue import keys, product_list, rate_changes
 from core.services.people import staff
 from core.store.access import Scope
+from core.store.schema.tables import Staff
 from tests.e2e.conftest import PASSWORD, Desk, Visit, settled, twice
 
 # Other tests of this server sell the single premium: this one leaves it as it is.
@@ -29,6 +31,8 @@ def confirmed_by_another(desk: Desk) -> None:
     email = "second@coverdesk.example"
     with desk.store.writing(Scope.system()) as session:
         staff.add_or_update(session, email=email, name="Second", roles=["admin"], password=PASSWORD, actor="tests")
+        # An admin for long.
+        session.change(Staff, col(Staff.email) == email, confirms_from=None)
         product = product_list.get_product(session, LOAN)
         assert product.proposal is not None
         by = staff.get_by_email(session, email)

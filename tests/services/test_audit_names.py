@@ -15,6 +15,7 @@ from core.services.finance import demonstration
 from core.services.lists.paging import Paging
 from core.services.people import staff
 from core.store.access import Scope, ScopedSession, Store
+from core.store.schema.tables import Staff
 from tests.prefilled import demonstration_copy
 
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -33,6 +34,8 @@ def filled(store: Store) -> Store:
         for person, role in PEOPLE.items():
             given = {"email": f"{person}@coverdesk.example", "name": person.title(), "roles": [role]}
             staff.add_or_update(session, **given, password="correct horse battery", actor="tests")
+        # They have been admins for long.
+        session.execute(sa.update(Staff).values(confirms_from=None))
     with store.writing(Scope.staff(is_live=True)) as session:
         over = demonstration.list_closed(session, UNTIL)
         demonstration.write_terms(session, over[0])
