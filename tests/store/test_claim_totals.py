@@ -60,7 +60,7 @@ def work(office: Office) -> list[Any]:
             with clock.freeze(NOON - timedelta(days=days) + timedelta(hours=hour)):
                 office.walk(found[-1], status)
     with clock.freeze(NOON):
-        office.move(found[2], "Offer accepted", by="sade", note="Came back", payment_reference="BACK-1")
+        office.move(found[2], "Offer accepted", by="root", note="Came back", payment_reference="BACK-1")
         office.put(found[3], assigned_to=office.people["ada"].id)
         office.put(found[1], assigned_to=office.people["ada"].id)
         office.put(found[1], assigned_to=None)
