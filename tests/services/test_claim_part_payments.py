@@ -119,15 +119,15 @@ def test_a_part_that_came_back_is_taken_back_by_a_supervisor_with_its_reference(
     claim_id = accepted(office)
     inputs: dict[str, Any] = {"payment_reference": "BACK", "note": "The account was closed"}
     with pytest.raises(StateForbids, match="No part of this offer stands"):
-        office.do(claim_paying.take_back_part, claim_id, by="sade", version=office.claim(claim_id).version, **inputs)
+        office.do(claim_paying.take_back_part, claim_id, by="root", version=office.claim(claim_id).version, **inputs)
     part(office, claim_id, "30000", "P1")
     version = office.claim(claim_id).version
     with pytest.raises(NotAllowed, match="a supervisor"):
         office.do(claim_paying.take_back_part, claim_id, by="bola", version=version, **inputs)
     with pytest.raises(InvalidInput) as refused:
-        office.do(claim_paying.take_back_part, claim_id, by="sade", version=version, payment_reference="", note="")
+        office.do(claim_paying.take_back_part, claim_id, by="root", version=version, payment_reference="", note="")
     assert {fault.field for fault in refused.value.faults} == {"payment_reference", "note"}
-    office.do(claim_paying.take_back_part, claim_id, by="sade", version=version, **inputs)
+    office.do(claim_paying.take_back_part, claim_id, by="root", version=version, **inputs)
     found = review(office, claim_id)
     assert (found.balance_minor, found.reserve_minor, found.amounts.limits.paid_minor) == (7_500_000, 7_500_000, 0)
     office.move(claim_id, "Paid", by="ada", payment_reference="P2")
@@ -196,7 +196,7 @@ def test_the_export_of_payments_has_a_line_for_each_and_the_sum_of_every_figure(
     office.approve_anew(claim_id)
     part(office, claim_id, "30000", "P1")
     inputs: dict[str, Any] = {"payment_reference": "BACK", "note": "It came back", "version": 7}
-    office.do(claim_paying.take_back_part, claim_id, by="sade", **inputs)
+    office.do(claim_paying.take_back_part, claim_id, by="root", **inputs)
     office.move(claim_id, "Paid", by="ada", payment_reference="P2")
     kind, out = get_kind("claim-payments"), io.BytesIO()
     export_runs.write_file(
