@@ -63,6 +63,7 @@ def registering_breach() -> Action:
         ],
         work=lambda session, typed, by: breaches.register(session, typed, by=by),
         done="The breach is registered.",
+        opens="compliance/breaches.py#breach",
     )
 
 

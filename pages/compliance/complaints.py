@@ -72,7 +72,8 @@ def registering_complaint() -> Action:
             Day("received_on", "Received on, if not today"),
         ],
         work=lambda session, typed, by: complaints.register(session, typed, by=by),
-        done="The complaint is registered: open it, and send that it was received.",
+        done="The complaint is registered: send that it was received.",
+        opens="compliance/complaints.py#complaint",
     )
 
 

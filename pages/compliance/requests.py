@@ -65,6 +65,7 @@ def registering() -> Action:
         ],
         work=lambda session, typed, by: requests.register(session, typed, by=by),
         done="The request is registered.",
+        opens="compliance/requests.py#request",
     )
 
 

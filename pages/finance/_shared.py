@@ -13,7 +13,7 @@ from core.services.finance import tax
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.bordereaux.bordereaux import KIND_NAMES, Overdue
 from core.store.access import Scope, reading, store
-from core.ui.frame import frame, page_links
+from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.kit.actions import Action, Day, Text
 
@@ -37,20 +37,6 @@ def bank_return(reference: str | None) -> tuple[Day, Text, Text]:
         Text("bank_reference", "The bank's reference of the return", value=reference, longest=60),
         Text("reason", "What the bank says", longest=500),
     )
-
-
-_PREPARED = "payout prepared"
-
-
-def keep_payout(batch_id: object) -> None:
-    """Keep the payout that was just prepared, which the next run opens."""
-    st.session_state[_PREPARED] = str(batch_id)
-
-
-def open_payout() -> None:
-    """Open the payout that was just prepared, if there is one."""
-    if batch_id := st.session_state.pop(_PREPARED, None):
-        page_links.go("finance/payout.py", id=batch_id)
 
 
 def downloads(address: str, *formats: str, title: str = "") -> None:

@@ -26,8 +26,6 @@ from pages.finance._shared import (
     action,
     bank_answer,
     bank_return,
-    keep_payout,
-    open_payout,
 )
 
 MOST = 200
@@ -47,7 +45,7 @@ def preparing(found: Sequence[Balance]) -> Action:
         confirm="Prepare the payout",
         work=lambda session, _, by: payouts.prepare(session, chosen, by=by),
         done="The payout is prepared: somebody else of finance approves it.",
-        then=keep_payout,
+        opens="finance/payout.py",
     )
 
 
@@ -263,7 +261,6 @@ def draw() -> None:
         return
     with views:
         view = url_state.choose_view(VIEWS)
-    open_payout()
     actions.run()
     if view != "taxes":
         _taxes.draw_waiting()

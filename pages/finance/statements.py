@@ -37,9 +37,7 @@ from pages.finance._shared import (
     choose_month,
     count_states,
     downloads,
-    keep_payout,
     lacks_withholding,
-    open_payout,
     warn_of_withholding,
 )
 
@@ -198,7 +196,7 @@ def paying(balance: Balance) -> Action:
         confirm="Prepare the payout",
         work=lambda session, typed, by: payouts.prepare(session, {balance.party: _amount(typed["amount"])}, by=by),
         done="The payout is prepared: somebody else of finance approves it.",
-        then=keep_payout,
+        opens="finance/payout.py",
     )
 
 
@@ -420,7 +418,6 @@ def month_of(given: str) -> date:
 
 def draw_statement() -> None:
     person = frame.require(ROLE)
-    open_payout()
     tables.back_link("statements", "finance/statements.py", "Back to the statements")
     given = st.query_params.get("id", "")
     account, _, rest = given.partition(".")

@@ -19,7 +19,7 @@ from core.ui.kit import actions, words
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, labels, person_of, press, sent, texts
+from tests.ui.conftest import Screen, follow, labels, person_of, press, sent, texts
 
 SYSTEM = Scope.system()
 PAGES = [screen.path for screen in menu.SCREENS if screen.section == "Compliance"]
@@ -81,7 +81,7 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     fill(at, kind="erasure", name="Seyi *Bold*", email="seyi@people.example", details="Please forget me")
     with store.reading(SYSTEM) as session:
         (subject_request,) = requests.list_requests(session)
-    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(subject_request.id))
+    assert subject_request.number in texts(follow(at)), "what was made is opened"
     assert "Seyi" in " ".join(box.label for box in at.checkbox)
     fill(press(at, "Acknowledge"))
     check_waits(at, "once it is noted how the identity")
@@ -166,6 +166,8 @@ def test_a_breach_is_judged_by_one_and_closed_by_another(
     fill(at, title="A laptop was lost", description="With a list of renewals on it", **days)
     with store.reading(SYSTEM) as session:
         (breach,) = breaches.list_breaches(session)
+    follow(at)
+    assert "With a list of renewals on it" in [each.value for each in at.text], "what was made is opened"
     assert "**1** breach · 1 open · 0 late" in texts(open_page(screen, "compliance/breaches.py", people["cora"]))
     with clock.freeze(breach.notify_by + timedelta(hours=4, minutes=1)):
         at = open_page(screen, "compliance/breaches.py", people["cora"])
@@ -195,7 +197,9 @@ def test_a_new_store_has_no_return_that_is_late_and_says_so(
 def test_the_list_of_complaints_says_how_many_are_open_and_late(people: dict[str, Person], screen: Screen) -> None:
     at = open_page(screen, "compliance/complaints.py", people["cora"])
     fill(press(at, "Register a complaint"), category="delay", name="Ada", text="Nobody answers my letters")
-    assert "**1** complaint · 1 open · 0 late" in texts(at)
+    follow(at)
+    assert "Nobody answers my letters" in [each.value for each in at.text], "what was made is opened"
+    assert "**1** complaint · 1 open · 0 late" in texts(open_page(screen, "compliance/complaints.py", people["cora"]))
     with clock.freeze(clock.now() + timedelta(days=90)):
         assert "**1** complaint · 1 open · 1 late" in texts(
             open_page(screen, "compliance/complaints.py", people["cora"])

@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
@@ -33,7 +32,7 @@ from core.services.audit.idempotency import WireResponse
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, transact
 from core.ui.forms import forms
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import words
 
 DONE_ALREADY = "This was done already, with other figures. Look at the history."
@@ -41,7 +40,7 @@ CHANGED = "Close this, look at it as it is now, and decide again."
 # The dialog's place: the prefix of the keys of its fields and of its button.
 DIALOG = "decision"
 FIELD = f"{DIALOG}.field."
-_OPEN, _RESULT = f"{DIALOG}.open", "action.result"
+_OPEN, _RESULT, _MADE = f"{DIALOG}.open", "action.result", "action.made"
 _SHOWN_FOR = timedelta(seconds=4)
 # Streamlit's own picker ends ten years from now.
 _FIRST_DAY, _LAST_DAY = date(1900, 1, 1), date(2100, 12, 31)
@@ -229,6 +228,7 @@ class Action:
     runs where somebody else changed the record. What stands around the transaction, such as files on disk, is `around`:
     it yields more values. A form is emptied when it is done, unless it `keeps_typed`. Its fields stand in `columns`
     where there is room. What takes long says in its dialog what it `waits` for.
+    The record whose id the work returns is opened on the page that it `opens`.
     """
 
     title: str
@@ -248,6 +248,7 @@ class Action:
     keeps_typed: bool = False
     columns: int = 1
     waits: str = ""
+    opens: str = ""
 
     def button(self, label: str | None = None, *, icon: str | None = None, **look: Any) -> None:
         """Draw the button that opens its dialog; `look` is that of `st.button`."""
@@ -309,7 +310,12 @@ def close() -> None:
 
 
 def run() -> None:
-    """Show what became of the last action, and draw the open dialog: once on a page, below its header."""
+    """Show what became of the last action, and draw the open dialog: once on a page, below its header.
+
+    What it made is opened, where it says so.
+    """
+    if made := st.session_state.pop(_MADE, None):
+        page_links.go(made[0], id=made[1])
     with st.container(key="action-result"):
         if result := _read_result():
             _draw_result(result)
@@ -403,6 +409,8 @@ def do(action: Action, place: str = "", prefix: str = "", shown: Values | None =
         keep_message(sentence, refused)
     if action.then:
         action.then(result)
+    if action.opens:
+        st.session_state[_MADE] = action.opens, str(result)
 
 
 def perform(action: Action, values: Values, by: Person) -> tuple[Any, str]:
@@ -444,17 +452,13 @@ def _perform_each(action: Action, items: Iterable[tuple[str, Any]], by: Person) 
     count, refusals = 0, []
     for name, item in items:
         try:
-            transact(action.scope(), partial(_work_on, action.work, item, by))
+            transact(action.scope(), lambda session, item=item: action.work(session, item, by))  # type: ignore[misc]
             count += 1
         except (NotAllowed, StateForbids) as refusal:
             refusals.append(f"{name}: {refusal}")
     if not count and refusals:
         raise StateForbids("; ".join(refusals))
     return count, refusals
-
-
-def _work_on(work: Work, item: Any, by: Person, session: ScopedSession) -> Any:  # noqa: ANN401 any result
-    return work(session, item, by)
 
 
 def describe_done(action: Action, result: Any) -> str:  # noqa: ANN401 any result
