@@ -78,7 +78,7 @@ def _line(draft: Draft, person: Person, seller: DistributorName | None) -> None:
 def _open(draft: Draft, seller: DistributorName, person: Person) -> None:
     """Go to the form of a draft, with all that its screen asks before it in the address."""
     counter = Counter(distributor_id=draft.distributor_id, is_live=frame.mode(), person=person)
-    offers = selling.shelf(counter)
+    offers = selling.list_offers(counter)
     found = next((offer for offer in offers if (offer[0].key, offer[1].id) == (draft.cover, draft.product_id)), None)
     if found is None:
         st.warning("This product is not sold for this distributor any more.", icon=":material/block:")

@@ -146,13 +146,13 @@ def choose(sellers: Sequence[DistributorName], person: Person) -> Checkout | Cho
     distributor = selling.choice("On behalf of", sellers, "on_behalf_of", lambda seller: seller.name)
     if distributor is None:
         # Of the shop window or a link: it stays in the address until the distributor is chosen.
-        every = selling.shelf(None)
+        every = selling.list_offers(None)
         titles = {selling.title_of(*offer): None for offer in every if offer[0] is not CREDIT_LIFE}
         wanted = st.query_params.get("cover")
         covered = selling.choice("Cover and insurer", list(titles), "cover", str) if wanted else None
         return Choice(is_covered=covered is not None, offers=every)
     counter = Counter(distributor_id=distributor.id, is_live=frame.mode(), person=person)
-    every = selling.shelf(counter)
+    every = selling.list_offers(counter)
     offers = [offer for offer in every if offer[0] is not CREDIT_LIFE]
     if not offers:
         st.warning("This distributor has nothing to sell here. An administrator can switch products on.")

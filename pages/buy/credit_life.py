@@ -320,10 +320,10 @@ def show_bar(loan: Loan, figures: Figures) -> None:
 
 def find_example(sellers: Sequence[DistributorName], person: Person) -> ProductForSale | None:
     """Return the first credit life product that any distributor sells, for a price before one is chosen."""
-    shelf = (
+    products = (
         product for seller in sellers for product in selling.list_products(counter_of(seller, person), CREDIT_LIFE)
     )
-    return next(iter(sorted(shelf, key=by_basis)), None)
+    return next(iter(sorted(products, key=by_basis)), None)
 
 
 def buy(sellers: Sequence[DistributorName], person: Person) -> Checkout:

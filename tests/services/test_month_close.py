@@ -127,6 +127,18 @@ def test_a_month_is_not_closed_while_a_statement_of_it_is_reversed(
     assert finance.faults() == []
 
 
+def approved(finance: Finance) -> payment_reading.PaymentRow:
+    """The one payment of an approved payout, to an account that was confirmed long ago."""
+    party = next(each.party for each in finance.read(balances.list_balances) if each.amount_minor > 0)
+    account = {"bank_name": "Bank", "account_name": "Ekomarket", "account_number": "0123456789"}
+    with clock.freeze(NOW - timedelta(days=900)):
+        finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
+    batch = finance.do(payouts.prepare, {party: None}, by="funmi")
+    finance.do(payouts.approve, batch, by="femi")
+    (payment,) = finance.read(payment_reading.list_of_batch, batch)
+    return payment
+
+
 def test_a_payment_that_is_noted_while_its_month_is_closed_is_in_the_journal_that_is_closed(
     finance: Finance, first: date
 ) -> None:
@@ -134,13 +146,7 @@ def test_a_payment_that_is_noted_while_its_month_is_closed_is_in_the_journal_tha
     month = clock.add_months(first, 1)
     with clock.freeze(clock.lagos_midnight(month) + timedelta(days=9, hours=9)):
         prepared(finance, first)
-        party = next(each.party for each in finance.read(balances.list_balances) if each.amount_minor > 0)
-        account = {"bank_name": "Bank", "account_name": "Ekomarket", "account_number": "0123456789"}
-        with clock.freeze(NOW - timedelta(days=900)):
-            finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
-        batch = finance.do(payouts.prepare, {party: None}, by="funmi")
-        finance.do(payouts.approve, batch, by="femi")
-    (paid,) = finance.read(payment_reading.list_of_batch, batch)
+        paid = approved(finance)
     prepared(finance, month)
     finance.do(closing.begin, month, by="funmi")
     moved = {"bank_reference": "T/1", "value_on": str(clock.add_days(month, 9))}
@@ -216,13 +222,7 @@ def test_what_was_done_by_hand_is_looked_at_before_a_month_is_closed(finance: Fi
 
 def test_debit_is_credit_on_every_day_and_the_accounts_are_the_movements(finance: Finance, first: date) -> None:
     prepared(finance, first)
-    party = next(each.party for each in finance.read(balances.list_balances) if each.amount_minor > 0)
-    account = {"bank_name": "Bank", "account_name": "Ekomarket", "account_number": "0123456789"}
-    with clock.freeze(NOW - timedelta(days=90)):
-        finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
-    batch = finance.do(payouts.prepare, {party: None}, by="funmi")
-    finance.do(payouts.approve, batch, by="femi")
-    (paid,) = finance.read(payment_reading.list_of_batch, batch)
+    paid = approved(finance)
     finance.do(transitions.confirm, paid.id, {"bank_reference": "T/1", "value_on": "2026-11-20"}, by="femi")
     for month in (first, date(2026, 11, 1)):
         content = b"".join(journal.csv_chunks(finance.read(journal.list_entries, month))).decode()

@@ -24,14 +24,37 @@ from core.services.catalogue.shares import Share, find_excess, find_newest, load
 from core.services.people import approvals, four_eyes
 from core.services.people.accounts import require_admin
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import Proposals, refuse_faults
+from core.services.people.four_eyes import NotedProposals, refuse_faults
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import BankAccount, CommissionShare, Distributor, Product, ProductVersion
 
-PROPOSALS: Final = Proposals(CommissionShare, "share")
 KIND: Final = "commission share"
 _MOST_NAMED: Final = 3
+
+
+def _note(session: ScopedSession, row: CommissionShare, action: str, by: Person) -> None:
+    facts = {
+        "share_id": str(row.id),
+        "product_id": str(row.product_id) if row.product_id else "all products",
+        "commission": "the product's" if row.commission_bp is None else f"{money.to_naira(row.commission_bp)}",
+        "effective_at": clock.to_wire(row.effective_at),
+    }
+    audit.note(session, "distributor", row.distributor_id, action, actor=by.actor, **facts)
+
+
+PROPOSALS: Final = NotedProposals(
+    CommissionShare,
+    "share",
+    allow=require_admin,
+    note=_note,
+    actions={
+        "confirmed": "commission share confirmed",
+        "refused": "commission share refused",
+        "withdrawn": "commission share taken back",
+    },
+)
+refuse, take_back = PROPOSALS.refuse, PROPOSALS.take_back
 
 
 class ShareInput(Request):
@@ -97,13 +120,13 @@ def propose(session: ScopedSession, distributor_id: UUID, typed: Mapping[str, An
 
 def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
     """Let a proposed share hold from its day on; its bounds are checked again, as rates may have changed since."""
-    row = _open(session, share_id, by)
+    row = PROPOSALS.open_for(session, share_id, by)
     subject = audit.subject_of("distributor", row.distributor_id)
     with audit.keep_refusal(actor=by.actor, action="commission share confirmation", subject=subject):
         _refuse_own(session, row.distributor_id, by)
         PROPOSALS.require_second(session, row, by)
         refuse_faults(_find_faults(session, row))
-    _decide(session, row, "confirmed", by)
+    PROPOSALS.end(session, row, "confirmed", by)
     approvals.approve(session, build_subject(row), staff_id=by.id, role="admin", limit_minor=None, at=clock.now())
 
 
@@ -136,20 +159,6 @@ def find_unconfirmed(session: ScopedSession) -> Iterator[str]:
             share = "no own share" if row.commission_bp is None else f"{money.to_naira(row.commission_bp)} %"
             day = clock.format_day(clock.to_lagos_day(row.effective_at))
             yield f"{share} of {name} from {day}: {why}"
-
-
-def refuse(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
-    """Refuse what another admin proposed."""
-    row = _open(session, share_id, by)
-    PROPOSALS.refuse_maker(row, by)
-    _decide(session, row, "refused", by)
-
-
-def take_back(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
-    """Take one's own proposal back; NotAllowed for anybody else, who refuses it instead."""
-    row = _open(session, share_id, by)
-    PROPOSALS.require_maker(row, by)
-    _decide(session, row, "withdrawn", by)
 
 
 def list_shares(session: ScopedSession, distributor_id: UUID) -> list[AgreedShare]:
@@ -243,30 +252,3 @@ def _load_available(
     for key, name, at, together in session.execute(query):
         found.setdefault(key, (name, []))[1].append((at, together))
     return found
-
-
-_DECIDED: Final[Mapping[str, str]] = {
-    "confirmed": "commission share confirmed",
-    "refused": "commission share refused",
-    "withdrawn": "commission share taken back",
-}
-
-
-def _open(session: ScopedSession, share_id: UUID, by: Person) -> CommissionShare:
-    require_admin(by)
-    return PROPOSALS.get_open(session, share_id)
-
-
-def _decide(session: ScopedSession, row: CommissionShare, state: str, by: Person) -> None:
-    PROPOSALS.decide(session, row.id, state, by=by)
-    _note(session, row, _DECIDED[state], by)
-
-
-def _note(session: ScopedSession, row: CommissionShare, action: str, by: Person) -> None:
-    facts = {
-        "share_id": str(row.id),
-        "product_id": str(row.product_id) if row.product_id else "all products",
-        "commission": "the product's" if row.commission_bp is None else f"{money.to_naira(row.commission_bp)}",
-        "effective_at": clock.to_wire(row.effective_at),
-    }
-    audit.note(session, "distributor", row.distributor_id, action, actor=by.actor, **facts)

@@ -19,17 +19,33 @@ from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
 from core.services.people import transfers
 from core.services.people.accounts import require_admin
-from core.services.people.four_eyes import OPEN, Parties, Proposals, refuse_own
+from core.services.people.four_eyes import OPEN, NotedProposals, Parties, refuse_own
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.rows import build_row
-from core.store.schema.tables import (
-    BankAccount,
-    CommissionShare,
-)
+from core.store.schema.tables import BankAccount, CommissionShare
 
-PROPOSALS: Final = Proposals(BankAccount, "account")
 RESTS: Final = timedelta(hours=48)
+
+
+def _note(session: ScopedSession, row: BankAccount, action: str, by: Person) -> None:
+    party = parties.party_of(row)
+    facts = {"bank": row.bank_name, "account_name": row.account_name, "account_ends_in": row.hint}
+    audit.note(session, party.subject, party.id, action, actor=by.actor, **facts)
+
+
+PROPOSALS: Final = NotedProposals(
+    BankAccount,
+    "account",
+    allow=require_admin,
+    note=_note,
+    actions={
+        "confirmed": "bank account confirmed",
+        "refused": "bank account refused",
+        "withdrawn": "bank account withdrawn",
+    },
+)
+refuse, take_back = PROPOSALS.refuse, PROPOSALS.take_back
 
 
 class BankInput(Request):
@@ -89,27 +105,13 @@ def propose(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
 
 def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
     """Confirm what another admin proposed; it is paid to after 48 hours. Never by one whose own it is."""
-    row = _open(session, account_id, by)
+    row = PROPOSALS.open_for(session, account_id, by)
     party = parties.party_of(row)
     subject = audit.subject_of(party.subject, party.id)
     with audit.keep_refusal(actor=by.actor, action="bank account confirmation", subject=subject):
         parties.refuse_own_party(session, party, by=by)
         PROPOSALS.require_second(session, row, by)
-    _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
-
-
-def refuse(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
-    """Refuse what another admin proposed; what was confirmed before stays."""
-    row = _open(session, account_id, by)
-    PROPOSALS.refuse_maker(row, by)
-    _decide(session, row, "refused", by)
-
-
-def take_back(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
-    """Withdraw one's own proposal."""
-    row = _open(session, account_id, by)
-    PROPOSALS.require_maker(row, by)
-    _decide(session, row, "withdrawn", by)
+    PROPOSALS.end(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
 
 
 def list_accounts(session: ScopedSession, party: Party) -> list[Account]:
@@ -151,26 +153,3 @@ def load_usable(session: ScopedSession) -> Mapping[Party, BankAccount]:
     usable = sa.func.coalesce(col(BankAccount.usable_from), col(BankAccount.proposed_at))
     query = sa.select(BankAccount).where(col(BankAccount.state) == "confirmed", usable <= clock.now()).order_by(usable)
     return {parties.party_of(row): row for row in session.execute(query).scalars()}
-
-
-_DECIDED: Final[Mapping[str, str]] = {
-    "confirmed": "bank account confirmed",
-    "refused": "bank account refused",
-    "withdrawn": "bank account withdrawn",
-}
-
-
-def _open(session: ScopedSession, account_id: UUID, by: Person) -> BankAccount:
-    require_admin(by)
-    return PROPOSALS.get_open(session, account_id)
-
-
-def _decide(session: ScopedSession, row: BankAccount, state: str, by: Person, **more: Any) -> None:
-    PROPOSALS.decide(session, row.id, state, by=by, **more)
-    _note(session, row, _DECIDED[state], by)
-
-
-def _note(session: ScopedSession, row: BankAccount, action: str, by: Person) -> None:
-    party = parties.party_of(row)
-    facts = {"bank": row.bank_name, "account_name": row.account_name, "account_ends_in": row.hint}
-    audit.note(session, party.subject, party.id, action, actor=by.actor, **facts)

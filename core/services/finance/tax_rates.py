@@ -24,7 +24,7 @@ from core.services.catalogue.rate_changes import FARTHEST
 from core.services.finance import tax
 from core.services.people import approvals
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import OPEN, Proposals, refuse_faults
+from core.services.people.four_eyes import OPEN, NotedProposals, refuse_faults
 from core.services.people.staff import Person
 from core.states.finance import StatementState
 from core.store.access import ScopedSession
@@ -32,13 +32,46 @@ from core.store.rows import build_row
 from core.store.schema.tables import Statement, TaxRate
 
 ROLE: Final = "finance"
-PROPOSALS: Final = Proposals(TaxRate, "rate", second="somebody else of finance", role=ROLE)
 KIND: Final = "tax rate"
 _SHIPPED: Final = frozenset({UUID("01900000000070008000000000" + end) for end in ("0f0001", "0f0002")})
 _FIGURES: Final = ("resident_bp", "non_resident_bp", "without_tin_factor", "small_limit_minor", "source")
 _MOST_BP: Final = 10_000
 
 _Percent = Annotated[Decimal, Field(ge=0, le=50, decimal_places=2)]
+_SUBJECT: Final = "tax_rate"
+
+
+def _require_finance(by: Person) -> None:
+    by.require_role(ROLE, otherwise="Only finance proposes and confirms the rates of taxes")
+
+
+def _note(session: ScopedSession, row: TaxRate, action: str, by: Person) -> None:
+    facts = {
+        "tax": tax.KINDS[row.kind],
+        "effective_on": row.effective_on.isoformat(),
+        "rate": f"{money.to_naira(row.resident_bp)} %",
+        "non_residents": f"{money.to_naira(row.non_resident_bp)} %",
+        "times_without_tax_number": row.without_tin_factor,
+        "small_company_limit": None if row.small_limit_minor is None else money.to_wire(row.small_limit_minor),
+        "source": row.source,
+    }
+    audit.note(session, _SUBJECT, row.id, action, actor=by.actor, **facts)
+
+
+PROPOSALS: Final = NotedProposals(
+    TaxRate,
+    "rate",
+    second="somebody else of finance",
+    role=ROLE,
+    allow=_require_finance,
+    note=_note,
+    actions={
+        "confirmed": "tax rate confirmed",
+        "refused": "tax rate refused",
+        "withdrawn": "tax rate taken back",
+    },
+)
+refuse, take_back = PROPOSALS.refuse, PROPOSALS.take_back
 
 
 class _Rate(Request):
@@ -146,7 +179,7 @@ def _insert(session: ScopedSession, row: TaxRate, by: Person) -> None:
 
 def confirm(session: ScopedSession, rate_id: UUID, *, by: Person) -> None:
     """Let a proposed rate hold from its day on; a month that was stated meanwhile is an error (StateForbids)."""
-    row = _open(session, rate_id, by)
+    row = PROPOSALS.open_for(session, rate_id, by)
     with audit.keep_refusal(actor=by.actor, action="tax rate confirmation", subject=audit.subject_of(_SUBJECT, row.id)):
         PROPOSALS.require_second(session, row, by)
         tax.hold_rates(session, is_changing=True)
@@ -154,22 +187,8 @@ def confirm(session: ScopedSession, rate_id: UUID, *, by: Person) -> None:
         if not is_adopted:
             refuse_faults(_find_faults(session, row))
             _refuse_no_change(session, row)
-    _decide(session, row, "confirmed", by)
+    PROPOSALS.end(session, row, "confirmed", by)
     approvals.approve(session, build_subject(row), staff_id=by.id, role=ROLE, limit_minor=None, at=clock.now())
-
-
-def refuse(session: ScopedSession, rate_id: UUID, *, by: Person) -> None:
-    """Refuse what somebody else proposed."""
-    row = _open(session, rate_id, by)
-    PROPOSALS.refuse_maker(row, by)
-    _decide(session, row, "refused", by)
-
-
-def take_back(session: ScopedSession, rate_id: UUID, *, by: Person) -> None:
-    """Take one's own proposal back; NotAllowed for anybody else, who refuses it instead."""
-    row = _open(session, rate_id, by)
-    PROPOSALS.require_maker(row, by)
-    _decide(session, row, "withdrawn", by)
 
 
 def list_rates(session: ScopedSession) -> list[DatedRate]:
@@ -274,41 +293,6 @@ def _refuse_no_change(session: ScopedSession, row: TaxRate) -> None:
     before = tax.get_rate(session, row.kind, row.effective_on)
     if before is not None and all(getattr(before, name) == getattr(row, name) for name in _FIGURES):
         raise StateForbids("This is the rate that holds at that time already: nothing would change")
-
-
-_SUBJECT: Final = "tax_rate"
-_DECIDED: Final[Mapping[str, str]] = {
-    "confirmed": "tax rate confirmed",
-    "refused": "tax rate refused",
-    "withdrawn": "tax rate taken back",
-}
-
-
-def _require_finance(by: Person) -> None:
-    by.require_role(ROLE, otherwise="Only finance proposes and confirms the rates of taxes")
-
-
-def _open(session: ScopedSession, rate_id: UUID, by: Person) -> TaxRate:
-    _require_finance(by)
-    return PROPOSALS.get_open(session, rate_id)
-
-
-def _decide(session: ScopedSession, row: TaxRate, state: str, by: Person) -> None:
-    PROPOSALS.decide(session, row.id, state, by=by)
-    _note(session, row, _DECIDED[state], by)
-
-
-def _note(session: ScopedSession, row: TaxRate, action: str, by: Person) -> None:
-    facts = {
-        "tax": tax.KINDS[row.kind],
-        "effective_on": row.effective_on.isoformat(),
-        "rate": f"{money.to_naira(row.resident_bp)} %",
-        "non_residents": f"{money.to_naira(row.non_resident_bp)} %",
-        "times_without_tax_number": row.without_tin_factor,
-        "small_company_limit": None if row.small_limit_minor is None else money.to_wire(row.small_limit_minor),
-        "source": row.source,
-    }
-    audit.note(session, _SUBJECT, row.id, action, actor=by.actor, **facts)
 
 
 def _to_minor(naira: Decimal | None) -> int | None:

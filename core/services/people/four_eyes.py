@@ -1,6 +1,6 @@
 """Two people: what one person proposes or prepares is decided by another (contract A1, F9, K4)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
@@ -197,3 +197,38 @@ class Proposals(Generic[Row]):
 
     def _column(self, name: str) -> Any:
         return getattr(self.table, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotedProposals(Proposals[Row]):
+    """Proposals of which each decision is a line of the audit log, and that end without a reason.
+
+    `allow` raises NotAllowed for who may not work on them; `note` writes the line, whose action by the state that a
+    proposal comes to is in `actions`.
+    """
+
+    allow: Callable[[Person], None]
+    note: Callable[[ScopedSession, Row, str, Person], None]
+    actions: Mapping[str, str]
+
+    def open_for(self, session: ScopedSession, row_id: UUID, by: Person) -> Row:
+        """Return an open proposal, locked, to a person who may work on it."""
+        self.allow(by)
+        return self.get_open(session, row_id)
+
+    def end(self, session: ScopedSession, row: Any, state: str, by: Person, **more: Any) -> None:
+        """Write a decision, with further columns of the table, and its line."""
+        self.decide(session, row.id, state, by=by, **more)
+        self.note(session, row, self.actions[state], by)
+
+    def refuse(self, session: ScopedSession, row_id: UUID, *, by: Person) -> None:
+        """Refuse what somebody else proposed."""
+        row = self.open_for(session, row_id, by)
+        self.refuse_maker(row, by)
+        self.end(session, row, "refused", by)
+
+    def take_back(self, session: ScopedSession, row_id: UUID, *, by: Person) -> None:
+        """Take one's own proposal back; NotAllowed for anybody else, who refuses it instead."""
+        row = self.open_for(session, row_id, by)
+        self.require_maker(row, by)
+        self.end(session, row, "withdrawn", by)

@@ -79,27 +79,30 @@ def activate(  # noqa: PLR0913 - all that may be given by hand, and where the in
     policy.start_at, policy.expiration_at = start_at, expiration_at
     _set_number(session, policy, sale, policy_number)
     policy.activated = True
-    word = insurer_accepted
-    if isinstance(word, str):
-        word = _clean_text(word, "insurer_accepted", most=LONGEST_WORD)
-    if word:
-        policy.submitted_to_provider = True
-        issuing.settle_submission(
-            session, policy.id, SubmissionState.ACCEPTED, note=word if isinstance(word, str) else None
-        )
+    accepted = _accept(session, policy, insurer_accepted)
     certificate = issuing.build_certificate(policy, start_at=start_at, expiration_at=expiration_at, at=clock.now())
     after = {
         "policy_number": policy.policy_number,
         "start_date": clock.to_wire(start_at),
         "expiration_date": clock.to_wire(expiration_at),
         "backdated_days": _days_back(start_at) or None,
-        "insurer_accepted": word,
+        "insurer_accepted": accepted,
         **({"host": host} if host else {}),
     }
-    action = _ISSUED[0] if word else _ISSUED[1]
+    action = _ISSUED[0] if accepted else _ISSUED[1]
     change = _save_change(session, policy, cover, actor=actor, action=action, after=after)
     session.insert(certificate)
     return change
+
+
+def _accept(session: ScopedSession, policy: Policy, how: str | bool) -> str | bool:
+    """Close the submission of a policy that its insurer accepted; return how that is known, False where it did not."""
+    note = _clean_text(how, "insurer_accepted", most=LONGEST_WORD) if isinstance(how, str) else None
+    if not (note or how):
+        return False
+    policy.submitted_to_provider = True
+    issuing.settle_submission(session, policy.id, SubmissionState.ACCEPTED, note=note)
+    return note or how
 
 
 def find_issued_at_desk(session: ScopedSession, policy: Policy) -> date | None:

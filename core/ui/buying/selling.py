@@ -90,7 +90,7 @@ def list_products(counter: Counter, cover: Cover[Any]) -> list[ProductForSale]:
         return for_sale.list_products(session, cover, counter.distributor_id)
 
 
-def shelf(counter: Counter | None) -> list[tuple[Cover[Any], ProductForSale]]:
+def list_offers(counter: Counter | None) -> list[tuple[Cover[Any], ProductForSale]]:
     """Return every product that a distributor can sell now, each with its cover; without a counter all of them."""
     with reading(frame.scope() if counter is None else counter.scope) as session:
         found = for_sale.list_all(session, None if counter is None else counter.distributor_id)
