@@ -45,19 +45,11 @@ def get_or_create(
     session: ScopedSession, holder: Policyholder, distributor_id: UUID, *, is_live: bool
 ) -> StoredCustomer:
     """Get or create the policyholder's customer record; newer contact details replace older ones."""
-    details = _build_details(holder)
-    email_key = holder.email.lower()
-    fresh = Customer.to_insert(
-        distributor_id=distributor_id,
-        is_live=is_live,
-        email=holder.email,
-        email_key=email_key,
-        user_id=ids.new(),
-        **details,
-    )
+    details, owner = _build_details(holder), {"distributor_id": distributor_id, "is_live": is_live}
+    fresh = _build(holder, details, **owner)
     if session.insert_if_absent(fresh):
         return StoredCustomer(fresh.id, "created")
-    customer_id, *stored = _DETAILS.one(session, distributor_id=distributor_id, is_live=is_live, email_key=email_key)
+    customer_id, *stored = _DETAILS.one(session, **owner, email_key=holder.email.lower())
     known = dict(zip(_DETAIL_FIELDS, stored, strict=True))
     if all(known[name] == value for name, value in details.items()):
         return StoredCustomer(customer_id, None)
@@ -97,19 +89,17 @@ def get_or_create_many(
     by_key = {holder.email.lower(): holder for holder in holders}
     known = _load_details(session, list(by_key), distributor_id, is_live=is_live)
     fresh = {
-        key: Customer.to_insert(
-            distributor_id=distributor_id,
-            is_live=is_live,
-            email=by_key[key].email,
-            email_key=key,
-            user_id=ids.new(),
-            **_build_details(by_key[key]),
-        )
+        key: _build(by_key[key], _build_details(by_key[key]), distributor_id=distributor_id, is_live=is_live)
         for key in sorted(by_key.keys() - known.keys())
     }
     is_alone = session.insert_many(list(fresh.values()), if_absent=True)
     known |= fresh if is_alone else _load_details(session, list(fresh), distributor_id, is_live=is_live)
     return {key: _bring_up_to_date(session, holder, known[key], fresh.get(key)) for key, holder in by_key.items()}
+
+
+def _build(holder: Policyholder, details: Mapping[str, Any], **owner: Any) -> Customer:
+    email, user_id = holder.email, ids.new()
+    return Customer.to_insert(**owner, email=email, email_key=email.lower(), user_id=user_id, **details)
 
 
 def _load_details(

@@ -79,7 +79,7 @@ def activate(  # noqa: PLR0913 - all that may be given by hand, and where the in
     policy.start_at, policy.expiration_at = start_at, expiration_at
     _set_number(session, policy, sale, policy_number)
     policy.activated = True
-    accepted = _accept(session, policy, insurer_accepted)
+    accepted = _accept(session, policy, how=insurer_accepted)
     certificate = issuing.build_certificate(policy, start_at=start_at, expiration_at=expiration_at, at=clock.now())
     after = {
         "policy_number": policy.policy_number,
@@ -95,7 +95,7 @@ def activate(  # noqa: PLR0913 - all that may be given by hand, and where the in
     return change
 
 
-def _accept(session: ScopedSession, policy: Policy, how: str | bool) -> str | bool:
+def _accept(session: ScopedSession, policy: Policy, *, how: str | bool) -> str | bool:
     """Close the submission of a policy that its insurer accepted; return how that is known, False where it did not."""
     note = _clean_text(how, "insurer_accepted", most=LONGEST_WORD) if isinstance(how, str) else None
     if not (note or how):
