@@ -63,9 +63,9 @@ def draw(review: ClaimReview) -> None:
 def _draw_request(review: ClaimReview) -> None:
     """Draw the latest letter that asks for papers, with the ways to send it."""
     actions.complain(key(review.id, _PLACE))
-    asked = next((letter for letter in review.letters if letter.kind == _REQUEST), None)
-    if asked:
-        _letter_line(review, asked, place="missing")
+    requested = next((letter for letter in review.letters if letter.kind == _REQUEST), None)
+    if requested:
+        _letter_line(review, requested, place="missing")
 
 
 def _show(review: ClaimReview) -> None:

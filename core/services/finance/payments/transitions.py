@@ -263,11 +263,11 @@ def load_returners(
 
     A statement of the same party and month counts too: what was reversed is stated anew under another number.
     """
-    asked: Any = sa.orm.aliased(Statement)
+    stated: Any = sa.orm.aliased(Statement)
     is_of_month = sa.and_(
-        asked.month == col(Statement.month),
-        asked.distributor_id.is_not_distinct_from(col(Statement.distributor_id)),
-        asked.provider_id.is_not_distinct_from(col(Statement.provider_id)),
+        stated.month == col(Statement.month),
+        stated.distributor_id.is_not_distinct_from(col(Statement.distributor_id)),
+        stated.provider_id.is_not_distinct_from(col(Statement.provider_id)),
     )
     is_return = sa.and_(col(PartyPayment.payment_id) == col(Payment.id), col(PartyPayment.reverses).is_not(None))
     noted = sa.func.coalesce(col(Payment.refused_by), col(PartyPayment.paid_by))
@@ -277,10 +277,10 @@ def load_returners(
         .join(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
         .join(PaymentSettlement, col(PaymentSettlement.payment_id) == col(Payment.id))
         .join(Statement, col(Statement.id) == col(PaymentSettlement.statement_id))
-        .join(asked, is_of_month)
+        .join(stated, is_of_month)
         .outerjoin(PartyPayment, is_return)
         .where(
-            asked.id.in_(list(statement_ids)),
+            stated.id.in_(list(statement_ids)),
             noted.is_not(None),
             *([col(PayoutBatch.number) < again.number] if again else []),
         )
