@@ -14,6 +14,8 @@ from core.money import Split
 from core.services.catalogue import product_list, rate_changes
 from core.services.claims.review import coverage_checks
 from core.services.claims.review import review as claim_review
+from core.services.claims.workflow import limits as claim_limits
+from core.services.policies import refunds
 from core.services.policies.refunds import PaidTerm
 from core.store.access import Scope
 from core.store.schema.tables import Claim, Policy, Purchase, Refund, Staff
@@ -162,7 +164,15 @@ def test_waiting_period_runs_from_the_first_of_unbroken_terms() -> None:
     first, second = term((2024, 1, 1), (2025, 1, 1)), term((2025, 1, 1), (2026, 1, 1))
     late = term((2026, 2, 1), (2027, 2, 1))
     terms = [first, second, late]
-    assert coverage_checks.find_term(terms, date(2025, 1, 1)) is second
-    assert coverage_checks.find_term(terms, date(2026, 1, 15)) is None
+    assert refunds.find_term(terms, date(2025, 1, 1)) is second
+    assert refunds.find_term(terms, date(2026, 1, 15)) is None
     assert coverage_checks.find_beginning(terms, second) == date(2024, 1, 1)
     assert coverage_checks.find_beginning(terms, late) == date(2026, 2, 1)
+    # The limits count a loss in the term that covers it, on the last day of one that ends at noon too.
+    at_noon = replace(second, expiration_at=second.expiration_at + timedelta(hours=12))
+    assert refunds.find_term([first, at_noon], date(2026, 1, 1)) is at_noon
+    assert claim_limits._find_term([first, at_noon], date(2026, 1, 1)) is at_noon
+    assert claim_limits._find_term([first, at_noon], date(2026, 1, 2)) is first
+    # And what was paid on that day uses its premium up.
+    paid = refunds.PolicyClaim(id=ids.new(), status="Paid", happened_on=date(2026, 1, 1), is_open=False, was_paid=True)
+    assert (paid.falls_in(at_noon), paid.falls_in(second)) == (True, False)

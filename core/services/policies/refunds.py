@@ -67,10 +67,22 @@ class PaidTerm:
         """The day in Lagos on which cover ends."""
         return clock.to_lagos_day(self.expiration_at)
 
+    @property
+    def last_on(self) -> date:
+        """The last day of cover: the day before an expiration at midnight (contract S8)."""
+        ends_at_midnight = self.expiration_at == clock.midnight(self.expiration_on)
+        return clock.add_days(self.expiration_on, -1) if ends_at_midnight else self.expiration_on
+
 
 def get_paid_split(row: Purchase | Renewal) -> Split:
     """Return the amount paid for a term and its three parts."""
     return Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor)
+
+
+def find_term(terms: Sequence[PaidTerm], day: date | None) -> PaidTerm | None:
+    """Return the term that holds a day, its expiration day left out as soon as the next one begins; else None."""
+    holding = [term for term in terms if day is not None and term.start_on <= day <= term.last_on]
+    return holding[-1] if holding else None
 
 
 def list_paid_terms(session: ScopedSession, policy: Policy) -> list[PaidTerm]:
@@ -151,7 +163,7 @@ class PolicyClaim:
 
     def falls_in(self, term: PaidTerm) -> bool:
         """True for a loss on a day of the term."""
-        return term.start_on <= self.happened_on < term.expiration_on
+        return term.start_on <= self.happened_on <= term.last_on
 
 
 def list_policy_claims(session: ScopedSession, policy_id: UUID) -> list[PolicyClaim]:

@@ -249,7 +249,7 @@ def load(session: ScopedSession, claim: Claim, policy: Policy) -> CoverTerms:
     """Load the terms of a claim's policy; the rates are those of the sale where no term holds the loss."""
     happened_on = _get_incident_day(claim)
     terms = refunds.list_paid_terms(session, policy)
-    term = find_term(terms, happened_on)
+    term = refunds.find_term(terms, happened_on)
     sold = term or (terms[0] if terms else None)
     version_id = term.version_id if term else session.get_one(Purchase, policy.purchase_id).product_version_id
     return CoverTerms(
@@ -263,25 +263,13 @@ def load(session: ScopedSession, claim: Claim, policy: Policy) -> CoverTerms:
     )
 
 
-def find_term(terms: Sequence[PaidTerm], day: date | None) -> PaidTerm | None:
-    """Return the term that holds a day, its expiration day left out as soon as the next one begins; else None."""
-    holding = [term for term in terms if day is not None and term.start_on <= day <= _get_last_day(term)]
-    return holding[-1] if holding else None
-
-
-def _get_last_day(term: PaidTerm) -> date:
-    """Return the last day of cover: the day before an expiration at midnight (contract S8)."""
-    ends_at_midnight = term.expiration_at == clock.midnight(term.expiration_on)
-    return clock.add_days(term.expiration_on, -1) if ends_at_midnight else term.expiration_on
-
-
 def find_beginning(terms: Sequence[PaidTerm], term: PaidTerm | None) -> date | None:
     """Return the first day of the terms that follow one another without a gap, and not before it was bought."""
     if term is None:
         return None
     first = term
     for earlier in reversed(terms[: terms.index(term)]):
-        if clock.add_days(_get_last_day(earlier), 1) < first.start_on:
+        if clock.add_days(earlier.last_on, 1) < first.start_on:
             break
         first = earlier
     return max(first.start_on, first.sold_on)

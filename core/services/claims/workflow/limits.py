@@ -304,7 +304,7 @@ def sum_related(session: ScopedSession, claim: Claim) -> RelatedApprovals:
 
 def _find_term(terms: Sequence[PaidTerm], day: date) -> PaidTerm | None:
     """Return the term of a day; the first one for a day outside all of them, so that no payment is left out."""
-    return next((term for term in terms if term.start_on <= day < term.expiration_on), terms[0] if terms else None)
+    return refunds.find_term(terms, day) or (terms[0] if terms else None)
 
 
 def find_ceiling(session: ScopedSession, policy: Policy, day: date) -> int:
