@@ -17,7 +17,6 @@ from core.services.catalogue import rate_changes, share_changes, shares
 from core.services.claims import invariants as claim_invariants
 from core.services.claims.review import officers
 from core.services.claims.workflow import clock as claim_clock
-from core.services.claims.workflow import questions
 from core.services.customers import merging
 from core.services.finance import parties, proofs, tax_rates
 from core.services.finance.payments import proofs as payment_proofs
@@ -433,7 +432,7 @@ def _find_clock_faults(session: ScopedSession) -> Iterator[str]:
     columns = (Claim.id, Claim.claim_status, Claim.created_at, Claim.clock_from, Claim.clock_stopped_at)
     now = clock.now()
     for rows in session.execute(sa.select(*map(col, columns)).order_by(col(Claim.id))).partitions(_BATCH_SIZE):
-        expected = questions.compute_clocks(session, [row.id for row in rows], now=now)
+        expected = claim_clock.load(session, [row.id for row in rows], now=now)
         for row in rows:
             stored = claim_clock.compute_from_stored(
                 lodged_at=row.created_at,

@@ -6,15 +6,15 @@ from typing import Any, Final
 import streamlit as st
 
 from core import money
-from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.intake import submitted
 from core.services.claims.review import related
 from core.services.claims.review.coverage_checks import CoverageCheck, describe_unmet
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import assignment as claim_assignment
+from core.services.claims.workflow import limits as claim_offers
 from core.services.claims.workflow import moves as claim_moves
-from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.assignment import Referral
 from core.services.people.staff import Person
@@ -341,7 +341,9 @@ def _show_offer(review: ClaimReview, typed: str) -> None:
     if approved is None:
         return
     excess, betterment = amounts.excess_minor, amounts.betterment_minor
-    price = claim_offers.of_amounts(amounts.limits, approved=approved, excess_minor=excess, betterment_minor=betterment)
+    price = claim_offers.compute_offer_within(
+        amounts.limits, approved=approved, excess_minor=excess, betterment_minor=betterment
+    )
     st.caption(f"The offer would be {words.naira_of(price.total)}, before anybody changes it.")
     if price.total != approved:
         prices.show_steps(price.steps)

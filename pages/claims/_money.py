@@ -12,7 +12,7 @@ from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow import reserves
-from core.services.claims.workflow.offers import list_offer_steps
+from core.services.claims.workflow.limits import list_offer_steps
 from core.services.claims.workflow.payments import PAYMENT_METHODS
 from core.services.claims.workflow.transitions import parse_amount
 from core.services.people.staff import Person

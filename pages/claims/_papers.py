@@ -13,9 +13,9 @@ from core.errors import InvalidInput
 from core.outbound import mail as smtp
 from core.services.claims.intake import lodging
 from core.services.claims.intake.submitted import Document, Version
-from core.services.claims.letters import letters
-from core.services.claims.letters.letters import WAYS, KeptLetter
 from core.services.claims.review.review import ClaimReview
+from core.services.claims.workflow import letters
+from core.services.claims.workflow.letters import WAYS, KeptLetter
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people.staff import Person

@@ -7,12 +7,12 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock, ids, seal
-from core.services.claims.diary import tasks as claim_tasks
-from core.services.claims.diary.tasks import Task
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview, Message
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
+from core.services.claims.workflow import tasks as claim_tasks
+from core.services.claims.workflow.tasks import Task
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES
 from core.store.access import ScopedSession

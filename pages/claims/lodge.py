@@ -10,12 +10,12 @@ import streamlit as st
 from core import clock, ids
 from core.covers.claims.line import DEATH, OWNER
 from core.errors import CoverdeskError, InvalidInput
-from core.services.claims.diary.tasks import PAPERS_DAYS
 from core.services.claims.intake import lodging, submitted
 from core.services.claims.intake.lodging import MAX_POLICIES, ClaimablePolicy
 from core.services.claims.intake.new_claims import ClaimRequest, CreditLifeDeskRequest
 from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
+from core.services.claims.workflow.tasks import PAPERS_DAYS
 from core.services.people.staff import Person
 from core.services.selling.drafts import Draft
 from core.states.policies import PolicyStage

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.services.claims.diary import tasks as claim_tasks
-from core.services.claims.diary.tasks import Task
+from core.services.claims.workflow import tasks as claim_tasks
+from core.services.claims.workflow.tasks import Task
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import actions, words

@@ -12,8 +12,8 @@ from core.errors import CoverdeskError
 from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow.paying import HandOver
 from core.services.claims.workflow.payments import BANK_TRANSFER, PAYMENT_METHODS
-from core.services.finance.claim_payments import payment_files
-from core.services.finance.claim_payments.payment_files import MAX_LINES, MEANINGS, PaidFile, PaymentLine
+from core.services.finance import claim_payment_files as payment_files
+from core.services.finance.claim_payment_files import MAX_LINES, MEANINGS, PaidFile, PaymentLine
 from core.services.finance.reconciling import table_files
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading

@@ -13,7 +13,6 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.review.coverage_checks import CHECK_KEYS
-from core.services.claims.workflow import approval as claim_approval
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import moves as claim_moves
@@ -155,7 +154,7 @@ class Office:
             approver = staff.find_by_id(session, claim.approved_by) if claim.approved_by else None
             assert approver is not None
             judgement, at = claim_judgement.judge(session, claim), claim_changes.next_instant(claim)
-            claim_approval.record(session, claim, person=approver, at=at)
+            claim_changes.record_approval(session, claim, person=approver, at=at)
             events = sa.select(col(ClaimEvent.id)).where(col(ClaimEvent.claim_id) == claim_id)
             latest = events.order_by(col(ClaimEvent.id).desc()).limit(1)
             event_id, reasons = session.execute(latest).scalar_one(), dict.fromkeys(CHECK_KEYS, "Seen, and accepted")

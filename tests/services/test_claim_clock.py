@@ -138,7 +138,7 @@ def test_question_stops_the_clock_until_it_is_answered(office: Office) -> None:
 
     def clock_of(days: float) -> Clock:
         with clock.freeze(after(days)), office.store.reading(DESK) as session:
-            found = questions.compute_clocks(session, [claim_id, other])
+            found = claim_clock.load(session, [claim_id, other])
             assert set(found) == {claim_id, other}
             assert found[other].elapsed == days * DAY
             return found[claim_id]
@@ -164,7 +164,7 @@ def test_who_moves_a_claim_on_waits_no_longer(office: Office) -> None:
     with clock.freeze(after(3)):
         office.move(claim_id, "Reviewing")
     with clock.freeze(after(5)), office.store.reading(DESK) as session:
-        assert questions.compute_clocks(session, [claim_id])[claim_id].elapsed == 3 * DAY
+        assert claim_clock.load(session, [claim_id])[claim_id].elapsed == 3 * DAY
 
 
 def test_questions_are_asked_by_officers_about_open_claims(office: Office) -> None:

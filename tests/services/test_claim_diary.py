@@ -11,12 +11,11 @@ from sqlmodel import col
 from core import clock, ids
 from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services.claims.diary import tasks
 from core.services.claims.intake import lodging
 from core.services.claims.lists import records
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow import questions
+from core.services.claims.workflow import questions, tasks
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.store.access import Scope

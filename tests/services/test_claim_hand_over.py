@@ -14,14 +14,12 @@ import sqlalchemy as sa
 from core.desk import pii_reveal, store_check
 from core.desk.pii_reveal import PAYEE_ACCOUNT, HiddenField
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services.claims.diary import tasks
-from core.services.claims.letters import letters
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import letters, questions, reserves, tasks
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
-from core.services.claims.workflow import questions, reserves
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.claims.workflow.paying import HandOver
 from core.store.access import Scope, ScopedSession

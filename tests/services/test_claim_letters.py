@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from core.desk import mail_texts
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.intake import lodging, submitted
-from core.services.claims.letters import letters
-from core.services.claims.letters.letters import KINDS, Composed, KeptLetter
+from core.services.claims.workflow import letters
+from core.services.claims.workflow.letters import KINDS, Composed, KeptLetter
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.mail import mail

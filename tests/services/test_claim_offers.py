@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from core import money
 from core.services.claims.workflow import limits as claim_limits
-from core.services.claims.workflow import offers as claim_offers
 from core.store.schema.tables import Claim
 from tests.every_case import every_case
 
@@ -15,7 +14,7 @@ amounts = st.integers(0, 10**12).map(money.to_naira)
 
 
 def offer(approved: str, owed: str | None, excess: str = "0", betterment: str = "0") -> Decimal:
-    return claim_offers.compute_offer(
+    return claim_limits.compute_offer(
         approved=Decimal(approved),
         owed=None if owed is None else Decimal(owed),
         excess=Decimal(excess),
@@ -42,7 +41,7 @@ def test_worked_offers(approved: str, owed: str | None, excess: str, betterment:
 def test_offer_is_never_below_zero_nor_above_what_is_approved_or_owed(
     approved: Decimal, owed: Decimal | None, excess: Decimal, betterment: Decimal
 ) -> None:
-    made = claim_offers.compute_offer(approved=approved, owed=owed, excess=excess, betterment=betterment)
+    made = claim_limits.compute_offer(approved=approved, owed=owed, excess=excess, betterment=betterment)
     limit = approved if owed is None else min(approved, owed)
     assert 0 <= made.total <= limit
     assert made.total in {Decimal(0), limit - excess - betterment}
@@ -51,7 +50,7 @@ def test_offer_is_never_below_zero_nor_above_what_is_approved_or_owed(
 
 @given(amounts, amounts, amounts, amounts)
 def test_steps_lead_to_the_offer(approved: Decimal, owed: Decimal, excess: Decimal, betterment: Decimal) -> None:
-    made = claim_offers.compute_offer(approved=approved, owed=owed, excess=excess, betterment=betterment)
+    made = claim_limits.compute_offer(approved=approved, owed=owed, excess=excess, betterment=betterment)
     results = {step.label: step.amount for step in made.steps}
     assert results["Lower of both"] == min(approved, owed)
     assert ("Less excess" in results, "Less betterment" in results) == (bool(excess), bool(betterment))
@@ -64,13 +63,13 @@ def test_more_approved_never_offers_less_and_more_deducted_never_more(
     approved: Decimal, more: Decimal, owed: Decimal, excess: Decimal, betterment: Decimal
 ) -> None:
     def total(approved: Decimal, excess: Decimal) -> Decimal:
-        return claim_offers.compute_offer(approved=approved, owed=owed, excess=excess, betterment=betterment).total
+        return claim_limits.compute_offer(approved=approved, owed=owed, excess=excess, betterment=betterment).total
 
     assert total(approved + more, excess) >= total(approved, excess) >= total(approved, excess + more)
 
 
 def test_steps_are_written_as_a_person_would() -> None:
-    made = claim_offers.compute_offer(
+    made = claim_limits.compute_offer(
         approved=Decimal("90000.00"), owed=Decimal("75000.00"), excess=Decimal("5000.00"), betterment=Decimal("100.50")
     )
     assert made.explain == [

@@ -15,9 +15,9 @@ from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed, StateForbids, TooLarge
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import paying as claim_paying
+from core.services.finance import claim_payment_files as payment_files
 from core.services.finance import proofs
-from core.services.finance.claim_payments import payment_files
-from core.services.finance.claim_payments.payment_files import MAX_LINES, PaymentLine
+from core.services.finance.claim_payment_files import MAX_LINES, PaymentLine
 from core.store.access import Scope
 from core.store.schema.tables import AuditEntry, ClaimPayment, ClaimPaymentFile, Transfer
 from tests.every_case import every_case

@@ -19,6 +19,7 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import VIEWS, ClaimFilter, View
 from core.services.claims.lists.queue import QueueRow
 from core.services.claims.workflow import assignment as claim_assignment
+from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions
 from core.services.claims.workflow.assignment import BatchResult, ChosenClaim
 from core.services.lists.paging import Paging
@@ -167,7 +168,7 @@ def test_amounts_sort_as_numbers_over_all_pages(new_office: Office) -> None:
 def test_the_clock_on_a_claim_is_the_one_of_its_history(office: Office, lives: dict[str, UUID]) -> None:
     found = rows(office, view="all")
     with office.store.reading(DESK) as session:
-        clocks = questions.compute_clocks(session, [row.id for row in found])
+        clocks = claim_clock.load(session, [row.id for row in found])
     assert {row.id: row.clock for row in found} == clocks
     office.do(questions.record_answer, lives["asked"])
     office.walk(lives["offered"], "Offer accepted", "Paid", "Settled")

@@ -12,12 +12,12 @@ from sqlalchemy import event
 
 from core import ids
 from core.desk import finder
-from core.services.claims.diary import tasks
 from core.services.claims.intake import lodging
 from core.services.claims.lists import queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.review import officers
+from core.services.claims.workflow import tasks
 from core.services.customers import customers
 from core.services.customers import table as customer_table
 from core.services.customers.customers import CustomerFilter

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import ids
-from core.services.claims.letters import letters
+from core.services.claims.workflow import letters
 from core.services.mail import mail
 from core.store.access import Scope
 from core.store.schema.tables import ClaimTask, PaymentPayee

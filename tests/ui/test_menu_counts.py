@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.services.claims.diary import tasks
 from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import tasks
 from core.ui.frame import navigation
 from tests.services.claim_office import Office
 from tests.ui.conftest import Screen

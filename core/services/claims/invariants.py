@@ -14,7 +14,7 @@ from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.review import coverage_checks, related
 from core.services.claims.review.coverage_checks import DeskDates
-from core.services.claims.workflow import approval as claim_approval
+from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import moves as claim_moves
 from core.services.people import approvals, demonstration
@@ -166,11 +166,11 @@ def find_changed_since_approval(session: ScopedSession) -> Iterator[str]:
         col(Claim.deleted_at).is_(None),
     )
     for claim in session.execute(query).scalars().all():
-        found = claim_approval.find(session, claim)
+        found = claim_changes.find_approval(session, claim)
         if found is None:
             yield f"{_name(claim.id, claim.approved_amount_minor)} approved: nobody has approved it on the desk"
         elif found.lapse is None:
-            changed = approvals.list_changed(found, claim_approval.build_subject(session, claim))
+            changed = approvals.list_changed(found, claim_changes.build_subject(session, claim))
             if changed:
                 words = approvals.describe_changed(changed)
                 yield f"{_name(claim.id, claim.approved_amount_minor)} approved: {words} since"
@@ -189,7 +189,7 @@ def find_more_than_owed(session: ScopedSession) -> Iterator[str]:
     )
     query = sa.select(Claim).where(col(Claim.policy_id).in_(several), has_money, col(Claim.deleted_at).is_(None))
     for claim in session.execute(query).scalars().all():
-        approval = claim_approval.find(session, claim)
+        approval = claim_changes.find_approval(session, claim)
         is_standing = approval is None or approval.lapse is None
         if above := claim_limits.find_above_owed(session, claim, is_standing=is_standing):
             taken, most = above

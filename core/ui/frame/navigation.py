@@ -23,10 +23,10 @@ from streamlit.navigation.page import StreamlitPage
 from core import clock, telemetry
 from core.desk import finder
 from core.desk.finder import Kind
-from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import tasks as claim_tasks
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES

@@ -14,7 +14,7 @@ from core.desk import store_check
 from core.errors import NotAllowed, StateForbids
 from core.services.claims.intake import lodging
 from core.services.claims.review import review as claim_review
-from core.services.claims.workflow import approval as claim_approval
+from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
@@ -237,7 +237,7 @@ def test_approval_from_before_is_frozen_when_its_claim_is_first_touched(office: 
         command.downgrade(migrating._config(connection), "0067")
         command.upgrade(migrating._config(connection), "head")
     with office.store.reading(DESK) as session:
-        before = approvals.find_latest(session, claim_approval.KIND, claim_id)
+        before = approvals.find_latest(session, claim_changes.KIND, claim_id)
     assert before is not None
     assert (before.is_genuine, before.parts, before.amount_minor, before.by) == (True, {}, 7_500_000, "bola")
     assert fault(office, claim_id) is None
@@ -251,7 +251,7 @@ def test_approval_that_was_forged_in_the_database_stands_for_nothing_and_is_foun
     office.put(claim_id, claim_status="Offer accepted", approved_by=office.people["sade"].id)
     office.put(claim_id, approved_amount_minor=7_500_000, offer_amount_minor=7_500_000)
     given: dict[str, Any] = {
-        "subject_kind": claim_approval.KIND,
+        "subject_kind": claim_changes.KIND,
         "subject_id": claim_id,
         "amount_minor": 7_500_000,
         "role": "supervisor",

@@ -8,7 +8,7 @@ import pytest
 from core.covers import request
 from core.errors import InvalidInput
 from core.services.claims.workflow.transitions import TransitionInput
-from core.services.finance.claim_payments import payment_files
+from core.services.finance import claim_payment_files as payment_files
 from core.services.finance.credit_notes.deciding import PaidInput
 from core.services.finance.payments.transitions import BankAnswer, ReceiptInput
 from core.services.people import transfers

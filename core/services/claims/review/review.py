@@ -14,31 +14,30 @@ from core import seal
 from core.covers.cover import Price
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
-from core.services.claims.diary import tasks as claim_tasks
-from core.services.claims.diary.tasks import Task
 from core.services.claims.intake import submitted
 from core.services.claims.intake.submitted import Document
-from core.services.claims.letters import letters as claim_letters
-from core.services.claims.letters.letters import KeptLetter
 from core.services.claims.lists import records as claim_records
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review import related
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.related import ClaimLine, Duplicate
 from core.services.claims.workflow import assignment as claim_assignment
+from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import judgement as claim_judgement
+from core.services.claims.workflow import letters as claim_letters
 from core.services.claims.workflow import limits as claim_limits
-from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
-from core.services.claims.workflow import questions
 from core.services.claims.workflow import reserves as claim_reserves
+from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.assignment import Referral
 from core.services.claims.workflow.clock import Clock
 from core.services.claims.workflow.judgement import Judgement, Link, Override
+from core.services.claims.workflow.letters import KeptLetter
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.claims.workflow.payments import Payee, Payment
 from core.services.claims.workflow.reserves import ReserveChange
+from core.services.claims.workflow.tasks import Task
 from core.services.people import staff
 from core.services.people.staff import Person, join_names
 from core.states.claims import DECIDED, ClaimTransition
@@ -220,7 +219,7 @@ class ClaimReview:
     @property
     def is_fixed(self) -> bool:
         """True once what comes off an offer stands."""
-        return self.status in claim_offers.FIXED
+        return self.status in claim_limits.OFFER_FIXED
 
     @property
     def open_question(self) -> Message | None:
@@ -273,7 +272,7 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
         **_load_records(session, claim),
         assigned_name=names.get(claim.assigned_to),
         approved_name=names.get(claim.approved_by),
-        clock=questions.compute_clocks(session, [claim.id])[claim.id],
+        clock=claim_clock.load(session, [claim.id])[claim.id],
         fraud_flags=[*related.describe_fraud_flags(claim, related_claims), *_describe_staff(session, claim)],
         tasks=claim_tasks.list_by_claim(session, claim),
         status_steps=list_status_steps(session, claim.id),
@@ -320,7 +319,7 @@ def _load_decisions(session: ScopedSession, claim: Claim, judgement: Judgement, 
         "overrides": claim_judgement.list_overrides(session, claim.id),
         "referral": claim_assignment.find_open_referral(session, claim.id),
         "amounts": _amounts(claim, judgement.limits),
-        "offer": claim_offers.compute_standing_offer(claim, judgement.limits),
+        "offer": claim_limits.compute_standing_offer(claim, judgement.limits),
         "transitions_allowed": claim_transitions.list_allowed(claim, person, judgement),
     }
 

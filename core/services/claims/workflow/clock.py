@@ -1,13 +1,19 @@
 """The statutory clock of a claim: 60 days, paused while the claimant has to act (contract C9)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
 
 from core import clock
 from core.states.claims import DECIDED, WAITING
+from core.store.access import ScopedSession
+from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion
 
 STATUTORY_PERIOD: Final = timedelta(days=60)
 # A claim with no more than this left is near its deadline.
@@ -125,3 +131,28 @@ def _get_decided_at(history: Sequence[StatusReached]) -> datetime:
 def _is_running_at(history: Sequence[StatusReached], pauses: Sequence[Pause], instant: datetime) -> bool:
     status = next(step.status for step in reversed(history) if step.at <= instant)
     return status not in WAITING | DECIDED and not any(pause.covers(instant) for pause in pauses)
+
+
+def update(claim: Claim, *, at: datetime, previous_status: str | None = None, is_waiting: bool = False) -> None:
+    """Start or stop the stored clock of a claim after a change of status or a question to the claimant."""
+    is_decided = claim.claim_status in DECIDED
+    claim.clock_from, claim.clock_stopped_at = update_stored(
+        claim.clock_from,
+        claim.clock_stopped_at,
+        at=at,
+        is_running=not (is_waiting or is_decided or claim.claim_status in WAITING),
+        is_decision=is_decided and previous_status not in DECIDED,
+    )
+
+
+def load(session: ScopedSession, claim_ids: Sequence[UUID], *, now: datetime | None = None) -> Mapping[UUID, Clock]:
+    """Compute the clocks of claims from their histories, as of `now`: two statements, however many claims."""
+    steps: dict[UUID, list[StatusReached]] = {}
+    events = sa.select(ClaimEvent).where(col(ClaimEvent.claim_id).in_(claim_ids))
+    for event in session.execute(events.order_by(col(ClaimEvent.created_at), col(ClaimEvent.id))).scalars():
+        steps.setdefault(event.claim_id, []).append(StatusReached(event.status, event.created_at))
+    pauses: dict[UUID, list[Pause]] = {}
+    for row in session.execute(sa.select(ClaimQuestion).where(col(ClaimQuestion.claim_id).in_(claim_ids))).scalars():
+        pauses.setdefault(row.claim_id, []).append(Pause(row.asked_at, row.answered_at or row.closed_at))
+    now = now or clock.now()
+    return {key: compute_from_history(history, now, pauses.get(key, ())) for key, history in steps.items()}

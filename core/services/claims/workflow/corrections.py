@@ -21,7 +21,6 @@ from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import limits as claim_limits
-from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.changes import ClaimChange, Reason
 from core.services.claims.workflow.payments import Payee
@@ -182,7 +181,7 @@ class _ClaimantOf(Claimant, _IncidentOf):
 
 def _get_open(session: ScopedSession, claim_id: UUID, person: Person, version: int) -> Claim:
     claim = claim_changes.get_own_refused(session, claim_id, person=person, version=version)
-    if claim.claim_status in claim_offers.FIXED:
+    if claim.claim_status in claim_limits.OFFER_FIXED:
         raise StateForbids(f"A claim that is {claim.claim_status} keeps what was submitted")
     return claim
 

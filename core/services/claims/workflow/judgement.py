@@ -18,7 +18,6 @@ from core.services.claims.intake import submitted
 from core.services.claims.review import coverage_checks, officers, related
 from core.services.claims.review.coverage_checks import CoverageCheck, CoverTerms, DeskDates
 from core.services.claims.review.related import Duplicate
-from core.services.claims.workflow import approval as claim_approval
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import payments as claim_payments
@@ -235,7 +234,7 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
     known = _list_known_duplicates(session, claim)
     terms = coverage_checks.load(session, claim, session.get_one(Policy, claim.policy_id))
     checks, links = _run_checks(session, claim, found, terms), list_links(session, claim)
-    approval = claim_approval.find(session, claim)
+    approval = claim_changes.find_approval(session, claim)
     # What failed was known to the approval that was given against it, and duplicates have a need of their own.
     known_failed = {coverage_checks.DUPLICATE, *(_list_accepted(session, claim, approval.at) if approval else ())}
     broken = [check for check in checks if check.passed is False and check.key not in known_failed] if approval else []
@@ -244,7 +243,7 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
         checks=checks,
         duplicates=found,
         new_duplicates=[each for each in found if each.is_same_loss and str(each.id) not in known],
-        approval_fault=claim_approval.describe_fault(session, claim, approval),
+        approval_fault=claim_changes.describe_approval_fault(session, claim, approval),
         broken_checks=broken,
         links=links,
         appeal_minor=_find_first_figure(session, claim, links),

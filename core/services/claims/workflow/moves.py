@@ -17,12 +17,11 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import records
-from core.services.claims.workflow import approval as claim_approval
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import limits as claim_limits
-from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions
 from core.services.claims.workflow import reserves as claim_reserves
@@ -73,9 +72,9 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     _apply_effects(session, claim, transition, person, move.inputs)
     at = claim_changes.next_instant(claim)
     if Effect.SETS_APPROVER in transition.effects:
-        claim_approval.record(session, claim, person=person, at=at)
+        claim_changes.record_approval(session, claim, person=person, at=at)
     questions.end_question(session, claim.id, closed_at=at)
-    questions.update_clock(claim, at=at, previous_status=transition.start)
+    claim_clock.update(claim, at=at, previous_status=transition.start)
     done = {"note": move.inputs.note, "staff_id": person.id, "created_at": at}
     event = claim_changes.new_row(ClaimEvent, claim, status=claim.claim_status, **done)
     session.insert(event)
@@ -100,7 +99,7 @@ def _renew_approval(
     claim_transitions.check_amount(Case(_APPROVAL, claim, person, judgement), inputs)
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     claim.approved_by = person.id
-    claim_approval.record(session, claim, person=person, at=at)
+    claim_changes.record_approval(session, claim, person=person, at=at)
     approvals = sa.select(col(ClaimEvent.id)).where(
         col(ClaimEvent.claim_id) == claim.id, col(ClaimEvent.status) == ClaimStatus.APPROVED
     )
@@ -242,7 +241,7 @@ def approve_anew(
     inputs: TransitionInput = request.validate(TransitionInput, {"reasons": dict(reasons or {})})
     with claim_changes.refusals(claim_id, "approve anew", person=person):
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-        approval = claim_approval.find(session, claim)
+        approval = claim_changes.find_approval(session, claim)
         if approval is None or claim.claim_status in DECIDED:
             raise StateForbids("Only an approval of a claim that is not decided is given anew")
         claim_transitions.wait_for_authority(session, _APPROVAL, person)
@@ -362,7 +361,7 @@ def set_deductions(
     """Set in naira what comes off before an offer (contract C8); not once an offer is accepted or the claim decided."""
     inputs: DeductionsInput = request.validate(DeductionsInput, {"excess": excess, "betterment": betterment})
     claim = _get_undecided(session, claim_id, person, version)
-    if claim.claim_status in claim_offers.FIXED:
+    if claim.claim_status in claim_limits.OFFER_FIXED:
         raise StateForbids("The deductions stand with the offer that was accepted: a supervisor can take it back first")
     _refuse_lowered(claim, money.to_minor(inputs.excess) + money.to_minor(inputs.betterment), person)
     before = claim_changes.get_audited_facts(claim)

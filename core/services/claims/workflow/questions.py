@@ -1,7 +1,6 @@
 """Questions to the claimant, which stop the statutory clock until answered (contract C9)."""
 
-from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
@@ -16,11 +15,10 @@ from core.errors import StateForbids
 from core.services.audit import log as audit
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import clock as claim_clock
-from core.services.claims.workflow.clock import Clock, Pause, StatusReached
 from core.services.people.staff import Person
-from core.states.claims import DECIDED, WAITING
+from core.states.claims import DECIDED
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, ClaimQuestion
+from core.store.schema.tables import ClaimComment, ClaimQuestion
 
 _IS_OPEN: Final = (col(ClaimQuestion.answered_at).is_(None), col(ClaimQuestion.closed_at).is_(None))
 
@@ -71,7 +69,7 @@ def ask_claimant(
         claim_changes.new_row(ClaimQuestion, claim, **question, asked_at=now, due_on=inputs.due_on),
         claim_changes.new_row(ClaimComment, claim, **question, for_claimant=True, created_at=now),
     )
-    update_clock(claim, at=now, is_waiting=True)
+    claim_clock.update(claim, at=now, is_waiting=True)
     audit.note(session, "claim", claim_id, "claimant asked", actor=person.actor, question_id=str(question_id))
     return question_id
 
@@ -91,40 +89,13 @@ def answer_question(session: ScopedSession, claim_id: UUID, *, answer: str | Non
         raise StateForbids("The claimant was not asked for anything")
     now = max(clock.now(), claim.clock_stopped_at or claim.updated_at)
     end_question(session, claim_id, answered_at=now, answer=answer)
-    update_clock(claim, at=now)
+    claim_clock.update(claim, at=now)
     audit.note(session, "claim", claim_id, "claimant answered", actor=actor, question_id=str(question_id))
-
-
-def update_clock(claim: Claim, *, at: datetime, previous_status: str | None = None, is_waiting: bool = False) -> None:
-    """Start or stop the stored clock of a claim after a change of status or a question to the claimant."""
-    is_decided = claim.claim_status in DECIDED
-    claim.clock_from, claim.clock_stopped_at = claim_clock.update_stored(
-        claim.clock_from,
-        claim.clock_stopped_at,
-        at=at,
-        is_running=not (is_waiting or is_decided or claim.claim_status in WAITING),
-        is_decision=is_decided and previous_status not in DECIDED,
-    )
 
 
 def end_question(session: ScopedSession, claim_id: UUID, **values: Any) -> None:
     """Set `answered_at` or `closed_at` of the open question, if there is one; every transition closes it unanswered."""
     session.change(ClaimQuestion, col(ClaimQuestion.claim_id) == claim_id, *_IS_OPEN, **values)
-
-
-def compute_clocks(
-    session: ScopedSession, claim_ids: Sequence[UUID], *, now: datetime | None = None
-) -> Mapping[UUID, Clock]:
-    """Compute the clocks of claims from their histories, as of `now`: two statements, however many claims."""
-    steps: dict[UUID, list[StatusReached]] = {}
-    events = sa.select(ClaimEvent).where(col(ClaimEvent.claim_id).in_(claim_ids))
-    for event in session.execute(events.order_by(col(ClaimEvent.created_at), col(ClaimEvent.id))).scalars():
-        steps.setdefault(event.claim_id, []).append(StatusReached(event.status, event.created_at))
-    pauses: dict[UUID, list[Pause]] = {}
-    for row in session.execute(sa.select(ClaimQuestion).where(col(ClaimQuestion.claim_id).in_(claim_ids))).scalars():
-        pauses.setdefault(row.claim_id, []).append(Pause(row.asked_at, row.answered_at or row.closed_at))
-    now = now or clock.now()
-    return {key: claim_clock.compute_from_history(history, now, pauses.get(key, ())) for key, history in steps.items()}
 
 
 def _get_open_question_id(session: ScopedSession, claim_id: UUID) -> UUID | None:

@@ -16,7 +16,6 @@ from core.covers.request import Request, refuse_unless
 from core.errors import NotAllowed, StateForbids
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import limits as claim_limits
-from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange, Reason
 from core.services.claims.workflow.limits import Limits
@@ -94,7 +93,7 @@ def follow_transition(
 def get_committed(claim: Claim, limits: Limits) -> int:
     """Return what is approved or offered as the claim stands and not paid yet, in kobo: no reserve is below it."""
     if claim.claim_status == ClaimStatus.APPROVED:
-        return claim_offers.get_max_offer(claim, limits)
+        return claim_limits.get_max_offer(claim, limits)
     return claim_limits.get_balance(claim, limits) if claim.claim_status in _OFFERED else 0
 
 

@@ -14,7 +14,6 @@ from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
 from core.services.claims.intake import submitted
 from core.services.claims.review.coverage_checks import CHECK_KEYS, CoverageCheck, describe_unmet
 from core.services.claims.workflow import limits as claim_limits
-from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.changes import Reason
 from core.services.claims.workflow.judgement import (
     APPROVED,
@@ -144,9 +143,9 @@ def _name_checks(words: str, checks: Iterable[CoverageCheck]) -> str | None:
 
 
 def _describe_owed(case: Case) -> str | None:
-    if 0 < claim_limits.get_balance(case.claim, case.limits) <= claim_offers.get_max_offer(case.claim, case.limits):
+    if 0 < claim_limits.get_balance(case.claim, case.limits) <= claim_limits.get_max_offer(case.claim, case.limits):
         return None
-    return f"{claim_states.STILL_OWED.words}, {claim_offers.describe_max_offer(case.claim, case.limits)}"
+    return f"{claim_states.STILL_OWED.words}, {claim_limits.describe_max_offer(case.claim, case.limits)}"
 
 
 def _describe_own(case: Case) -> str | None:
@@ -340,7 +339,7 @@ def _amount(case: Case, inputs: TransitionInput) -> int:
     if inputs.amount is not None:
         return money.to_minor(inputs.amount)
     if claim_states.OFFER in case.needs:
-        return claim_offers.get_max_offer(case.claim, case.limits)
+        return claim_limits.get_max_offer(case.claim, case.limits)
     if Effect.PAYS in case.transition.effects:
         return claim_limits.get_balance(case.claim, case.limits)
     return getattr(case.claim, case.transition.column) if case.transition.column else 0
@@ -373,9 +372,9 @@ def _check_offer(case: Case, inputs: TransitionInput, minor: int) -> _Checks:
     """An offer is what the rule gives: never more, and less only with the reason (contract C8)."""
     if claim_states.OFFER not in case.needs or minor <= 0:
         return []
-    max_minor = claim_offers.get_max_offer(case.claim, case.limits)
+    max_minor = claim_limits.get_max_offer(case.claim, case.limits)
     reason = f"must be given: an offer below {money.format_naira(max_minor)} needs a note that says why"
-    most = claim_offers.describe_max_offer(case.claim, case.limits)
+    most = claim_limits.describe_max_offer(case.claim, case.limits)
     return [
         (minor <= max_minor, "amount", f"must not be above {most}"),
         (minor >= max_minor or inputs.note is not None, "note", reason),

@@ -22,7 +22,7 @@ from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
-from core.services.finance.claim_payments import payment_files
+from core.services.finance import claim_payment_files as payment_files
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import changes

@@ -1,1 +1,0 @@
-"""Letters on a claim."""

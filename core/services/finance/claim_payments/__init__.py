@@ -1,1 +1,0 @@
-"""Claims paid from a file of payments."""
