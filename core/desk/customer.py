@@ -126,12 +126,12 @@ def _join_place(*parts: str | None) -> list[str]:
 
 
 def _purchases(session: ScopedSession, criteria: PurchaseFilter, names: Choices) -> Page[Row]:
-    rows = table.list_rows(session, criteria, names, paging=_FIRST_PAGE)
+    rows = table.PURCHASES.read_page(session, criteria, names, paging=_FIRST_PAGE)
     return Page(rows, len(rows) if len(rows) < MAX_ROWS else table.compute_total(session, criteria).sold)
 
 
 def _renewals(session: ScopedSession, criteria: RenewalFilter, names: Choices) -> Page[Row]:
-    rows = records.list_rows(session, criteria, names, paging=_FIRST_PAGE)
+    rows = records.RENEWALS.read_page(session, criteria, names, paging=_FIRST_PAGE)
     return Page(rows, len(rows) if len(rows) < MAX_ROWS else records.compute_total(session, criteria).all_rows.renewals)
 
 

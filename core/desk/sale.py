@@ -180,8 +180,7 @@ def _sale(purchase_id: UUID) -> AnySelect:
 
 
 def _refunded(session: ScopedSession, sale: Purchase) -> Split:
-    mine = (col(Refund.purchase_id) == sale.id, col(Refund.renewal_id).is_(None))
-    return totals.add_refunds(session, totals.SUMS.where(*mine))
+    return totals.sum_refunds(session, col(Refund.purchase_id) == sale.id, col(Refund.renewal_id).is_(None))
 
 
 def _parts(sale: Purchase, back: Split, version: ProductVersion, provider: str, distributor: str) -> list[PremiumShare]:

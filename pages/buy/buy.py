@@ -119,7 +119,7 @@ def _draw_recent() -> None:
     wanted = PurchaseFilter(created=since, request_sources=("desk",))
     with reading(frame.scope()) as session:
         names, shown = load_choices(session), ("product", "customer", "sold")
-        rows = table.list_rows(session, wanted, names, shown=shown, paging=Paging(1, _RECENT))
+        rows = table.PURCHASES.read_page(session, wanted, names, shown=shown, paging=Paging(1, _RECENT))
     with st.container(border=True, gap="xsmall"):
         st.markdown("**Recently sold here**")
         for row in rows:

@@ -21,6 +21,7 @@ from core.services.claims.reports.figures import (
     TypeDecisions,
 )
 from core.services.claims.reports.loss_ratios import LOSS_DIMENSIONS, LossDimension, LossFigures, LossTable
+from core.services.lists import windows
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.windows import Window
 from core.services.sales.filter import SalesFilter
@@ -31,7 +32,6 @@ from core.ui.kit import charts, figure_tiles, words
 from core.ui.kit.charts import Chart
 from core.ui.lists import columns, export_panel, periods, tables
 from core.ui.lists.tables import Table
-from core.ui.sales import sales_filters
 
 _HEIGHT: Final = 260
 # Above the highest bar, for its label.
@@ -180,7 +180,7 @@ def draw_ageing(aged: Sequence[AgeBucket]) -> None:
 
 def draw_over_time(summary: ClaimSummary) -> None:
     """Draw claims lodged and decided over time; a lower second line means that a backlog is building up."""
-    grain = sales_filters.read_grain(summary.window)
+    grain = periods.read_grain(summary.window)
     when, lodged, decided = summary.count_by_bucket(grain)
     first, second, *_ = charts.series_colours()
     mode = "lines+markers" if len(when) < 70 else "lines"
@@ -358,9 +358,9 @@ def draw() -> None:
     )
     with reading(frame.scope()) as session:
         choices = load_choices(session)
-    selection = sales_filters.read(SalesFilter, choices, usual=DEFAULT, offer=PERIODS)
-    window = selection.window or periods.window_of(DEFAULT, clock.today())
-    sales_filters.draw_period(selection, offer=PERIODS)
+    selection = periods.read(SalesFilter, choices, usual=DEFAULT, offer=PERIODS)
+    window = selection.window or windows.named_window(DEFAULT, clock.today())
+    periods.draw_period(selection, offer=PERIODS)
     with st.skeleton(height=300), reading(frame.scope()) as session:
         summary = claim_figures.build_summary(session, window, compared=periods.comparison_of(selection.period, window))
     st.caption(

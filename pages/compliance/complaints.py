@@ -8,9 +8,8 @@ import streamlit as st
 
 from core.errors import NotFound
 from core.outbound import mail as smtp
-from core.services.compliance import complaint_letters, complaints
-from core.services.compliance.complaint_letters import ComplaintLetter
-from core.services.compliance.complaints import CATEGORIES, ComplaintRow, InsurerLine
+from core.services.compliance import complaints
+from core.services.compliance.complaints import CATEGORIES, ComplaintLetter, ComplaintRow, InsurerLine
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.ui.frame import frame
@@ -158,14 +157,14 @@ def draw_letters(row: ComplaintRow) -> None:
     by = frame.require(ROLE)
     st.subheader("Letters", anchor=False)
     actions.complain(_PLACE)
-    for letter in read(lambda session: complaint_letters.list_letters(session, row.id, by=by)):
+    for letter in read(lambda session: complaints.list_letters(session, row.id, by=by)):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             badge = words.badge(f"{letter.way}, {words.day(letter.at)}" if letter.way else "To be sent")
             st.markdown(f"**{letter.title}** {badge}", width="content")
             st.download_button(
                 "PDF",
                 key=f"{_PLACE}.{letter.kind}",
-                data=partial(complaint_letters.render, letter),
+                data=partial(complaints.render, letter),
                 file_name=letter.file_name,
                 mime="application/pdf",
                 icon=":material/download:",
@@ -185,7 +184,7 @@ def _offer_ways(row: ComplaintRow, letter: ComplaintLetter) -> None:
     if letter.email and smtp.can_send():
         _send_button(row, letter, "Send by e-mail", None)
     with st.popover("Mark as sent", icon=":material/outgoing_mail:", type="tertiary"):
-        for way in complaint_letters.WAYS:
+        for way in complaints.WAYS:
             _send_button(row, letter, way, way)
 
 
@@ -204,9 +203,9 @@ def _sending(row: ComplaintRow, letter: ComplaintLetter, way: str | None) -> Act
 
     def send(session: ScopedSession, _: Values, by: Person) -> None:
         if way is None:
-            complaint_letters.send_by_mail(session, row.id, letter.kind, by=by)
+            complaints.send_by_mail(session, row.id, letter.kind, by=by)
         else:
-            complaint_letters.mark_sent(session, row.id, letter.kind, way=way, by=by)
+            complaints.mark_sent(session, row.id, letter.kind, way=way, by=by)
 
     by_mail = "The text of the letter goes out by e-mail."
     return action(title=f"Send: {letter.title}", work=send, done="The letter is marked as sent." if way else by_mail)

@@ -16,9 +16,8 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import export_panel, periods, saved_views, tables
+from core.ui.lists.periods import SearchText, Selection
 from core.ui.lists.tables import Table
-from core.ui.sales import money_table, sales_filters
-from core.ui.sales.sales_filters import SearchText, Selection
 from pages.finance._shared import ROLE, action
 
 
@@ -59,7 +58,7 @@ def toolbar(found: Selection[MovementFilter], search: SearchText, total: SalesTo
         rows=movements.count(total),
         sum_minor=total.net.total_minor,
         line=f"{MOVEMENTS.count_text(movements.count(total))} · {premium} net · {days}"
-        f"{sales_filters.describe_search(search)}{unplaced_now}",
+        f"{periods.describe_search(search)}{unplaced_now}",
         table=MOVEMENTS,
         sums=sums,
     )
@@ -77,11 +76,11 @@ def footer(total: SalesTotals) -> None:
             "Net premium": words.naira(net.total_minor),
         }
     )
-    money_table.draw(
+    facts.draw_amounts(
         {
             "Purchases": total.purchases,
             "Renewals": total.renewals,
-            **money_table.balance(total.gross, total.refunds_split, total.adjusted),
+            **facts.list_balance(total.gross, total.refunds_split, total.adjusted),
         }
     )
 
@@ -123,9 +122,9 @@ def draw() -> None:
     )
     with reading(frame.scope()) as session:
         names = load_choices(session)
-    search = sales_filters.read_search()
-    found = sales_filters.read(MovementFilter, names, usual=periods.ALL, given=search.address)
-    sales_filters.draw(found, names, search=search, beside=lambda: saved_views.draw("finance/movements.py", person))
+    search = periods.read_search()
+    found = periods.read(MovementFilter, names, usual=periods.ALL, given=search.address)
+    periods.draw(found, names, search=search, beside=lambda: saved_views.draw("finance/movements.py", person))
     if search.fault:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:

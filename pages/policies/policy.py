@@ -23,7 +23,6 @@ from core.ui.kit import actions, facts, reveal_dialog, url_state, words
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from core.ui.policies import policy_actions
-from core.ui.sales import money_table
 from pages.policies._shared import draw_endorsements, list_present, reporting, resending_one
 
 
@@ -136,7 +135,7 @@ def draw_money(policy: PolicyDetail) -> None:
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True):
             st.metric("Premium", words.naira(policy.sale.total_minor))
-            money_table.draw_split(policy.sale)
+            facts.draw_split(policy.sale)
         with st.container(border=True):
             st.markdown("**How the premium was calculated**")
             facts.table_of(policy.sale.explained)

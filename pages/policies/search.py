@@ -15,8 +15,7 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state
 from core.ui.lists import export_panel, periods, saved_views, tables
-from core.ui.sales import sales_filters
-from core.ui.sales.sales_filters import SearchText, Selection
+from core.ui.lists.periods import SearchText, Selection
 
 POLICIES = tables.of(
     policies.POLICIES,
@@ -59,7 +58,7 @@ def nothing(search: Search) -> None:
 
 def results(search: Search, page: Page[Row]) -> None:
     days = periods.describe_period(search.selection.window) if search.selection.window else "All time"
-    sold = f"sold {days[:1].lower() + days[1:]}{sales_filters.describe_search(search.box)}"
+    sold = f"sold {days[:1].lower() + days[1:]}{periods.describe_search(search.box)}"
     line, address = f"{POLICIES.count_text(page.total_count)} · {sold}", search.selection.criteria.address()
     offer = partial(export_panel.offer, "policies", address, rows=page.total_count, line=line, table=POLICIES)
     tables.draw_page(POLICIES, page, above=offer)
@@ -83,9 +82,9 @@ def draw() -> None:
 
 def read_filters(names: Choices) -> Search:
     """Read the search from the URL; unknown values of a choice are dropped, a wrong text is shown beside its field."""
-    box = sales_filters.read_search()
+    box = periods.read_search()
     given = {**box.address, **{name: _known(name) for name in ("force", "role")}}
-    return Search(box, sales_filters.read(PolicyFilter, names, usual=periods.ALL, given=given))
+    return Search(box, periods.read(PolicyFilter, names, usual=periods.ALL, given=given))
 
 
 def _known(parameter: str) -> list[str]:
@@ -96,6 +95,6 @@ def _known(parameter: str) -> list[str]:
 
 def draw_filters(search: Search, names: Choices, person: Person) -> None:
     """Draw the search field and the filters in one line."""
-    sales_filters.draw(
+    periods.draw(
         search.selection, names, search=search.box, beside=lambda: saved_views.draw("policies/search.py", person)
     )

@@ -22,8 +22,7 @@ from core.ui.kit import charts, figure_cache, url_state, words
 from core.ui.kit.charts import Chart
 from core.ui.kit.figure_cache import StoreState
 from core.ui.lists import columns, periods, tables
-from core.ui.sales import sales_filters
-from core.ui.sales.sales_filters import GRAINS, LABELS, Selection
+from core.ui.lists.periods import GRAINS, LABELS, Selection
 
 MOST_SERIES: Final = charts.SERIES_COUNT - 1
 # As high as a year of cohorts, which stands beside it.
@@ -329,7 +328,7 @@ def read_cut(window: Window) -> Cut:
     """Return the breakdown given in the URL."""
     split, earned = st.query_params.get("split", "provider"), st.query_params.get("earned", "share")
     return Cut(
-        sales_filters.read_grain(window),
+        periods.read_grain(window),
         next((known for known in DIMENSIONS if known == split), "provider"),
         next((known for known in EARNINGS if known == earned), "share"),
     )

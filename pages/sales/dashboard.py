@@ -13,6 +13,7 @@ import streamlit as st
 from core import clock
 from core.desk.backlog import Backlog, BacklogItem, Item
 from core.errors import InvalidInput
+from core.services.lists import windows
 from core.services.lists.dimensions import Choices, Dimension
 from core.services.lists.windows import Comparison, Window
 from core.services.people.staff import Person
@@ -23,13 +24,12 @@ from core.services.sales.filter import SalesFilter
 from core.services.sales.targets import MEMBERS, Member, Progress
 from core.store.access import Scope, ScopedSession
 from core.ui.frame import frame, menu, page_links
-from core.ui.kit import actions, charts, figure_cache, figure_tiles, url_state, words
+from core.ui.kit import actions, charts, facts, figure_cache, figure_tiles, url_state, words
 from core.ui.kit.actions import Action, Choice, Naira, Values
 from core.ui.kit.figure_cache import StoreState
 from core.ui.lists import columns, filter_bar, periods, tables
 from core.ui.lists.columns import TableColumn
-from core.ui.sales import money_table, sales_filters
-from core.ui.sales.sales_filters import LABELS, PLURALS, Selection
+from core.ui.lists.periods import LABELS, PLURALS, Selection
 from pages.sales import _dashboard_charts
 from pages.sales._dashboard_charts import Page
 
@@ -319,7 +319,7 @@ def filters(selection: Selection[SalesFilter], against: str, about: Callable[[],
         comparison(against)
         about()
 
-    sales_filters.draw_period(selection, offer=PERIODS, also_changed=against != periods.PREVIOUS)
+    periods.draw_period(selection, offer=PERIODS, also_changed=against != periods.PREVIOUS)
     filter_bar.draw_chips(selection.criteria, names.names, reset=lambda: None, beside=beside)
 
 
@@ -351,11 +351,11 @@ def sum_of_parts(selection: Selection[SalesFilter], summary: Summary) -> None:
             f" **{words.naira(taken.sold_minor)}** ({words.count(taken.sold)}) + renewals"
             f" **{words.naira(taken.renewed_minor)}** ({words.count(taken.renewed)})"
         )
-        money_table.draw(
+        facts.draw_amounts(
             {
                 "Purchases": taken.purchases,
                 "Renewals": taken.renewals,
-                **money_table.balance(taken.gross, taken.refunds_split, taken.adjusted),
+                **facts.list_balance(taken.gross, taken.refunds_split, taken.adjusted),
             }
         )
         with st.container(horizontal=True, gap="small"):
@@ -424,9 +424,9 @@ def draw() -> None:
     actions.run()
     at = figure_cache.standing()
     names = figure_cache.names(at)
-    selection = sales_filters.read(SalesFilter, names, usual=DEFAULT, offer=PERIODS)
+    selection = periods.read(SalesFilter, names, usual=DEFAULT, offer=PERIODS)
     against = url_state.one_of(AGAINST, periods.AGAINST) or periods.PREVIOUS
-    window = selection.window or periods.window_of(DEFAULT, clock.today())
+    window = selection.window or windows.named_window(DEFAULT, clock.today())
     compared = periods.comparison_of(selection.period, window, against)
     filters(selection, against, lambda: header(window, compared, at, against), names)
     cut = _dashboard_charts.read_cut(window)

@@ -9,6 +9,7 @@ import streamlit as st
 from core import clock
 from core.errors import InvalidInput
 from core.outbound import mail as smtp
+from core.services.lists import windows
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.people.staff import Person
 from core.services.renewals import automations, calls, due, renewals
@@ -20,10 +21,9 @@ from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action
 from core.ui.lists import columns, export_panel, filter_bar, periods, saved_views, tables
+from core.ui.lists.periods import SearchText
 from core.ui.lists.tables import Table
 from core.ui.policies.policy_actions import WAITS
-from core.ui.sales import sales_filters
-from core.ui.sales.sales_filters import SearchText
 from pages.sales._shared import (
     DUE,
     ROLES,
@@ -60,7 +60,7 @@ def draw_filters(criteria: DueFilter, search: SearchText, names: Choices, person
         leave_out=("find",),
         beside=lambda: saved_views.draw("sales/due.py", person),
     )
-    sales_filters.complain_of_search(search)
+    periods.complain_of_search(search)
 
 
 def draw_tabs(buckets: Sequence[Bucket], chosen: str) -> None:
@@ -155,7 +155,7 @@ def figures(*, has_due: bool) -> None:
             label_visibility="collapsed",
             bind="query-params",
         )
-    window = periods.window_of(period or _USUAL, clock.today())
+    window = windows.named_window(period or _USUAL, clock.today())
     with reading(frame.scope()) as session:
         found = calls.compute_conversion(session, window.span)
     if not found:
@@ -348,7 +348,7 @@ def draw() -> None:
     views = frame.header_with_views("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
     with reading(frame.scope()) as session:
         names = load_choices(session)
-    search = sales_filters.read_search()
+    search = periods.read_search()
     open_bucket, criteria = read_bucket(names, search)
     draw_filters(criteria, search, names, person)
     if search.fault:

@@ -18,8 +18,7 @@ from core.ui.buying import receipts
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, reveal_dialog, url_state, words
 from core.ui.lists import periods, saved_views, tables
-from core.ui.sales import money_table, sales_filters
-from core.ui.sales.sales_filters import Selection
+from core.ui.lists.periods import Selection
 
 PURCHASES = tables.of(
     sales_table.PURCHASES, opens="sales/purchases.py#purchase", narrow=("customer", "product", "sold", "total")
@@ -39,7 +38,7 @@ def footer(total: SalesTotals, given_back: Split) -> None:
         }
     )
     if given_back.total_minor:
-        money_table.draw(money_table.balance(total.purchases, given_back))
+        facts.draw_amounts(facts.list_balance(total.purchases, given_back))
         st.caption("Given back of these purchases until now, whenever that was; refunds of renewals stand with those.")
 
 
@@ -60,20 +59,20 @@ def draw() -> None:
     frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
     with reading(frame.scope()) as session:
         names = load_choices(session)
-    search = sales_filters.read_search()
-    selection = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
-    sales_filters.draw(selection, names, search=search, beside=lambda: saved_views.draw(PAGE, person))
+    search = periods.read_search()
+    selection = periods.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
+    periods.draw(selection, names, search=search, beside=lambda: saved_views.draw(PAGE, person))
     if search.fault:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         wanted, paging = selection.criteria, PURCHASES.paging(url_state.page())
         total = sales_table.compute_total(session, wanted)
-        rows = sales_table.list_rows(
+        rows = sales_table.PURCHASES.read_page(
             session, wanted, names, shown=PURCHASES.shown_columns, order=PURCHASES.order, paging=paging
         )
         given_back = sales_table.sum_refunds(session, wanted)
     whole, sums = {"rows": total.sold, "sum_minor": total.sold_minor}, partial(footer, total, given_back)
-    sales_filters.offer("purchases", selection, search, PURCHASES, **whole, sums=sums)
+    periods.offer("purchases", selection, search, PURCHASES, **whole, sums=sums)
     if not total.sold:
         nothing(selection, person)
         return
@@ -88,7 +87,7 @@ PAGE, POLICY, CUSTOMER = "sales/purchases.py", "policies/policy.py", "sales/cust
 def money(sale: SaleDetail) -> None:
     with facts.card("**Split of the money**"):
         st.metric("Total", words.naira(sale.total_minor))
-        money_table.draw_split(sale)
+        facts.draw_split(sale)
 
 
 def policy(sale: SaleDetail, person: Person) -> None:

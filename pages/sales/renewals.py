@@ -11,10 +11,9 @@ from core.services.renewals import records
 from core.services.renewals.records import RenewalFilter, RenewalTotal
 from core.store.access import reading
 from core.ui.frame import frame, page_links
-from core.ui.kit import url_state, words
+from core.ui.kit import facts, url_state, words
 from core.ui.lists import periods, saved_views, tables
-from core.ui.sales import money_table, sales_filters
-from core.ui.sales.sales_filters import Selection
+from core.ui.lists.periods import Selection
 
 RENEWALS = tables.of(
     records.RENEWALS,
@@ -45,7 +44,7 @@ def footer(total: RenewalTotal, given_back: Split) -> None:
             f" {words.plain(words.naira(failed.total_minor))}."
         )
     if given_back.total_minor:
-        money_table.draw(money_table.balance(total.effective.money, given_back))
+        facts.draw_amounts(facts.list_balance(total.effective.money, given_back))
         st.caption("Given back of these renewals until now, whenever that was.")
 
 
@@ -71,20 +70,20 @@ def draw() -> None:
     frame.page_header("Renewals", "Every further term that was bought for a policy, with the split of the money.")
     with reading(frame.scope()) as session:
         names = load_choices(session)
-    search = sales_filters.read_search()
-    selection = sales_filters.read(RenewalFilter, names, usual=periods.ALL, given=search.address)
-    sales_filters.draw(selection, names, search=search, beside=lambda: saved_views.draw("sales/renewals.py", person))
+    search = periods.read_search()
+    selection = periods.read(RenewalFilter, names, usual=periods.ALL, given=search.address)
+    periods.draw(selection, names, search=search, beside=lambda: saved_views.draw("sales/renewals.py", person))
     if search.fault:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         total = records.compute_total(session, selection.criteria)
         paging = table.paging(url_state.page())
-        rows = records.list_rows(
+        rows = records.RENEWALS.read_page(
             session, selection.criteria, names, shown=table.shown_columns, order=table.order, paging=paging
         )
         given_back = records.sum_refunds(session, selection.criteria)
     whole = {"rows": total.all_rows.renewals, "sum_minor": total.all_rows.total_minor}
-    sales_filters.offer("renewals", selection, search, table, **whole, sums=partial(footer, total, given_back))
+    periods.offer("renewals", selection, search, table, **whole, sums=partial(footer, total, given_back))
     if not total.all_rows.renewals:
         nothing(selection)
         return

@@ -81,7 +81,7 @@ def test_every_form_of_a_text_finds_what_the_desk_finds(
         assert [[row["id"] for row in rows] for rows in by_list] == expected, text
         with store.reading(Scope.staff(is_live=False)) as session:
             criteria = PurchaseFilter.read({"find": [text]})
-            desk = table.list_rows(session, criteria, load_choices(session), paging=Paging(1, 50))
+            desk = table.PURCHASES.read_page(session, criteria, load_choices(session), paging=Paging(1, 50))
         assert [str(row.id) for row in desk] == expected[0], text
 
 

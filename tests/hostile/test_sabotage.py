@@ -24,7 +24,7 @@ from core.services.audit import idempotency
 from core.services.catalogue import keys
 from core.services.catalogue.keys import Caller
 from core.services.claims.workflow import changes as claim_changes
-from core.services.lists import csv_columns
+from core.services.lists import exports
 from core.services.people import credentials, personal, sign_in, staff
 from core.services.people.staff import Person
 from core.store.access import Query, Scope, Store, engine, scope
@@ -381,7 +381,7 @@ def test_a_formula_that_nobody_defuses_is_noticed(
     caught(
         defused,
         monkeypatch,
-        (csv_columns, "csv_field", lambda text: f'"{(text or "").replace(chr(34), chr(34) * 2)}"'),
+        (exports, "csv_field", lambda text: f'"{(text or "").replace(chr(34), chr(34) * 2)}"'),
     )
 
 

@@ -23,7 +23,7 @@ from core.services.audit import log as audit
 from core.services.audit.idempotency import WireResponse
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
-from core.services.compliance import complaint_letters, complaints, erasures, remembering, requests, retention
+from core.services.compliance import complaints, erasures, remembering, requests, retention
 from core.services.events import feed
 from core.services.events.feed import FeedFilter
 from core.services.finance import adjustments, movements
@@ -180,7 +180,7 @@ class PrivacyDesk:
             number = session.get_one(Policy, policy_id).policy_number
             typed = {"category": "delay", "name": "O. Adebanjo", "contact": "funmi@adebanjo.example", "text": text}
             complaint = complaints.register(session, {**typed, "policy_number": number}, by=self.people["cora"])
-            complaint_letters.send_by_mail(session, complaint, "acknowledgement", by=self.people["cora"])
+            complaints.send_by_mail(session, complaint, "acknowledgement", by=self.people["cora"])
         with self.store.writing(partner.scope(is_live=True)) as session:
             answer = WireResponse(201, json.dumps({"email": PERSON["email"]}).encode())
             idempotency.run_once(session, partner.scope(is_live=True), "loan-1", "f" * 64, lambda: answer)

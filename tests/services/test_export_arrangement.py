@@ -86,7 +86,9 @@ def test_rows_come_in_the_order_of_the_list(sold: Store) -> None:
     for order in table.PURCHASES.orders:
         _, content = make("purchases", columns=["policy_state", "id"], order=[order])
         with sold.reading(LIVE) as session:
-            rows = table.list_rows(session, PurchaseFilter(), load_choices(session), order=order, paging=Paging(1, 500))
+            rows = table.PURCHASES.read_page(
+                session, PurchaseFilter(), load_choices(session), order=order, paging=Paging(1, 500)
+            )
         assert lines(content)[1:] == [[row["state"], str(row.id)] for row in rows]
 
 

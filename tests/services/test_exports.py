@@ -21,7 +21,7 @@ from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.figures import METRICS_BY_KEY
 from core.services.sales.filter import PurchaseFilter
-from core.services.sales.table import PURCHASES, compute_total, list_rows
+from core.services.sales.table import PURCHASES, compute_total
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Purchase
 from tests.conftest import Partner
@@ -93,7 +93,7 @@ def test_tile_footer_table_and_export_are_one_number_under_every_filter(sold: St
         with sold.reading(Scope.staff(is_live=True)) as session:
             names = load_choices(session)
             footer = compute_total(session, selection)
-            table = list_rows(session, selection, names, paging=Paging(1, 500))
+            table = PURCHASES.read_page(session, selection, names, paging=Paging(1, 500))
             summary = figures.build_summary(session, WINDOW, selection)
         assert len(rows) == tally.rows == footer.sold == len(table)
         assert sum(minor(row, "total") for row in rows) == tally.sum_minor == footer.sold_minor
@@ -107,7 +107,7 @@ def test_tile_footer_table_and_export_are_one_number_under_every_filter(sold: St
 def test_export_rows_equal_the_table_rows_in_order_and_in_every_column(sold: Store) -> None:
     rows, _ = exported(sold, PurchaseFilter())
     with sold.reading(Scope.staff(is_live=True)) as session:
-        table = list_rows(session, PurchaseFilter(), load_choices(session), paging=Paging(1, 500))
+        table = PURCHASES.read_page(session, PurchaseFilter(), load_choices(session), paging=Paging(1, 500))
         emails = dict(session.execute(sa.select(Policy.purchase_id, Policy.email)).all())
     assert list(rows[0]) == list(COLUMNS)
     for row, sale in zip(rows, table, strict=True):
@@ -145,8 +145,8 @@ def test_an_export_never_mixes_the_modes(sold: Store) -> None:
 def test_pages_of_the_table_are_in_order_without_gap_or_repeat(sold: Store, order: str) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         names, wanted = load_choices(session), PurchaseFilter()
-        whole = list_rows(session, wanted, names, order=order, paging=Paging(1, 500))
-        pages = [list_rows(session, wanted, names, order=order, paging=Paging(n, 50)) for n in (1, 2, 3, 4)]
+        whole = PURCHASES.read_page(session, wanted, names, order=order, paging=Paging(1, 500))
+        pages = [PURCHASES.read_page(session, wanted, names, order=order, paging=Paging(n, 50)) for n in (1, 2, 3, 4)]
     assert [row for page in pages for row in page] == whole
     key = {"newest": "sold", "oldest": "sold"}.get(order, "total")
     values = [row[key] for row in whole]

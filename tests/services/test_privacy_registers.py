@@ -19,7 +19,6 @@ from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, Stal
 from core.services.audit import log as audit
 from core.services.compliance import (
     breaches,
-    complaint_letters,
     complaints,
     demonstration,
     erasures,
@@ -99,9 +98,9 @@ def test_every_verb_of_the_desk_refuses_every_other_role(desk: Registers) -> Non
         (filings.send, (some,), {"reference": "abc"}),
         (complaints.register, ({},), {}),
         (complaints.answer, (some,), {"outcome": "x" * 20}),
-        (complaint_letters.list_letters, (some,), {}),
-        (complaint_letters.send_by_mail, (some, "answer"), {}),
-        (complaint_letters.mark_sent, (some, "answer"), {"way": "Post"}),
+        (complaints.list_letters, (some,), {}),
+        (complaints.send_by_mail, (some, "answer"), {}),
+        (complaints.mark_sent, (some, "answer"), {"way": "Post"}),
         (figures.set_figure, ({},), {}),
         (figures.write_file, (2026,), {}),
     ]
@@ -343,14 +342,14 @@ def test_the_demonstration_has_cases_of_each_register_once(store: Store) -> None
 
 def test_a_letter_on_a_complaint_stays_as_it_was_sent(desk: Registers, store: Store) -> None:
     complaint = desk.do(complaints.register, {"category": "service", "name": "Ada Obi", "text": "Nobody answers"})
-    before = desk.do(complaint_letters.list_letters, complaint)[0]
+    before = desk.do(complaints.list_letters, complaint)[0]
     for changed, way in (("Before it is sent", "Post"), ("After it was sent", None)):
         with store.writing(SYSTEM) as session:
             session.execute(sa.delete(MailText))
             session.insert(MailText(name="complaint acknowledgement", subject=changed, body=changed))
         if way:
-            desk.do(complaint_letters.mark_sent, complaint, "acknowledgement", way=way)
-        (letter,) = desk.do(complaint_letters.list_letters, complaint)
+            desk.do(complaints.mark_sent, complaint, "acknowledgement", way=way)
+        (letter,) = desk.do(complaints.list_letters, complaint)
         assert (letter.subject, letter.body) == ("Before it is sent", "Before it is sent")
     assert before.subject == "Complaint CO-2026-0001: we have received it"
 
@@ -373,8 +372,8 @@ def test_what_people_write_in_paragraphs_is_kept_and_printed_so(desk: Registers,
         )
     found = [told.text, told.outcome, owed.details, owed.extension_reason, owed.outcome, lost.description]
     assert [*found, lost.risk_reason] == [text] * 7
-    answer = desk.do(complaint_letters.list_letters, complaint)[1]
-    (page,) = read_pages(complaint_letters.render(answer))
+    answer = desk.do(complaints.list_letters, complaint)[1]
+    (page,) = read_pages(complaints.render(answer))
     lines = [line.strip() for line in page.splitlines()]
     assert {"It began in May.", "Nobody has answered since."} <= set(lines)
 
@@ -385,29 +384,29 @@ def test_a_complaint_has_its_acknowledgement_and_then_its_answer_as_paper_and_e_
     number = sell(store, partner, CREDIT_LIFE, is_live=True).policy["meta"]["policy_number"]
     typed = {"category": "delay", "name": "Ada Obi", "contact": "ada@obi.example", "text": "Three weeks without a word"}
     complaint = desk.do(complaints.register, {**typed, "policy_number": number})
-    (received,) = desk.do(complaint_letters.list_letters, complaint)
+    (received,) = desk.do(complaints.list_letters, complaint)
     assert (received.kind, received.email, received.way) == ("acknowledgement", "ada@obi.example", None)
     for words in ("Dear Ada Obi", "CO-2026-0001", "delay", "20 Nov 2026", "4 Dec 2026", str(number), "Garki II"):
         assert words in f"{received.subject} {received.body}"
     with pytest.raises(StateForbids, match="no such letter yet"):
-        desk.do(complaint_letters.send_by_mail, complaint, "answer")
-    desk.do(complaint_letters.send_by_mail, complaint, "acknowledgement")
+        desk.do(complaints.send_by_mail, complaint, "answer")
+    desk.do(complaints.send_by_mail, complaint, "acknowledgement")
     desk.do(complaints.answer, complaint, outcome="The insurer pays on Monday: $5 for the delay.")
     with clock.freeze(NOON + timedelta(days=1)):
-        sent, answer = desk.do(complaint_letters.list_letters, complaint)
+        sent, answer = desk.do(complaints.list_letters, complaint)
     assert (sent.way, sent.at, answer.way) == ("E-mail", NOON, None)
     assert "The insurer pays on Monday: $5 for the delay." in answer.body
     assert "final answer" in answer.body
     assert "National Insurance Commission" in answer.body
-    assert complaint_letters.render(answer).startswith(b"%PDF")
+    assert complaints.render(answer).startswith(b"%PDF")
     with pytest.raises(StateForbids, match="sent already"):
-        desk.do(complaint_letters.send_by_mail, complaint, "acknowledgement")
-    desk.do(complaint_letters.mark_sent, complaint, "answer", way="Post")
+        desk.do(complaints.send_by_mail, complaint, "acknowledgement")
+    desk.do(complaints.mark_sent, complaint, "answer", way="Post")
     other = desk.do(complaints.register, {**typed, "contact": "0803 123 4567"})
     with pytest.raises(InvalidInput, match="way"):
-        desk.do(complaint_letters.mark_sent, other, "acknowledgement", way="Pigeon")
+        desk.do(complaints.mark_sent, other, "acknowledgement", way="Pigeon")
     with pytest.raises(StateForbids, match="no e-mail"):
-        desk.do(complaint_letters.send_by_mail, other, "acknowledgement")
+        desk.do(complaints.send_by_mail, other, "acknowledgement")
     with store.reading(SYSTEM) as session:
         (mailed,) = mail.list_about(session, f"complaint {complaint}")
         history = [

@@ -42,7 +42,7 @@ def everything(store: Store, wanted: RenewalFilter) -> list[Row]:
     with store.reading(LIVE) as session:
         names = load_choices(session)
         for page in range(1, 20):
-            found += records.list_rows(session, wanted, names, paging=Paging(page, 20))
+            found += records.RENEWALS.read_page(session, wanted, names, paging=Paging(page, 20))
     return found
 
 
@@ -104,10 +104,10 @@ def test_orders_are_complete_and_another_mode_is_empty(sold: Store) -> None:
     with sold.reading(LIVE) as session:
         names = load_choices(session)
         newest, oldest, largest = (
-            records.list_rows(session, RenewalFilter(), names, order=order, paging=Paging(1, 100))
+            records.RENEWALS.read_page(session, RenewalFilter(), names, order=order, paging=Paging(1, 100))
             for order in ("newest", "oldest", "largest")
         )
-        assert records.list_rows(session, RenewalFilter(customer_id=uuid4()), names, paging=Paging()) == []
+        assert records.RENEWALS.read_page(session, RenewalFilter(customer_id=uuid4()), names, paging=Paging()) == []
     assert newest == oldest[::-1]
     assert [row["total"] for row in largest] == sorted((row["total"] for row in newest), reverse=True)
     with sold.reading(Scope.staff(is_live=False)) as session:

@@ -40,7 +40,7 @@ def listed(store: Store, **address: str | list[str]) -> list[Row]:
     given = {name: [value] if isinstance(value, str) else value for name, value in address.items()}
     criteria = PurchaseFilter.read(given)
     with store.reading(DESK) as session:
-        rows = table.list_rows(session, criteria, load_choices(session), paging=Paging(1, 50))
+        rows = table.PURCHASES.read_page(session, criteria, load_choices(session), paging=Paging(1, 50))
         total = table.compute_total(session, criteria)
         table.sum_refunds(session, criteria)
     assert (total.sold, total.sold_minor) == (len(rows), sum(row["total"] for row in rows))

@@ -14,6 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids, money
+from core.services.lists import windows
 from core.services.lists.dimensions import Dimension, load_choices
 from core.services.lists.windows import Window
 from core.services.sales import breakdowns, figures, totals
@@ -25,7 +26,7 @@ from core.store.access import Scope, Store
 from core.ui.kit import charts as kit_charts
 from core.ui.kit import figure_tiles, words
 from core.ui.lists import periods
-from core.ui.sales.sales_filters import LABELS
+from core.ui.lists.periods import LABELS
 from pages.sales import _dashboard_charts as charts
 from pages.sales._dashboard_charts import Clicked
 from tests.conftest import Partner
@@ -77,7 +78,7 @@ def rested(at: AppTest) -> AppTest:
 def test_tiles_say_what_the_services_say_and_what_it_means(sold: Store, screen: Screen) -> None:
     at = screen("operations")
     assert [tile["label"] for tile in tiles_of(at)] == [metric.label for metric in (*METRICS, *MONEY_METRICS)]
-    assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
+    assert shown(at) == expected(sold, windows.named_window("30d", lagos(NOW)))
     for tile, metric in zip(tiles_of(at), METRICS, strict=False):
         assert [metric.counts, metric.leaves_out, metric.basis] == [text for _, text in tile["help"][:3]]
     assert "22 Oct – 20 Nov 2026" in texts(at)
@@ -88,7 +89,7 @@ def test_tiles_say_what_the_services_say_and_what_it_means(sold: Store, screen: 
 @every_case("period", [name for name in periods.NAMES if name not in {"all", "custom"}])
 def test_every_period_can_be_linked_to(sold: Store, screen: Screen, period: str) -> None:
     at = screen("finance", period=period)
-    assert shown(at) == expected(sold, periods.window_of(period, lagos(NOW)))
+    assert shown(at) == expected(sold, windows.named_window(period, lagos(NOW)))
 
 
 def test_an_address_narrows_every_figure(sold: Store, screen: Screen, partner: Partner) -> None:
@@ -113,7 +114,7 @@ def test_choosing_writes_the_address_and_reset_clears_it(sold: Store, screen: Sc
     assert address(at)["split"] == ["category"]
     press(at, "Reset")
     assert address(at) == {}
-    assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
+    assert shown(at) == expected(sold, windows.named_window("30d", lagos(NOW)))
 
 
 @every_case("query", [{"to": "2031-01-01"}, {"to": "2026-10-15"}, {"from": "2000-01-01", "by": "day"}])
@@ -131,7 +132,7 @@ def test_custom_days_start_from_the_days_on_the_screen(sold: Store, screen: Scre
     at.segmented_control(key="period").set_value("custom").run()
     assert address(at) == {"from": ["2026-11-14"], "to": ["2026-11-20"]}
     at.date_input(key="day_from").set_value(lagos(NOW)).run()
-    assert shown(at) == expected(sold, periods.window_of("today", lagos(NOW)))
+    assert shown(at) == expected(sold, windows.named_window("today", lagos(NOW)))
 
 
 def test_a_click_is_the_bar_that_joined_the_selection_or_left_it() -> None:
@@ -178,7 +179,7 @@ def test_a_figure_does_not_change_when_its_width_is_found_so_that_it_is_drawn_on
 
 def test_names_are_text_in_what_the_pointer_shows(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
-        names, window = load_choices(session), periods.window_of("1y", lagos(NOW))
+        names, window = load_choices(session), windows.named_window("1y", lagos(NOW))
         part = breakdowns.compute_breakdown(session, window, SalesFilter(), names).list_shares("provider")[0]
     chart = charts.ranked_bars([replace(part, name="<img src=x>")], whole=1, what="Share")
     (bars,), up = chart.figure["data"], chart.figure["layout"]["yaxis"]
@@ -200,7 +201,7 @@ def test_more_series_than_colours_are_added_up() -> None:
 
 
 def test_the_file_of_a_chart_is_its_figures_with_every_member(sold: Store, screen: Screen) -> None:
-    window = periods.window_of("1y", lagos(NOW))
+    window = windows.named_window("1y", lagos(NOW))
     with sold.reading(Scope.staff(is_live=True)) as session:
         names = load_choices(session)
         parts = breakdowns.compute_breakdown(session, window, SalesFilter(), names)
@@ -229,7 +230,7 @@ def look_of(bars: dict[str, Any]) -> str:
 def test_a_member_keeps_its_colour_whatever_its_rank(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         named = load_choices(session)
-        window = periods.window_of("1y", lagos(NOW))
+        window = windows.named_window("1y", lagos(NOW))
         lines = breakdowns.compute_over_time(session, window, SalesFilter(), named, grain="month", split="provider")
     assert len(lines) > 2
 
@@ -251,9 +252,9 @@ def test_more_members_than_colours_differ_by_their_patterns() -> None:
 
 def test_show_these_purchases_keeps_every_filter_and_the_total(sold: Store, screen: Screen, partner: Partner) -> None:
     at = screen("operations", period="1y", distributor=str(partner.id))
-    selection = PurchaseFilter(distributor_ids=(partner.id,), created=periods.window_of("1y", lagos(NOW)).span)
+    selection = PurchaseFilter(distributor_ids=(partner.id,), created=windows.named_window("1y", lagos(NOW)).span)
     with sold.reading(Scope.staff(is_live=True)) as session:
-        taken = figures.build_summary(session, periods.window_of("1y", lagos(NOW)), selection).current.totals
+        taken = figures.build_summary(session, windows.named_window("1y", lagos(NOW)), selection).current.totals
     assert words.naira(taken.sold_minor) in texts(at)
     label = f"See these {taken.sold} purchases"
     link = next(link.proto for link in at.get("page_link") if link.proto.label == label)
@@ -265,7 +266,7 @@ def test_show_these_purchases_keeps_every_filter_and_the_total(sold: Store, scre
 
 def test_modes_never_mix(sold: Store, screen: Screen) -> None:
     at = screen("operations", mode="test", period="1y")
-    assert shown(at) == expected(sold, periods.window_of("1y", lagos(NOW)), is_live=False)
+    assert shown(at) == expected(sold, windows.named_window("1y", lagos(NOW)), is_live=False)
 
 
 def test_an_empty_store_says_what_to_do_next(store: Store, screen: Screen) -> None:
@@ -281,7 +282,7 @@ def test_a_selection_without_sales_leads_back(sold: Store, screen: Screen, partn
     at = screen("operations", **{"from": "2025-01-01", "to": "2025-01-02", "distributor": str(partner.id)})
     assert "Nothing was sold in this selection" in at.info[0].value
     press(at, "Start again without filters")
-    assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
+    assert shown(at) == expected(sold, windows.named_window("30d", lagos(NOW)))
 
 
 @every_case(
@@ -303,7 +304,7 @@ def test_a_wrong_address_is_explained_and_leads_back(
     assert message in at.error[0].value
     assert not tiles_of(at)
     press(at, "Start again without filters")
-    assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
+    assert shown(at) == expected(sold, windows.named_window("30d", lagos(NOW)))
 
 
 def test_who_lacks_the_role_is_refused(sold: Store, screen: Screen) -> None:
@@ -322,7 +323,7 @@ def test_a_clicked_segment_offers_its_sales_with_the_whole_selection(
     at = screen("operations", period="1y", by="month", distributor=str(partner.id))
     with sold.reading(Scope.staff(is_live=True)) as session:
         names = load_choices(session)
-    window, insurer = periods.window_of("1y", lagos(NOW)), next(iter(names.names["provider"]))
+    window, insurer = windows.named_window("1y", lagos(NOW)), next(iter(names.names["provider"]))
     october = Window(date(2026, 10, 1), date(2026, 11, 1)).span
     selection = PurchaseFilter(distributor_ids=(partner.id,), provider_ids=(insurer,), created=october)
     totals = totals_of(sold, selection)
@@ -355,7 +356,7 @@ def test_commissions_are_split_by_every_dimension(sold: Store, screen: Screen, s
 
 
 def assert_commissions_are_split(sold: Store, screen: Screen, split: Dimension) -> None:
-    window = periods.window_of("1y", lagos(NOW))
+    window = windows.named_window("1y", lagos(NOW))
     with sold.reading(Scope.staff(is_live=True)) as session:
         names = load_choices(session)
         lines = breakdowns.compute_over_time(
@@ -442,7 +443,7 @@ def test_a_figure_is_unchanged_only_where_it_is_equal() -> None:
 def test_what_moved_lists_rises_then_falls_and_a_row_narrows_the_page(sold: Store, screen: Screen) -> None:
     at = screen("operations", period="30d", split="product")
     with sold.reading(Scope.staff(is_live=True)) as session:
-        names, window = load_choices(session), periods.window_of("30d", lagos(NOW))
+        names, window = load_choices(session), windows.named_window("30d", lagos(NOW))
         now, before = (
             breakdowns.compute_breakdown(session, each, SalesFilter(), names) for each in (window, window.previous)
         )

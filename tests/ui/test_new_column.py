@@ -49,7 +49,7 @@ def planted(store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> 
 def by_hand(store: Store) -> list[str]:
     """The value of each purchase, in the order of the new column."""
     with store.reading(DESK) as session:
-        rows = table.list_rows(
+        rows = table.PURCHASES.read_page(
             session, PurchaseFilter(), load_choices(session), shown=("often",), order="often", paging=Paging(1, 100)
         )
     values = [row["often"] or "" for row in rows]

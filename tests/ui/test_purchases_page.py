@@ -43,7 +43,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
 def rows_of(store: Store, page: int = 1, **address: str) -> list[Row]:
     selection = PurchaseFilter.read({name: [value] for name, value in address.items()})
     with store.reading(Scope.staff(is_live=True)) as session:
-        return table.list_rows(session, selection, load_choices(session), paging=Paging(page, 50))
+        return table.PURCHASES.read_page(session, selection, load_choices(session), paging=Paging(page, 50))
 
 
 def on_screen(at: AppTest) -> list[str]:

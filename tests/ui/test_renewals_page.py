@@ -52,7 +52,7 @@ def open_page(screen: Screen, path: str, *roles: str, **query: str | list[str]) 
 def rows_of(store: Store, **given: str) -> list[Row]:
     wanted = RenewalFilter.read({name: [value] for name, value in given.items()})
     with store.reading(LIVE) as session:
-        return records.list_rows(session, wanted, load_choices(session), paging=Paging(1, 50))
+        return records.RENEWALS.read_page(session, wanted, load_choices(session), paging=Paging(1, 50))
 
 
 def on_screen(at: AppTest) -> list[str]:

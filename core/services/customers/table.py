@@ -10,12 +10,11 @@ from sqlmodel import col
 
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
-from core.services.lists import listing
 from core.services.lists.columns import Column, Derived, Order, by_time, concatenate, mode_column
 from core.services.lists.dimensions import UNKNOWN, Choices
 from core.services.lists.filters import declaration
 from core.services.lists.listing import Listing, Row
-from core.services.lists.paging import Page, Paging, find_page
+from core.services.lists.paging import Page, Paging
 from core.services.lists.spreadsheets import COUNT, DATE, DAY, EMAIL, FLAG, ID, INSTANT, MONEY, PHONE, TEXT, WORD
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase, Renewal
@@ -144,11 +143,8 @@ def list_customers(
 ) -> Page[Row]:
     """Return a page of the customers that match a filter, with the exact total."""
     keys = CUSTOMERS.orders[order].keys
-    # The page is found by its ids first: an index holds all that is searched.
-    page_query = sa.select(_ID).where(*customers.build_desk_conditions(session, criteria)).order_by(*keys)
-    page_ids, total = find_page(session, page_query, paging, searched=criteria.scans)
-    rows = listing.read_rows(session, CUSTOMERS, page_ids, names, keys, shown=shown) if page_ids else []
-    return Page(rows, total)
+    found = sa.select(_ID).where(*customers.build_desk_conditions(session, criteria))
+    return CUSTOMERS.find_page(session, found, names, keys, shown=shown, paging=paging, searched=criteria.scans)
 
 
 def sum_purchases(session: ScopedSession, customer_ids: Sequence[UUID]) -> dict[UUID, PurchaseTotals]:

@@ -14,7 +14,7 @@ from core.services.lists.columns import Column, Context, Derived, Order
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import F
 from core.services.lists.filters.fields import Address, Parameter
-from core.services.lists.paging import Paging
+from core.services.lists.paging import Page, Paging, find_page
 from core.services.lists.records import format_mode
 from core.store.access import AnySelect, ScopedSession
 
@@ -30,6 +30,21 @@ class HasRoles(Protocol):
 
     def has_role(self, *roles: str) -> bool:
         """Return True if the person has one of the roles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record of a list, as far as it is shown: its values by the keys of their columns."""
+
+    values: Values
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    @property
+    def id(self) -> Any:
+        """Its id."""
+        return self.values["id"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,62 +145,54 @@ class Listing(Generic[F]):
         if not person.has_role(*self.roles):
             raise NotAllowed
 
+    def read_page(
+        self,
+        session: ScopedSession,
+        criteria: F,
+        names: Choices,
+        *,
+        shown: Sequence[str] = (),
+        order: str = "",
+        paging: Paging,
+    ) -> list[Row]:
+        """Return one page with the columns shown, all of them if none are named; past the end it is empty.
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One record of a list, as far as it is shown: its values by the keys of their columns."""
+        Ids come first, from an index, so that what is skipped is never read.
+        """
+        keys = self.orders[order or self.usual_order].keys
+        ids = self.ids(criteria).order_by(*keys).limit(paging.limit).offset(paging.offset)
+        return self.read_rows(session, ids, names, keys, shown=shown)
 
-    values: Values
+    def find_page(
+        self,
+        session: ScopedSession,
+        ids: AnySelect,
+        names: Choices,
+        keys: Sequence[Any],
+        *,
+        shown: Sequence[str] = (),
+        paging: Paging,
+        searched: bool,
+    ) -> Page[Row]:
+        """Return one page of what a query of ids finds, with the exact total; for `searched`: `paging.find_page`."""
+        found, total = find_page(session, ids.order_by(*keys), paging, searched=searched)
+        return Page(self.read_rows(session, found, names, keys, shown=shown) if found else [], total)
 
-    def __getitem__(self, name: str) -> Any:
-        return self.values[name]
-
-    @property
-    def id(self) -> Any:
-        """Its id."""
-        return self.values["id"]
-
-
-def read_page(
-    session: ScopedSession,
-    listing: Listing[F],
-    criteria: F,
-    names: Choices,
-    *,
-    shown: Sequence[str] = (),
-    order: str = "",
-    paging: Paging,
-) -> list[Row]:
-    """Return one page of a list with the columns shown, all of them if none are named; past the end it is empty.
-
-    Ids come first, from an index, so that what is skipped is never read.
-    """
-    keys = listing.orders[order or listing.usual_order].keys
-    ids = listing.ids(criteria).order_by(*keys).limit(paging.limit).offset(paging.offset)
-    return read_rows(session, listing, ids, names, keys, shown=shown)
-
-
-def read_rows(
-    session: ScopedSession,
-    listing: Listing[F],
-    ids: Any,
-    names: Choices,
-    keys: Sequence[Any],
-    *,
-    shown: Sequence[str] = (),
-) -> list[Row]:
-    """Return the records of some ids, which are a query or a sequence, sorted by the keys of an order."""
-    chosen = list(dict.fromkeys((*listing.always, *(shown or listing.columns))))
-    needed = [listing.columns[name].sources for name in chosen]
-    distinct = list({id(sql): sql for sources in needed for sql in sources}.values())
-    places = {id(sql): place for place, sql in enumerate(distinct)}
-    context = Context(names, format_mode(bool(session.scope.is_live)))
-    readers = [
-        (name, _reader(listing.columns[name], [places[id(sql)] for sql in sources], context))
-        for name, sources in zip(chosen, needed, strict=True)
-    ]
-    query = listing.join(distinct).where(listing.key.in_(ids)).order_by(*keys)
-    return [Row({name: read(row) for name, read in readers}) for row in session.execute(query)]
+    def read_rows(
+        self, session: ScopedSession, ids: Any, names: Choices, keys: Sequence[Any], *, shown: Sequence[str] = ()
+    ) -> list[Row]:
+        """Return the records of some ids, which are a query or a sequence, sorted by the keys of an order."""
+        chosen = list(dict.fromkeys((*self.always, *(shown or self.columns))))
+        needed = [self.columns[name].sources for name in chosen]
+        distinct = list({id(sql): sql for sources in needed for sql in sources}.values())
+        places = {id(sql): place for place, sql in enumerate(distinct)}
+        context = Context(names, format_mode(bool(session.scope.is_live)))
+        readers = [
+            (name, _reader(self.columns[name], [places[id(sql)] for sql in sources], context))
+            for name, sources in zip(chosen, needed, strict=True)
+        ]
+        query = self.join(distinct).where(self.key.in_(ids)).order_by(*keys)
+        return [Row({name: read(row) for name, read in readers}) for row in session.execute(query)]
 
 
 def _reader(column: Column, places: Sequence[int], context: Context) -> Callable[[Any], Any]:

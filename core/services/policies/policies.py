@@ -14,7 +14,7 @@ from core.covers import registry
 from core.covers.cover import Cover
 from core.errors import NotFound
 from core.services.catalogue import products as catalogue_products
-from core.services.lists import listing, records
+from core.services.lists import records
 from core.services.lists.columns import (
     Column,
     Order,
@@ -30,7 +30,7 @@ from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Ids, of
 from core.services.lists.filters.fields import Condition, Flag
 from core.services.lists.listing import Listing, Row
-from core.services.lists.paging import Page, Paging, fetch_newest, find_page
+from core.services.lists.paging import Page, Paging, fetch_newest
 from core.services.lists.records import (
     ChangeRecord,
     EndorsementRecord,
@@ -478,10 +478,8 @@ def search_policies(
     """Return a page of the policies of a filter, with the exact total."""
     conditions = build_search_conditions(criteria, names)
     keys = _TO_DO if order == "to-do" else POLICIES.orders[order].keys
-    # The page is found by its ids first: the rows that are skipped are wide.
-    page_query = sa.select(col(Policy.id)).where(*conditions).order_by(*keys)
-    ids_, total = find_page(session, page_query, paging, searched=criteria.scans)
-    return Page(listing.read_rows(session, POLICIES, ids_, names, keys, shown=shown) if ids_ else [], total)
+    found = sa.select(col(Policy.id)).where(*conditions)
+    return POLICIES.find_page(session, found, names, keys, shown=shown, paging=paging, searched=criteria.scans)
 
 
 def find_among(session: ScopedSession, found: Any, most: int) -> list[UUID] | None:
@@ -496,7 +494,7 @@ def find_among(session: ScopedSession, found: Any, most: int) -> list[UUID] | No
 def read_policies(session: ScopedSession, ids_: Sequence[UUID], names: Choices, shown: Sequence[str]) -> list[Row]:
     """Return these policies, newest first."""
     keys = POLICIES.orders["newest"].keys
-    return list(listing.read_rows(session, POLICIES, ids_, names, keys, shown=shown)) if ids_ else []
+    return POLICIES.read_rows(session, ids_, names, keys, shown=shown) if ids_ else []
 
 
 def build_search_conditions(criteria: PolicyFilter, names: Choices) -> list[Condition]:

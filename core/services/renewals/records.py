@@ -13,7 +13,7 @@ from core.covers import registry
 from core.errors import NotFound
 from core.money import Split
 from core.services.catalogue import products
-from core.services.lists import listing, records
+from core.services.lists import records
 from core.services.lists.columns import (
     Column,
     by_amount,
@@ -26,10 +26,9 @@ from core.services.lists.columns import (
     refund_columns,
     sale_names,
 )
-from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import Condition, Flag, Member, Word
-from core.services.lists.listing import Listing, Row
+from core.services.lists.listing import Listing
 from core.services.lists.paging import Page, Paging, fetch_newest
 from core.services.lists.records import ProductRecord, RenewalRecord
 from core.services.lists.spreadsheets import DAY, ID, INSTANT, STATE
@@ -247,10 +246,7 @@ def compute_total(session: ScopedSession, criteria: RenewalFilter) -> RenewalTot
 
 def sum_refunds(session: ScopedSession, wanted: RenewalFilter) -> Split:
     """Sum the refunds of the renewals that match a filter, until now."""
-    query = totals.SUMS.join(Renewal, OF_RENEWAL).where(*build_conditions(wanted))
-    if wanted.concerns_policy:
-        query = query.join(Policy, col(Policy.id) == col(Renewal.policy_id))
-    return totals.add_refunds(session, query)
+    return totals.sum_refunds(session, *build_conditions(wanted), of=Renewal, criteria=wanted)
 
 
 def _sum_effective(session: ScopedSession, criteria: RenewalFilter) -> Sums:
@@ -324,16 +320,3 @@ RENEWALS: Listing[RenewalFilter] = Listing(
     join=_join,
     ids=lambda criteria: _apply_criteria(sa.select(col(Renewal.id)), criteria),
 )
-
-
-def list_rows(
-    session: ScopedSession,
-    criteria: RenewalFilter,
-    names: Choices,
-    *,
-    shown: Sequence[str] = (),
-    order: str = "newest",
-    paging: Paging,
-) -> list[Row]:
-    """Return one page of renewals; a page past the end is empty."""
-    return listing.read_page(session, RENEWALS, criteria, names, shown=shown, order=order, paging=paging)

@@ -8,7 +8,6 @@ from sqlmodel import col
 
 from core.covers.pricing import FREQUENCIES
 from core.money import Split
-from core.services.lists import listing
 from core.services.lists.columns import (
     Column,
     by_amount,
@@ -21,10 +20,8 @@ from core.services.lists.columns import (
     refund_columns,
     sale_names,
 )
-from core.services.lists.dimensions import Choices
 from core.services.lists.filters import declaration
-from core.services.lists.listing import Listing, Row
-from core.services.lists.paging import Paging
+from core.services.lists.listing import Listing
 from core.services.lists.spreadsheets import DAY, ID, INSTANT, STATE, WORD
 from core.services.sales import filter as sales_filter
 from core.services.sales import totals
@@ -44,10 +41,7 @@ def compute_total(session: ScopedSession, criteria: SalesFilter) -> SalesTotals:
 
 def sum_refunds(session: ScopedSession, wanted: SalesFilter) -> Split:
     """Sum the refunds of the purchases that match a filter, until now, without the terms of later renewals."""
-    query = totals.SUMS.join(Purchase, OF_PURCHASE).where(*sales_filter.build_conditions(wanted))
-    if wanted.concerns_policy:
-        query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
-    return totals.add_refunds(session, query)
+    return totals.sum_refunds(session, *sales_filter.build_conditions(wanted), of=Purchase, criteria=wanted)
 
 
 def _join(columns: Sequence[Any]) -> AnySelect:
@@ -94,16 +88,3 @@ PURCHASES: Listing[PurchaseFilter] = Listing(
     join=_join,
     ids=lambda criteria: sales_filter.apply_criteria(sa.select(col(Purchase.id)), criteria),
 )
-
-
-def list_rows(
-    session: ScopedSession,
-    criteria: PurchaseFilter,
-    names: Choices,
-    *,
-    shown: Sequence[str] = (),
-    order: str = "newest",
-    paging: Paging,
-) -> list[Row]:
-    """Return one page of purchases; a page past the end is empty."""
-    return listing.read_page(session, PURCHASES, criteria, names, shown=shown, order=order, paging=paging)

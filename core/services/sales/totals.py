@@ -245,9 +245,14 @@ def _build_calendar_keys(day: Any) -> dict[Key, Any]:
 OF_PURCHASE = sa.and_(col(Refund.purchase_id) == col(Purchase.id), col(Refund.renewal_id).is_(None))
 OF_RENEWAL = col(Refund.renewal_id) == col(Renewal.id)
 _AMOUNTS = (Refund.total_minor, Refund.mca_profit_minor, Refund.distributor_profit_minor)
-SUMS: AnySelect = sa.select(*(sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in _AMOUNTS))
 
 
-def add_refunds(session: ScopedSession, query: AnySelect) -> Split:
-    """The sum of the refunds that a statement made from `SUMS` matches."""
-    return Split(*map(int, session.execute(query.select_from(Refund)).one()))
+def sum_refunds(session: ScopedSession, *conditions: Any, of: Any = None, criteria: SalesFilter | None = None) -> Split:
+    """Sum the refunds that meet some conditions, which may read the table `of` sales and, by the criteria, policies."""
+    query: AnySelect = sa.select(*(sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in _AMOUNTS))
+    query = query.select_from(Refund)
+    if of is not None:
+        query = query.join(of, OF_PURCHASE if of is Purchase else OF_RENEWAL)
+    if criteria and criteria.concerns_policy:
+        query = query.join(Policy, col(Policy.id) == col(Refund.policy_id))
+    return Split(*map(int, session.execute(query.where(*conditions)).one()))

@@ -1,4 +1,4 @@
-"""Display of a record: its facts, calculation steps, submitted values, audit history, and papers embedded."""
+"""Display of a record: facts, amounts by their shares, steps, submitted values, history, and papers embedded."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -9,10 +9,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core import clock
-from core.desk.sale import SaleDetail
+from core.desk.sale import PremiumShare, SaleDetail
+from core.money import Split
 from core.services.audit.log import AuditEvent
 from core.services.people import approvals
 from core.services.people.staff import Person
+from core.states.policies import PolicyStage
 from core.ui.kit import words
 
 # An instant as the log stores it. Terms start and end at midnight UTC, so such an instant is shown as a date.
@@ -258,3 +260,55 @@ def show_resting(person: Person) -> None:
             f":material/lock: Somebody else gave you your password, or the link to it, less than 24 hours"
             f" ago: you can approve from {until} on."
         )
+
+
+def draw_split(sale: SaleDetail) -> None:
+    """Draw the shares as lines; after a refund, a table of written, refunded and kept with sums in both directions."""
+    if not sale.refunded_minor:
+        for part in sale.premium_shares:
+            line(_share_label(part), words.naira(part.amount_minor))
+        return
+    whole = PremiumShare(name="Premium", amount_minor=sale.total_minor, refunded_minor=sale.refunded_minor)
+    rows = "\n".join(map(_split_row, (*sale.premium_shares, whole)))
+    st.markdown(f"| | Written | Given back | Kept |\n|:---|---:|---:|---:|\n{rows}")
+    if sale.stage == PolicyStage.DECLINED:
+        st.caption(
+            f"The insurer declined this sale on {words.day(sale.ended_at)}: cover never began, the whole premium"
+            " went back, and nobody keeps a commission."
+        )
+    elif whole.net_minor:
+        st.caption("Insurer, platform and distributor each gave back their share.")
+    else:
+        st.caption("The whole premium went back, and nobody keeps a commission.")
+
+
+def _split_row(part: PremiumShare) -> str:
+    amounts = (part.amount_minor, part.refunded_minor, part.net_minor)
+    return f"| {words.plain(_share_label(part))} | {' | '.join(map(words.naira, amounts))} |"
+
+
+def _share_label(part: PremiumShare) -> str:
+    rate = f" · {words.percent(part.basis_points / 10_000, 2)}" if part.basis_points is not None else ""
+    return f"{part.name}{rate}"
+
+
+_NONE = Split(0, 0, 0)
+_AMOUNTS_HEAD = (
+    "| | Premium | Insurers' share | Platform commission | Distributor commission |\n|:---|---:|---:|---:|---:|"
+)
+
+
+def draw_amounts(rows: Mapping[str, Split]) -> None:
+    """Draw one row per amount: its total, and the three shares that add up to it."""
+    lines = [
+        (label, parts.total_minor, parts.provider_share_minor, parts.mca_profit_minor, parts.distributor_profit_minor)
+        for label, parts in rows.items()
+    ]
+    shown = (f"| {label} | {' | '.join(map(words.naira, amounts))} |" for label, *amounts in lines)
+    st.markdown("\n".join((_AMOUNTS_HEAD, *shown)))
+
+
+def list_balance(gross: Split, given_back: Split, adjusted: Split = _NONE) -> dict[str, Split]:
+    """Return the amounts written, refunded, adjusted (if any) and remaining."""
+    corrected = {"Adjusted": adjusted} if adjusted != _NONE else {}
+    return {"Written": gross, "Given back": given_back, **corrected, "Net": gross - given_back + adjusted}
