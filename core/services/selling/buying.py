@@ -14,7 +14,7 @@ from core.covers.cover import Cover, Price, Term
 from core.covers.pricing import offer
 from core.errors import InvalidInput, StateForbids, run_checks
 from core.services.audit import log as audit
-from core.services.catalogue import distributors, for_sale
+from core.services.catalogue import distributor_terms, for_sale
 from core.services.catalogue.for_sale import ProductForSale
 from core.services.customers import buyers
 from core.services.customers.buyers import StoredCustomer
@@ -35,7 +35,7 @@ def refuse_ended(session: ScopedSession, distributor_id: UUID, *, is_live: bool)
     """StateForbids for a live sale of a distributor whose licence is over; terms without a last day block nothing."""
     if not (is_live and settings().licence_blocks_sales):
         return
-    query = distributors.select_agreement(distributor_id, clock.today()).with_only_columns(
+    query = distributor_terms.select_agreement(distributor_id, clock.today()).with_only_columns(
         col(Agreement.licence_expires_on)
     )
     last_on = session.execute(query).scalar()
