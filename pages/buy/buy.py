@@ -24,7 +24,7 @@ from core.store.access import reading
 from core.ui.buying import known_customer, prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.frame import frame, page_links
-from core.ui.kit import words
+from core.ui.kit import url_state, words
 from pages.buy._shared import Checkout, draw_unfinished, run_checkout
 
 BUY, CREDIT, PURCHASE = "buy/buy.py", "buy/credit_life.py", "sales/purchases.py#purchase"
@@ -35,30 +35,25 @@ Offer = tuple[Cover[Any], ProductForSale]
 
 
 def draw_window(offers: Sequence[Offer], seller: DistributorName | None) -> DeltaGenerator:
-    """Draw a card for each insurer with the covers on offer, as far as the search goes; return the cell beside them.
+    """Draw a card for each insurer with the covers on offer, as far as the search goes; return the place beside them.
 
     A cover leads to its form, or to the question on whose behalf it is sold.
     """
-    text = st.text_input(
-        "Find a cover",
-        key=FIND,
-        bind="query-params",
-        type="search",
-        placeholder="Cover or insurer, such as motor or travel",
-        label_visibility="collapsed",
-        autocomplete="off",
-    )
+    text = st.query_params.get(FIND, "")
+    url_state.search_box(FIND, "Find a cover", text=text, placeholder="Cover or insurer, such as motor or travel")
     shown = _group(offers, text)
-    grid = st.grid(4, min_column_width=235, gap="small")
-    for place, (insurer, covers) in enumerate(shown.items()):
-        with grid.container(border=True, height="stretch", gap="xsmall"):
-            initials = "".join(word[:1] for word in insurer.split()[:2]).upper()
-            st.markdown(f":{_COLOURS[place % len(_COLOURS)]}-badge[{words.plain(initials)}] **{words.plain(insurer)}**")
-            for cover, sold in covers:
-                _draw_cover(cover, sold, seller)
-    with grid.container(gap="small"):
-        beside = st.container()
-        _draw_recent()
+    # Cards of their own heights in columns, as look.css has them.
+    with st.container(key="shop_window"):
+        for place, (insurer, covers) in enumerate(shown.items()):
+            with st.container(border=True, gap="xsmall"):
+                initials = "".join(word[:1] for word in insurer.split()[:2]).upper()
+                colour = _COLOURS[place % len(_COLOURS)]
+                st.markdown(f":{colour}-badge[{words.plain(initials)}] **{words.plain(insurer)}**")
+                for cover, sold in covers:
+                    _draw_cover(cover, sold, seller)
+        with st.container(gap="small"):
+            beside = st.container()
+            _draw_recent()
     if not shown:
         st.caption(f"No cover on sale is called “{words.plain(text[:60])}”.")
     return beside

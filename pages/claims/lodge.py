@@ -26,7 +26,7 @@ from core.ui.claims.summaries import draw_claims
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
 from core.ui.frame import frame, page_links
-from core.ui.kit import actions, facts, words
+from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Once
 from pages.claims import _papers, _shared
 
@@ -68,13 +68,9 @@ def draw() -> None:
 
 def found() -> ClaimablePolicy | None:
     """Return the policy that the typed text finds; of several, the selected one."""
-    text = st.text_input(
-        "Policy",
-        key="policy",
-        bind="query-params",
-        icon=":material/search:",
-        placeholder="Number, plate, name, e-mail or phone, or a part of one",
-        autocomplete="off",
+    text = st.query_params.get("policy", "")
+    url_state.search_box(
+        "policy", "Policy", text=text, placeholder="Number, plate, name, e-mail or phone, or a part of one"
     )
     with reading(frame.scope()) as session:
         policies = lodging.find_policies(session, text)
@@ -348,7 +344,6 @@ def show_receipt(person: Person) -> None:
                 page_links.go("claims/claim.py", id=str(review.id))
             _papers.offer_letter(review, "acknowledgement")
             if st.button("Lodge another", icon=":material/add:"):
-                st.session_state["policy"] = ""
                 st.query_params.from_dict(frame.mode_query())
                 st.rerun()
         _papers.draw_written(review)

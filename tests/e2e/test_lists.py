@@ -338,6 +338,27 @@ def test_the_menu_takes_the_filters_of_the_open_screen_away(visit: Visit) -> Non
     expect(page.get_by_role("button", name=re.compile("^Request source"))).to_have_count(0)
 
 
+def test_the_search_of_a_policy_begins_anew_from_the_menu_and_is_there_again_by_back(visit: Visit) -> None:
+    page = visit("claims", "/lodge")
+    menu, search = page.get_by_role("navigation", name="App pages"), page.get_by_role("searchbox", name="Policy")
+    search.fill("no such policy")
+    search.press("Enter")
+    expect(page.get_by_text("There is no policy “no such policy”")).to_be_visible()
+    settled(page)
+    expect(search).to_be_focused()
+    menu.get_by_role("link", name=re.compile("^My tasks")).click()
+    expect(page).to_have_url(re.compile("/tasks$"))
+    settled(page)
+    page.go_back()
+    expect(search).to_have_value("no such policy")
+    settled(page)
+    menu.get_by_role("link", name=re.compile("^My tasks")).click()
+    expect(page).to_have_url(re.compile("/tasks$"))
+    menu.get_by_role("link", name="Lodge a claim").click()
+    expect(page.get_by_text("Find the caller's policy to begin.")).to_be_visible()
+    expect(search).to_have_value("")
+
+
 def test_what_is_ticked_has_its_bar_in_the_place_of_the_sum(visit: Visit) -> None:
     page = visit("claims", "/queue?view=all")
     first = page.locator("tbody tr:has(a)").first

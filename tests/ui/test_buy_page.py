@@ -430,8 +430,19 @@ def test_the_customer_is_found_before_the_cover_and_fills_its_form(
     at.text_input(key="buy customer").set_value("person0.61@").run()
     next(button for button in at.button if "person0\\.61" in button.label.lower()).click().run()
     assert "Person0.61@example.com" in texts(at)
-    at = chosen(at, store, partner, insurer_a.THIRD_PARTY)
-    assert at.text_input(key=f"buy {insurer_a.THIRD_PARTY.key}.email").value == "Person0.61@example.com"
+    at = chosen(at, store, partner, insurer_b.HOME)
+    key = f"buy {insurer_b.HOME.key}"
+    assert at.text_input(key=f"{key}.email").value == "Person0.61@example.com"
+    assert count_drafts(store) == 0, "nothing is typed yet"
+    at.text_input(key=f"{key}.address").set_value("1 Marina Road").run()
+    assert count_drafts(store) == 1
+    at.text_input(key=f"{key}.address").set_value("").run()
+    assert "Kept as your draft" in texts(at), "what was begun stays until it is discarded"
+
+
+def count_drafts(store: Store) -> int:
+    with store.reading(Scope.system()) as session:
+        return int(session.execute(sa.select(sa.func.count()).select_from(SaleDraft)).scalar_one())
 
 
 def opened(screen: Screen, author: Person, at: AppTest) -> AppTest:
@@ -534,8 +545,7 @@ def test_a_discarded_draft_is_gone_and_the_form_is_empty(
     fill(at, insurer_a.THIRD_PARTY).run()
     press(at, "Discard the draft")
     assert at.text_input(key=f"buy {insurer_a.THIRD_PARTY.key}.first_name").value == ""
-    with store.reading(Scope.system()) as session:
-        assert session.execute(sa.select(sa.func.count()).select_from(SaleDraft)).scalar_one() == 0
+    assert count_drafts(store) == 0
 
 
 def test_what_is_missing_is_named_in_the_bar(page: AppTest) -> None:

@@ -259,7 +259,8 @@ def test_claims_that_the_policy_has_are_shown_before_another_is_lodged(page: App
     attach(page, sale, "loan_offer_letter", "employment_termination_letter")
     press(page, "Lodge the claim")
     press(page, "Lodge another")
-    page.text_input(key="policy").set_value(sale.policy["meta"]["policy_number"]).run()
+    assert page.text_input[0].value == "", "the last caller's policy is not found again"
+    page.text_input[0].set_value(sale.policy["meta"]["policy_number"]).run()
     assert "This policy has 1 claim already: is this another loss?" in texts(page)
     assert "Loss of job" in texts(page)
 

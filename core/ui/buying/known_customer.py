@@ -110,6 +110,7 @@ def _search(counter: Counter, key: str, take: Callable[[KnownCustomer], None]) -
 
 def fill(form: Form, customer: KnownCustomer) -> None:
     """Put a customer's details into the fields that ask for them; a value that a list lacks is left out."""
+    is_untouched = sale_drafts.is_untouched(form)
     for question in form.questions:
         value = customer.values.get(question.name)
         if value is None:
@@ -124,3 +125,5 @@ def fill(form: Form, customer: KnownCustomer) -> None:
                 st.session_state[key] = chosen
         else:
             st.session_state[key] = value
+    if is_untouched:
+        sale_drafts.note_filled_in(form)

@@ -28,7 +28,7 @@ _PLAIN: Final = (str, int, float, bool)
 # Kept beside the values: the sale's own state, files, and buttons.
 _NOT_TYPED: Final = (
     *("token", "reviewed", "receipt", "faults", "refusal", DRAFT, "kept_draft"),
-    *("chosen", "kept", "version", "remove"),
+    *("chosen", "kept", "version", "remove", "filled_in"),
 )
 
 
@@ -60,7 +60,7 @@ def restore(form: Form, cover: str, counter: Counter) -> None:
 def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID, given: Mapping[str, Any]) -> None:
     """Store what is typed, if it has changed since it was stored last; `given` is what the screen asked for before."""
     typed = _typed(form)
-    if not typed:
+    if not typed or (get_held(form, counter) is None and is_untouched(form)):
         return
     draft = Draft(
         id=get_held(form, counter) or ids.new(),
@@ -80,6 +80,16 @@ def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID, give
             drafts.keep_draft(session, draft, is_live=counter.is_live, by=counter.person)
         _hold(form, draft, counter)
     page_links.put_in_address(DRAFT, str(get_held(form, counter)))
+
+
+def is_untouched(form: Form) -> bool:
+    """Return True while the person has typed nothing beyond what the screen has filled in."""
+    return _strip_lines(_typed(form)) == st.session_state.get(_filled_in(form), {})
+
+
+def note_filled_in(form: Form) -> None:
+    """Take what the form holds now for filled in by the screen: a draft begins with what is typed from here on."""
+    st.session_state[_filled_in(form)] = _strip_lines(_typed(form))
 
 
 def watch(form: Form, counter: Counter) -> None:
@@ -157,6 +167,10 @@ def _pointer(form: Form) -> str:
     return f"{form.key}.{DRAFT}"
 
 
+def _filled_in(form: Form) -> str:
+    return f"{form.key}.filled_in"
+
+
 def _begun(form: Form) -> str:
     return f"{form.key} begun"
 
@@ -191,8 +205,12 @@ def _typed(form: Form) -> dict[str, Any]:
         encoded = _encode(value)
         if encoded not in (None, "", []):
             found[name] = encoded
-    # Numbers of empty lines alone are nothing typed.
-    return found if any(not name.endswith(".lines") for name in found) else {}
+    return found if _strip_lines(found) else {}
+
+
+def _strip_lines(typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the numbers of the lines of a table, which are nothing typed."""
+    return {name: value for name, value in typed.items() if not name.endswith(".lines")}
 
 
 def _encode(value: object) -> object:
