@@ -79,6 +79,8 @@ def _draw_cover(cover: Cover[Any], sold: Sequence[ProductForSale], seller: Distr
     page = CREDIT if cover is CREDIT_LIFE else BUY
     if cover is CREDIT_LIFE:
         query = {} if seller is None else {"seller": seller.name}
+        if seller is not None and len(sold) == 1:
+            query["plan"] = sold[0].name
     else:
         query["cover"] = selling.title_of(cover, sold[0])
         if len(sold) == 1:

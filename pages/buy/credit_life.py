@@ -19,7 +19,7 @@ from core.services.catalogue.distributors import DistributorName
 from core.services.catalogue.for_sale import ProductForSale
 from core.services.people.staff import Person
 from core.store.access import reading
-from core.ui.buying import prices, receipts, sale_drafts, selling
+from core.ui.buying import known_customer, prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.frame import frame
@@ -36,6 +36,7 @@ SHORTEST, LONGEST = 3, 120
 EXAMPLE_AMOUNT, EXAMPLE_TENURE = Decimal(100_000), 12
 _STEPS: Final = 40
 _HEIGHT: Final = 320
+PRODUCT: Final = "the product"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -289,10 +290,14 @@ def explore(sellers: Sequence[DistributorName], person: Person) -> None:
         grid.info("Correct the loan to see what its cover costs, and why.", icon=":material/calculate:")
         return
     with grid.container():
-        if loan.missing:
+        if not st.session_state.get("amount"):
             st.markdown(
                 f":material/lightbulb: **An example**: {words.naira_of(loan.figures.amount)} over"
                 f" {loan.figures.tenure} months, {words.plain(loan.product.name)}. It changes with what you enter."
+            )
+        elif PRODUCT in loan.missing:
+            st.markdown(
+                f":material/lightbulb: Priced as **{words.plain(loan.product.name)}** until you choose the product."
             )
         show_price(loan.product, loan.figures)
     show_curve(loan.product, loan.figures)
@@ -353,6 +358,9 @@ def buy(sellers: Sequence[DistributorName], person: Person) -> Checkout:
         counter=counter,
         given=given,
     )
+    if customer := known_customer.take_chosen(counter):
+        sale_drafts.begin_another(sale.form)
+        known_customer.fill(sale.form, customer)
     run_checkout(sale)
     return sale
 
@@ -373,6 +381,8 @@ def counter_of(distributor: DistributorName, person: Person) -> Counter:
 def ask_loan(sellers: Sequence[DistributorName], person: Person, *, locked: bool) -> Loan | None:
     """Return the loan as entered, without its figures when a value is invalid; None where nobody sells such a cover."""
     distributor = selling.choice("On behalf of", sellers, SELLER, lambda seller: seller.name, locked=locked)
+    if distributor and not locked:
+        known_customer.draw_chosen(counter_of(distributor, person))
     product = ask_product(distributor, person, locked=locked) if distributor else None
     shown = product or find_example([distributor] if distributor else sellers, person)
     if shown is None:
@@ -382,7 +392,7 @@ def ask_loan(sellers: Sequence[DistributorName], person: Person, *, locked: bool
         )
         return None
     figures = ask_figures(shown, locked=locked)
-    chosen = {"on whose behalf": distributor, "the product": product, "the loan amount": st.session_state.get("amount")}
+    chosen = {"on whose behalf": distributor, PRODUCT: product, "the loan amount": st.session_state.get("amount")}
     missing = [name for name, value in chosen.items() if not value]
     return Loan(distributor=distributor, product=shown, figures=figures, missing=missing)
 

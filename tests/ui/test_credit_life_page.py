@@ -97,7 +97,8 @@ def test_the_example_follows_what_is_typed_before_a_distributor_is_chosen(
     at.text_input(key="amount").set_value("250,000").run()
     at.button_group(key="benefits").set_value(["death"]).run()
     assert metrics(at)["Premium"] == metrics(at)["Price"] == "₦687.50"
-    assert "**An example**: ₦250,000.00 over 12 months" in texts(at)
+    assert "An example" not in texts(at), "the loan is the person's own"
+    assert "Priced as **Credit life, single premium** until you choose the product." in texts(at)
     assert "Still to choose before it can be bought: on whose behalf, the product." in texts(at)
     at.number_input(key="tenure").set_value(24).run()
     assert metrics(at)["Level monthly"] == "₦16,500.00"
