@@ -22,6 +22,7 @@ from core.states.claims import (
     APPROVED_AMOUNT,
     AUTHORITY,
     CLOSED,
+    DOCUMENTS,
     ESTIMATE,
     EVIDENCE,
     OFFER,
@@ -36,7 +37,7 @@ from core.ui.buying import prices
 from core.ui.kit import actions, facts, form_keeper, words
 from core.ui.kit.actions import Action, Choice, Naira, Text, Values
 from pages.claims import _actions as claim_actions
-from pages.claims import _money, _shared
+from pages.claims import _money, _papers, _shared
 from pages.claims._actions import MOVE, Open, begin, changing, deciding, do_open, draw_form, get_typed, key, moving
 
 _FIELDS: Final = ("amount", "reason", "note", "payment_reference", "estimate_document")
@@ -83,9 +84,17 @@ def draw(review: ClaimReview, person: Person) -> None:
         for move in review.transitions_allowed:
             if move.missing:
                 label = words.plain(move.label)
-                st.caption(f":material/lock: **{label}** needs {words.plain(' and '.join(move.missing))}.")
+                st.caption(
+                    f":material/lock: **{label}** needs {words.plain(' and '.join(map(_shorten, move.missing)))}."
+                )
+        _papers.draw_missing(review)
         if attempt is not None:
             _form(review, attempt, person)
+
+
+def _shorten(need: str) -> str:
+    """Return a need without the names of the papers that it waits for, which stand below it."""
+    return DOCUMENTS.words if need.startswith(DOCUMENTS.words) else need
 
 
 def _draw_lapsed(review: ClaimReview) -> None:
@@ -144,7 +153,7 @@ def _button(review: ClaimReview, move: ClaimTransition, *, is_main: bool) -> Non
         icon=f":material/{move.icon}:",
         type="primary" if is_main else "secondary",
         disabled=bool(move.missing),
-        help=f"Needs {' and '.join(move.missing)}" if move.missing else None,
+        help=f"Needs {' and '.join(map(_shorten, move.missing))}" if move.missing else None,
         on_click=_begin,
         args=(review, move),
     )

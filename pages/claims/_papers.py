@@ -33,15 +33,8 @@ _HEIGHT: Final = "max(24rem, calc(100vh - 28.1rem))"
 
 
 def draw(review: ClaimReview) -> None:
-    """Draw what is missing, the document chooser with the chosen document, and the checklist with the upload."""
+    """Draw the document chooser with the chosen document, and the checklist with the upload."""
     with st.container(gap="small"):
-        if papers := review.missing_documents:
-            names = ", ".join(map(_shared.document, papers))
-            with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-                st.markdown(f":red[:material/cancel: Missing: {words.plain(names)}]", width="content")
-                if not review.is_decided:
-                    offer_letter(review, _REQUEST, place="missing")
-            _draw_request(review)
         _show(review)
     if not review.documents:
         st.info("No document came with this claim, and none is required.", icon=":material/folder_off:")
@@ -60,8 +53,15 @@ def draw(review: ClaimReview) -> None:
             _add(review)
 
 
-def _draw_request(review: ClaimReview) -> None:
-    """Draw the latest letter that asks for papers, with the ways to send it."""
+def draw_missing(review: ClaimReview) -> None:
+    """Name the papers that are missing while a decision waits for them, with the letter that asks for them."""
+    papers = review.missing_documents
+    if not papers or review.is_decided:
+        return
+    names = words.plain(", ".join(map(_shared.document, papers)))
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.markdown(f":red[:material/cancel: Missing: {names}]", width="content")
+        offer_letter(review, _REQUEST, place="missing")
     actions.complain(key(review.id, _PLACE))
     requested = next((letter for letter in review.letters if letter.kind == _REQUEST), None)
     if requested:

@@ -282,11 +282,10 @@ def draw_checks(review: ClaimReview) -> None:
 
 def _list_checks(review: ClaimReview) -> tuple[list[str], list[str]]:
     """Return the lines of the checks that are failed or unknown, and of those that are met."""
-    papers = words.plain(", ".join(words.title(name).lower() for name in review.missing_documents))
-    found = [
-        *((check.passed, words.plain(check.question), words.plain(check.detail)) for check in review.checks),
-        (not papers, "Documents complete", f"Missing: {papers}" if papers else "All papers that the incident requires"),
-    ]
+    found = [(check.passed, words.plain(check.question), words.plain(check.detail)) for check in review.checks]
+    # What is missing stands at the decision that waits for it, and in the list of papers.
+    if not review.missing_documents:
+        found.append((True, "Documents complete", "All papers that the incident requires"))
     # What is failed before what is not known.
     found.sort(key=lambda each: (each[0] is not False, each[0] is not None))
     lines = [(passed, f"{_MARKS[passed]} {question} :small[– {detail}]") for passed, question, detail in found]

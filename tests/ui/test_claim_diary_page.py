@@ -83,10 +83,12 @@ def test_a_paper_that_is_missing_is_asked_for_where_it_is_missed(opens: Opens, o
     meta = office.claim(claim_id).credit_life_claim_meta or {}
     office.put(claim_id, credit_life_claim_meta={**meta, "employment_termination_letter": None})
     at = opens("claim", id=str(claim_id))
+    assert texts(at).count("Missing: ") == 1, "where it is missed"
+    assert "the required documents: " not in texts(at), "named once"
     at = click(at, claim_id, "letter documents missing")
-    assert "[Request for documents](/files/" in texts(at)
+    assert texts(at).count("[Request for documents](/files/") == 2
     shown = [tab.label for tab in at.tabs if any("[Request for documents]" in each.value for each in tab.markdown)]
-    assert shown == ["Document", "Letters (1)"]
+    assert shown == ["Letters (1)"], "the other one stands at the decision"
     complete = office.lodge(**KNOWN)
     names = {str(button.key) for button in opens("claim", id=str(complete)).button}
     assert key(complete, "letter documents") in names
