@@ -14,6 +14,7 @@ _LISTS: Final[Mapping[str, tuple[str, str, str]]] = {
     "due": ("Due for renewal", "renewals.due", "DUE"),
     "movements": ("Movements", "finance.movements", "MOVEMENTS"),
     "policies": ("Policies", "policies.policies", "POLICIES"),
+    "awaiting": ("Awaiting insurer", "insurers.awaiting", "WAITING"),
     "customers": ("Customers", "customers.table", "CUSTOMERS"),
     "claims": ("Claims", "claims.lists.queue", "CLAIMS"),
     "claim-payments": ("Payments of claims", "claims.lists.queue", "CLAIM_PAYMENTS"),

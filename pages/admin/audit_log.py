@@ -89,6 +89,7 @@ ENTRIES: Table[Entry] = tables.of(
     name="entries",
     opens="admin/audit_log.py#audit_entry",
     changed={
+        "at": {"of": lambda row: words.second(row.created_at)},
         "who": {"width": 155},
         "action": {"of": lambda row: words.title(row.action)},
         "kind": {"of": describe_record, "width": 160},
@@ -140,7 +141,7 @@ def head(entry: Entry) -> None:
     """Draw the time, the actor and the record."""
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True, height="stretch"):
-            facts.line("When", words.moment(entry.created_at))
+            facts.line("When", words.second(entry.created_at))
             facts.line("Who", entry.actor_name)
             facts.line("What", words.title(entry.action))
         with st.container(border=True, height="stretch"):
@@ -189,7 +190,7 @@ def draw_audit_entry() -> None:
         (entry,) = audit_names.name_records(session, [entry])
     frame.page_header(
         words.plain(words.title(entry.action)),
-        f"One entry of the audit log, {words.moment(entry.created_at)}.",
+        f"One entry of the audit log, {words.second(entry.created_at)}.",
         tab=f"{words.title(entry.action)} · Audit log",
     )
     ways(entry)

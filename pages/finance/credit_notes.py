@@ -35,6 +35,7 @@ CREDIT_NOTES: Table[CreditNoteRow] = tables.of(
 
 # So many are decided on in one dialog: the oldest.
 MOST: Final = 50
+TICKED: Final = "ticked"
 
 
 def list_waiting(person: Person) -> Mapping[str, Sequence[CreditNoteRow]]:
@@ -46,6 +47,11 @@ def list_waiting(person: Person) -> Mapping[str, Sequence[CreditNoteRow]]:
     with reading(frame.scope()) as session:
         rows = credit_note_reading.list_notes(session, CreditNoteFilter(states=UNPAID), some, order="oldest")
         rows += credit_note_reading.list_notes(session, CreditNoteFilter(states=(CreditNoteState.PAID,)), some)
+    return sort_by_act(rows, person)
+
+
+def sort_by_act(rows: Sequence[CreditNoteRow], person: Person) -> Mapping[str, Sequence[CreditNoteRow]]:
+    """Return which of these a person may approve, note as paid, or as returned."""
     verbs = ("approve", "pay", "return")
     return {verb: [row for row in rows if verb in deciding.list_allowed(row, person)] for verb in verbs}
 
@@ -108,8 +114,8 @@ def paying(rows: Sequence[CreditNoteRow]) -> Action:
     )
 
 
-def returning(rows: Sequence[CreditNoteRow]) -> Action:
-    """Return the dialog that notes the payments of several credit notes that came back."""
+def returning(rows: Sequence[CreditNoteRow], *, is_chosen: bool) -> Action:
+    """Return the dialog that notes the payments of several credit notes that came back; `is_chosen` if all of them."""
 
     def take_back(session: ScopedSession, row: CreditNoteRow, typed: Values, by: Person) -> None:
         given = {name: typed[name] for name in ("returned_on", "reason")}
@@ -126,7 +132,7 @@ def returning(rows: Sequence[CreditNoteRow]) -> Action:
         icon="undo",
         says="Those that are chosen wait for their customers again, and can be paid once more. All are noted, or none.",
         fields=[
-            _choice(rows),
+            _choice(rows, is_chosen=is_chosen),
             *map(ask, rows),
             Day("returned_on", "Returned on", value=clock.today()),
             Text("reason", "What the bank says", longest=500),
@@ -137,11 +143,12 @@ def returning(rows: Sequence[CreditNoteRow]) -> Action:
     )
 
 
-def _choice(rows: Sequence[CreditNoteRow]) -> Several:
+def _choice(rows: Sequence[CreditNoteRow], *, is_chosen: bool = True) -> Several:
     shown = {
         row.id.hex: f"{row.number} of {row.provider}, {row.customer}: {words.naira(row.total_minor)}" for row in rows
     }
-    return Several("notes", "Credit notes", options=shown, placeholder="Choose one or more", is_live=True)
+    value = list(shown) if is_chosen else None
+    return Several("notes", "Credit notes", value=value, options=shown, placeholder="Choose one or more", is_live=True)
 
 
 def _chosen(row: CreditNoteRow) -> Callable[[Values], bool]:
@@ -186,16 +193,32 @@ def _place(fault: FieldFault, row: CreditNoteRow, typed: Values) -> FieldFault:
     return replace(fault, field=next((name for name in names if name in typed), "notes"))
 
 
-def buttons(waiting: Mapping[str, Sequence[CreditNoteRow]], person: Person) -> None:
-    """Draw what may be done with many credit notes at once."""
+def buttons(waiting: Mapping[str, Sequence[CreditNoteRow]], person: Person, *, of: str = "many") -> None:
+    """Draw what may be done with many credit notes at once; `of` is "many", or "ticked" where a person ticked them."""
     if rows := waiting["approve"]:
-        label = f"Approve {words.count(len(rows))}"
-        approving(rows).button(label, key="approve many", type="primary", disabled=not person.may_approve)
+        label = f"Approve {words.count(len(rows))}, {_sum(rows)}"
+        approving(rows).button(label, key=f"approve {of}", type="primary", disabled=not person.may_approve)
         facts.show_resting(person)
     if rows := waiting["pay"]:
-        paying(rows).button(f"Note {words.counted(len(rows), 'payment', 'payments')}", key="pay many")
+        label = f"Note {words.counted(len(rows), 'payment', 'payments')}, {_sum(rows)}"
+        paying(rows).button(label, key=f"pay {of}")
     if rows := waiting["return"]:
-        returning(rows).button("Note returns", key="return many")
+        label = f"Note {words.counted(len(rows), 'return', 'returns')}" if of == TICKED else "Note returns"
+        returning(rows, is_chosen=of == TICKED).button(label, key=f"return {of}")
+
+
+def _sum(rows: Sequence[CreditNoteRow]) -> str:
+    return words.naira(sum(row.total_minor for row in rows))
+
+
+def draw_ticked(picked: Sequence[CreditNoteRow], person: Person) -> None:
+    """Draw what this person may do with the ticked credit notes, in the place of the line of the list."""
+    allowed = sort_by_act(picked, person)
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        st.markdown(f"**{words.count(len(picked))}** ticked, {_sum(picked)}", width="content")
+        buttons(allowed, person, of=TICKED)
+        if not any(allowed.values()):
+            st.caption("None of them waits for you.", width="content")
 
 
 def nothing(criteria: CreditNoteFilter) -> None:
@@ -210,8 +233,16 @@ def draw() -> None:
     with frame.header_with_buttons(
         "Credit notes", "Refunds of terms that ended early: approved by one or two people, paid by another."
     ):
-        buttons(list_waiting(person), person)
+        beside = st.container(horizontal=True, gap="xsmall", horizontal_alignment="right")
     actions.run()
+    # What is ticked has its buttons above the list, instead of those of all that wait.
+    if not draw_list(person):
+        with beside:
+            buttons(list_waiting(person), person)
+
+
+def draw_list(person: Person) -> bool:
+    """Draw the credit notes that the filters leave; True if some are ticked."""
     with reading(frame.scope()) as session:
         names = load_choices(session)
     criteria = filter_bar.read(CreditNoteFilter, names.names)
@@ -222,19 +253,25 @@ def draw() -> None:
         rows = credit_note_reading.list_notes(session, criteria, paging, order=order)
     if not total:
         nothing(criteria)
-        return
+        return False
     number = tables.page_of(CREDIT_NOTES, total)
     if number is None:
-        return
-    export_panel.offer(
-        "credit-notes",
-        criteria.address(),
-        rows=total,
-        sum_minor=minor,
-        line=f"{CREDIT_NOTES.count_text(total)} · {words.naira(minor)}",
-        table=CREDIT_NOTES,
-    )
-    tables.draw(CREDIT_NOTES, rows, number=number, total=total)
+        return False
+    above = st.container()
+    picked = tables.draw(CREDIT_NOTES, rows, number=number, total=total, chosen=())
+    with above:
+        if picked:
+            draw_ticked(picked, person)
+        else:
+            export_panel.offer(
+                "credit-notes",
+                criteria.address(),
+                rows=total,
+                sum_minor=minor,
+                line=f"{CREDIT_NOTES.count_text(total)} · {words.naira(minor)}",
+                table=CREDIT_NOTES,
+            )
+    return bool(picked)
 
 
 LABELS = {

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import clock
 from core.services.insurers import awaiting, resending
-from core.services.insurers.awaiting import NOBODY, InsurerHealth, NextAct, OpenSubmission, Order, SubmissionFilter
+from core.services.insurers.awaiting import NOBODY, InsurerHealth, NextAct, OpenSubmission, SubmissionFilter
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.paging import Page
 from core.services.people.staff import Person
@@ -18,7 +18,7 @@ from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action, Values
-from core.ui.lists import columns, filter_bar, saved_views, tables
+from core.ui.lists import columns, export_panel, filter_bar, saved_views, tables
 from core.ui.lists.columns import TableColumn
 from core.ui.lists.filter_bar import Names
 from core.ui.lists.tables import Table
@@ -28,7 +28,7 @@ from pages.policies._shared import acting_on, draw_untold, reporting, resending_
 def found(wanted: SubmissionFilter, names: Choices) -> tuple[Page[OpenSubmission], int]:
     """Return the page of policies that wait, and the premium of all of them in kobo."""
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        order, paging = WAITING.order_among(ORDERS), WAITING.paging(url_state.page())
+        order, paging = WAITING.order_among(awaiting.ORDERS), WAITING.paging(url_state.page())
         page = awaiting.list_open(session, names, wanted, order=order, paging=paging)
         return page, awaiting.sum_premium(session, wanted)
 
@@ -44,7 +44,9 @@ def nothing(wanted: SubmissionFilter) -> None:
         )
 
 
-def results(page: Page[OpenSubmission], premium_minor: int, people: Mapping[UUID, str], person: Person) -> None:
+def results(
+    page: Page[OpenSubmission], premium_minor: int, wanted: SubmissionFilter, people: Mapping[UUID, str], person: Person
+) -> None:
     number = tables.page_of(WAITING, page.total_count)
     if number is None:
         return
@@ -55,7 +57,14 @@ def results(page: Page[OpenSubmission], premium_minor: int, people: Mapping[UUID
         if picked:
             bulk(picked, people, person)
         else:
-            tables.head(f"{WAITING.count_text(page.total_count)} waiting · {premium} of premium", WAITING)
+            export_panel.offer(
+                "awaiting",
+                wanted.address(),
+                rows=page.total_count,
+                sum_minor=premium_minor,
+                line=f"{WAITING.count_text(page.total_count)} waiting · {premium} of premium",
+                table=WAITING,
+            )
 
 
 def draw() -> None:
@@ -70,7 +79,7 @@ def draw() -> None:
     filters(wanted, insurers, people, person)
     page, premium_minor = found(wanted, names)
     if page.total_count:
-        results(page, premium_minor, people, person)
+        results(page, premium_minor, wanted, people, person)
     else:
         nothing(wanted)
     draw_untold()
@@ -83,14 +92,6 @@ def draw() -> None:
 _OWNER = "awaiting_owner_choice"
 PAGE = "policies/awaiting.py"
 People = Mapping[UUID, str]
-ORDERS: Mapping[Order, str] = {
-    "oldest": "Longest waiting first",
-    "newest": "Newest first",
-    "next": "Next try first",
-    "next-back": "Next try last",
-    "tries-back": "Most tries first",
-    "tries": "Fewest tries first",
-}
 
 
 def read(insurers: Sequence[InsurerHealth]) -> SubmissionFilter:
@@ -201,7 +202,7 @@ WAITING: Table[OpenSubmission] = Table(
     act=lambda row: _ACTS[row.next_act] if row.next_act else "",
     home=(PAGE, "Back to awaiting insurer"),
     narrow=("holder", "state", "target", "insurer"),
-    orders={str(order): title for order, title in ORDERS.items()},
+    orders={name: order.label for name, order in awaiting.ORDERS.items()},
     columns={
         "holder": columns.text("Customer", lambda row: row.holder, 125),
         "product": columns.text("Product", lambda row: row.product, 160),

@@ -1,5 +1,6 @@
 """The screens of the audit log: found, narrowed, opened; before and after side by side."""
 
+import re
 from uuid import UUID, uuid4
 
 import pytest
@@ -35,6 +36,7 @@ def test_the_log_is_narrowed_by_its_address(screen: Screen, store: Store, entry_
     at = screen("admin", path=LIST)
     assert "**3** entries" in texts(at)
     assert lists(at)[0]["Facts"][0] == "Price 1.00 → 2.00 · New *bold*"
+    assert all(re.fullmatch(r"\d+ \w{3} \d{4}, \d\d:\d\d:\d\d", when) for when in lists(at)[0]["When"])
     at.selectbox(key="kind").set_value("product").run()
     assert list(lists(at)[0]["Who"]) == ["ada@coverdesk.example"]
     field = at.text_input(key="id")

@@ -1,15 +1,22 @@
 """The screen of what waits for insurers: empty, full, narrowed, wrong, retried, refused."""
 
+import csv
+import io
 from collections.abc import Iterator
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock, money, settings
+from core import clock, ids, money, settings
 from core.covers.insurers import insurer_a, insurer_b, insurer_d
+from core.desk import export_runs
+from core.desk.export_runs import ExportOrder
 from core.services.audit import log as audit
+from core.services.insurers import awaiting
+from core.services.lists.exports import CSV
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Submission
@@ -80,6 +87,24 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
     assert "**0** waiting" in texts(at)
     assert "**0** waiting  \n:red[**1** set aside: needs you], the oldest for " in texts(at)
     assert "**1** waiting, the oldest for " in texts(at)
+    assert {link.proto.label for link in at.get("link_button")} >= {"CSV as shown", "XLSX as shown", "Export CSV"}
+    order = ExportOrder(
+        id=ids.new(),
+        actor="tests",
+        kind=awaiting.WAITING,
+        format=CSV,
+        selection=awaiting.SubmissionFilter(),
+        is_live=True,
+    )
+    out = io.BytesIO()
+    export_runs.write_file(order, out)
+    written = list(csv.DictReader(io.StringIO(out.getvalue().decode())))
+    assert [(row["state"], row["last_answer"], row["target"]) for row in written] == [
+        ("Set aside", REFUSAL, "within"),
+        ("Not connected", "", "within"),
+    ], "the longest waiting first"
+    assert sum(money.to_minor(Decimal(row["premium"])) for row in written) == premium
+    assert {row["customer_name"] for row in written} == set(shown["Customer"])
 
 
 def test_what_waits_is_found_by_whoever_calls_about_it(screen: Screen, store: Store, partner: Partner) -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.covers.insurers import insurer_a
@@ -145,6 +146,11 @@ def test_a_refund_that_the_distributor_gives_back_offers_no_payment_and_says_why
     assert "Approve" not in [button.label for button in at.button]
 
 
+def press_many(at: AppTest, start: str) -> AppTest:
+    """Press the button whose label begins so; the sum of what it is for follows."""
+    return press(at, next(button.label for button in at.button if button.label.startswith(f"{start}, ")))
+
+
 def test_many_credit_notes_are_approved_by_one_and_paid_by_another(
     store: Store, partner: Partner, screen: Screen
 ) -> None:
@@ -152,8 +158,10 @@ def test_many_credit_notes_are_approved_by_one_and_paid_by_another(
     keys = _give_back(finance, partner, 3)
     at = open_page(screen, finance, LIST, by="root")
     assert not any(button.label.startswith(("Approve", "Note")) for button in at.button)
-    at = press(open_page(screen, finance, LIST, by="femi"), "Approve 3")
-    confirm(at)
+    total = sum(note.total_minor for note in finance.read(credit_note_reading.list_unpaid, clock.now()))
+    at = press(open_page(screen, finance, LIST, by="femi"), f"Approve 3, {words.naira(total)}")
+    assert sorted(at.multiselect(key="decision.field.notes").value) == sorted(keys), "all that wait for the person"
+    confirm(at.multiselect(key="decision.field.notes").set_value([]).run())
     assert "choose the credit notes" in texts(at)
     chosen = at.multiselect(key="decision.field.notes").set_value(keys[:2]).run()
     accounts = {f"{key} {name}": value for key in keys[:2] for name, value in ACCOUNT.items()}
@@ -164,9 +172,10 @@ def test_many_credit_notes_are_approved_by_one_and_paid_by_another(
     assert "2 approved. Somebody else of finance notes the payments." in texts(at)
     assert _states(finance, keys) == ["Approved", "Approved", "Computed"]
     at = open_page(screen, finance, LIST, by="femi")
-    assert [button.label for button in at.button if button.label.startswith(("Approve", "Note"))] == ["Approve 1"]
-    at = press(open_page(screen, finance, LIST, by="funmi"), "Note 2 payments")
-    at = at.multiselect(key="decision.field.notes").set_value(keys[:2]).run()
+    assert [button.label for button in at.button if button.label.startswith(("Approve", "Note"))] == [
+        f"Approve 1, {words.naira(total // 3)}"
+    ]
+    at = press(open_page(screen, finance, LIST, by="funmi"), f"Note 2 payments, {words.naira(total // 3 * 2)}")
     same = {f"{key} bank_reference": "TRF/20" for key in keys[:2]}
     at = confirm(at, **same)
     assert _states(finance, keys) == ["Approved", "Approved", "Computed"]
@@ -178,6 +187,25 @@ def test_many_credit_notes_are_approved_by_one_and_paid_by_another(
     assert _states(finance, keys) == ["Paid", "Paid", "Computed"]
 
 
+def test_ticked_credit_notes_have_their_own_buttons_with_count_and_sum(
+    store: Store, partner: Partner, screen: Screen
+) -> None:
+    finance = Finance(store)
+    keys = _give_back(finance, partner, 3)
+    for key in keys[:2]:
+        finance.do(deciding.approve, UUID(key), ACCOUNT, by="femi")
+    each = finance.read(credit_note_reading.get_note, UUID(keys[0])).total_minor
+    at = open_page(screen, finance, LIST, by="funmi")
+    payload = next(payload for payload in sent(at) if payload.get("choosing"))
+    at.session_state["credit-notes_picked"] = payload["mark"], [str(UUID(key)) for key in keys[1:]]
+    at.run()
+    assert f"**2** ticked, {words.naira(each * 2)}" in texts(at)
+    named = [button.label for button in at.button if button.label.startswith(("Approve", "Note"))]
+    assert named == [f"Approve 1, {words.naira(each)}", f"Note 1 payment, {words.naira(each)}"], "no others"
+    at = press_many(at, "Note 1 payment")
+    assert at.multiselect(key="decision.field.notes").value == [keys[1]]
+
+
 def test_a_payment_is_not_noted_from_a_tab_that_shows_another_account_than_the_one_approved_since(
     store: Store, partner: Partner, screen: Screen
 ) -> None:
@@ -186,7 +214,7 @@ def test_a_payment_is_not_noted_from_a_tab_that_shows_another_account_than_the_o
     (key,) = _give_back(finance, partner, 1)
     finance.do(deciding.approve, UUID(key), ACCOUNT, by="femi")
     one = press(open_page(screen, finance, ONE, by="funmi", id=str(UUID(key))), "It was paid")
-    many = press(open_page(screen, finance, LIST, by="funmi"), "Note 1 payment")
+    many = press_many(open_page(screen, finance, LIST, by="funmi"), "Note 1 payment")
     finance.do(deciding.approve, UUID(key), {**ACCOUNT, "payee_account": "0123456799"}, by="femi")
     one = confirm(one, bank_reference="TRF/1")
     assert "approved for another payee or account since you looked at it" in texts(one)
@@ -205,7 +233,7 @@ def test_nobody_approves_from_a_tab_another_account_than_it_shows(
     friend = {"payee": "A Friend", **ACCOUNT}
     finance.do(deciding.approve, UUID(key), friend, by="femi")
     one = press(open_page(screen, finance, ONE, by="funmi", id=str(UUID(key))), "Approve")
-    many = press(open_page(screen, finance, LIST, by="funmi"), "Approve 1")
+    many = press_many(open_page(screen, finance, LIST, by="funmi"), "Approve 1")
     finance.do(deciding.approve, UUID(key), friend, by="wale")
     finance.do(deciding.approve, UUID(key), {**friend, "payee_account": "0123456799"}, by="wale")
     one = confirm(one)
@@ -246,7 +274,7 @@ def test_a_refusal_of_one_of_many_stays_in_the_log(store: Store, partner: Partne
         actor="tests",
     )
     finance.people["femi"] = finance.person("femi")
-    at = press(open_page(screen, finance, LIST, by="femi"), "Approve 2")
+    at = press_many(open_page(screen, finance, LIST, by="femi"), "Approve 2")
     at = at.multiselect(key="decision.field.notes").set_value(keys).run()
     at = confirm(at, **{f"{key} {name}": value for key in keys for name, value in ACCOUNT.items()})
     assert _states(finance, keys) == ["Computed", "Computed"]

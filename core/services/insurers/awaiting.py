@@ -14,10 +14,23 @@ from core import clock
 from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import connections, sending
+from core.services.lists.columns import (
+    Column,
+    Context,
+    Derived,
+    customer_columns,
+    mode_column,
+    name_of_sale,
+    policy_number,
+)
+from core.services.lists.columns import Order as ListOrder
 from core.services.lists.dimensions import Choices, load_choices
+from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import Condition, Flag, Member, Word, members_of
+from core.services.lists.listing import Listing
 from core.services.lists.paging import Page, Paging
+from core.services.lists.spreadsheets import COUNT, ID, INSTANT, MONEY, STATE, TEXT, WORD
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import policies
@@ -86,7 +99,14 @@ class SubmissionFilter(Filter, on=(Submission,)):
     find: str | None = sales_filter.find_by_policy(Submission.policy_id)
     provider_ids: Ids = of(members_of("provider"))
     view: QueueView | None = of(
-        Word(label="State", column=_is_in_view, address="state", options=VIEWS, anything="Any state")
+        Word(
+            label="State",
+            column=_is_in_view,
+            address="state",
+            options=VIEWS,
+            anything="Any state",
+            help=f"How far the sending is: {', '.join(VIEWS)}.",
+        )
     )
     connection: ConnectionView | None = of(
         Word(
@@ -95,6 +115,7 @@ class SubmissionFilter(Filter, on=(Submission,)):
             address="connection",
             options=CONNECTIONS,
             anything="Any connection",
+            help=f"Whether its insurer can be reached: {', '.join(CONNECTIONS)}.",
         )
     )
     late: bool | None = of(
@@ -104,10 +125,19 @@ class SubmissionFilter(Filter, on=(Submission,)):
             address="late",
             options={"yes": "Past its target", "no": "Within its target"},
             anything="Past or within",
+            help="Whether its insurer should have taken it by now: yes, no.",
         )
     )
     owner: UUID | str | None = of(
-        Member(label="Owner", column=_is_owned, address="owned_by", also=(NOBODY,), what="person", anything="Anybody")
+        Member(
+            label="Owner",
+            column=_is_owned,
+            address="owned_by",
+            also=(NOBODY,),
+            what="person",
+            anything="Anybody",
+            help="Id of who goes on with it, or nobody.",
+        )
     )
 
 
@@ -175,14 +205,16 @@ EVERYTHING = SubmissionFilter()
 Order = Literal["oldest", "newest", "next", "next-back", "tries", "tries-back"]
 _CREATED_AT = col(Submission.created_at)
 _NEXT, _TRIES = col(Submission.next_try_at), col(Submission.attempts)
-ORDERS: Mapping[Order, tuple[Any, ...]] = {
-    "oldest": (_CREATED_AT, col(Submission.policy_id)),
-    "newest": (_CREATED_AT.desc(), col(Submission.policy_id).desc()),
-    "next": (_NEXT.is_(None), _NEXT, _CREATED_AT, col(Submission.policy_id)),
-    "next-back": (_NEXT.is_(None), _NEXT.desc(), _CREATED_AT, col(Submission.policy_id)),
-    "tries": (_TRIES, _CREATED_AT, col(Submission.policy_id)),
-    "tries-back": (_TRIES.desc(), _CREATED_AT, col(Submission.policy_id)),
-}
+_KEY = col(Submission.policy_id)
+_EVERY: tuple[tuple[Order, str, tuple[Any, ...]], ...] = (
+    ("oldest", "Longest waiting first", (_CREATED_AT, _KEY)),
+    ("newest", "Newest first", (_CREATED_AT.desc(), _KEY.desc())),
+    ("next", "Next try first", (_NEXT.is_(None), _NEXT, _CREATED_AT, _KEY)),
+    ("next-back", "Next try last", (_NEXT.is_(None), _NEXT.desc(), _CREATED_AT, _KEY)),
+    ("tries", "Fewest tries first", (_TRIES, _CREATED_AT, _KEY)),
+    ("tries-back", "Most tries first", (_TRIES.desc(), _CREATED_AT, _KEY)),
+)
+ORDERS: Mapping[Order, ListOrder] = {name: ListOrder(name, label, keys) for name, label, keys in _EVERY}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -252,7 +284,7 @@ def list_open(
     """Return a page of open submissions, with the exact total."""
     conditions = [col(Submission.state).in_(OPEN), *criteria.conditions(Submission)]
     total = session.count_rows(Submission, *conditions)
-    query = sa.select(Submission).where(*conditions).order_by(*ORDERS[order])
+    query = sa.select(Submission).where(*conditions).order_by(*ORDERS[order].keys)
     return Page(_load(session, names, query.limit(paging.limit).offset(paging.offset)), total)
 
 
@@ -339,15 +371,103 @@ def _build_row(submission: Submission, policy: Any, names: Choices, connection: 
 
 def get_situation(submission: Submission, *, connected: bool) -> Situation:
     """Return the state of an open submission as the desk names it."""
-    if submission.state == SubmissionState.DEAD:
+    standing = (submission.state, submission.leased_until, submission.failures, submission.answer)
+    return _name_situation(*standing, connected=connected)
+
+
+def _name_situation(
+    state: str, leased_until: datetime | None, failures: int, answer: str | None, *, connected: bool
+) -> Situation:
+    if state == SubmissionState.DEAD:
         return "Set aside"
     if not connected:
         return "Not connected"
-    if submission.leased_until is not None and submission.leased_until > clock.now():
+    if leased_until is not None and leased_until > clock.now():
         return "Being sent"
-    if submission.failures:
+    if failures:
         return "Trying again"
-    return "Deciding" if submission.answer == AnswerStatus.PENDING else "Queued"
+    return "Deciding" if answer == AnswerStatus.PENDING else "Queued"
+
+
+def _is_segment_connected(context: Context, segment: str) -> bool:
+    return bool(settings().insurer_url(segment, is_live=context.mode == "live"))
+
+
+def _work_out_situation(context: Context, segment: str, *standing: Any) -> Situation:
+    return _name_situation(*standing, connected=_is_segment_connected(context, segment))
+
+
+def _work_out_target(context: Context, segment: str, created_at: datetime) -> str:
+    within = ANSWERED_WITHIN if _is_segment_connected(context, segment) else TOLD_WITHIN
+    return "past" if created_at + within <= clock.now() else "within"
+
+
+def _rows(columns: Sequence[Any], criteria: SubmissionFilter, _: Choices) -> AnySelect:
+    return (
+        sa.select(*columns)
+        .select_from(Submission)
+        .join(Policy, col(Policy.id) == col(Submission.policy_id))
+        .join(Provider, col(Provider.id) == col(Submission.provider_id))
+        .outerjoin(SubmissionOwner, col(SubmissionOwner.policy_id) == col(Submission.policy_id))
+        .outerjoin(Staff, col(Staff.id) == col(SubmissionOwner.owner_id))
+        .where(col(Submission.state).in_(OPEN), *criteria.conditions(Submission))
+    )
+
+
+_STANDING: Final = tuple(col(getattr(Submission, name)) for name in ("state", "leased_until", "failures", "answer"))
+WAITING: Listing[SubmissionFilter] = Listing(
+    name="awaiting",
+    title="Awaiting insurer",
+    noun=("policy", "policies"),
+    roles=ROLES,
+    filter=SubmissionFilter,
+    key=_KEY,
+    usual_order="oldest",
+    row_type=OpenSubmission,
+    columns={
+        "id": Column("Reference", ID, _KEY, machine="policy_id"),
+        "holder": replace(customer_columns()["customer"], of="holder"),
+        "product": Column("Product", WORD, name_of_sale(Policy, 2)),
+        "state": Column(
+            *("State", WORD, Derived((col(Provider.segment), *_STANDING), _work_out_situation, is_cached=False)),
+            of="situation",
+        ),
+        "age": Column(
+            *("Waiting, days", COUNT),
+            Derived((_CREATED_AT,), lambda _, since: (clock.now() - since).days, is_cached=False),
+            of="created_at",
+            machine="age_days",
+            orders=(ORDERS["oldest"], ORDERS["newest"]),
+        ),
+        "target": Column(
+            *("Target", WORD, Derived((col(Provider.segment), _CREATED_AT), _work_out_target, is_cached=False)),
+            of="due_at",
+            words={"past": "Past its target", "within": "Within its target"},
+        ),
+        "owner": Column("Owner", TEXT, col(Staff.name)),
+        "insurer": Column("Insurer", WORD, name_of_sale(Policy, 1), of="provider", machine="provider"),
+        "said": Column("Last answer", TEXT, col(Submission.last_error), of="last_error", machine="last_answer"),
+        "attempts": Column("Tries", COUNT, _TRIES, machine="tries", orders=(ORDERS["tries-back"], ORDERS["tries"])),
+        "next": Column(
+            *("Next try", INSTANT, _NEXT),
+            of="next_try_at",
+            machine="next_try_at",
+            orders=(ORDERS["next"], ORDERS["next-back"]),
+        ),
+        "cover": Column("Cover", STATE, declaration.policy_stage(), of="stage", machine="stage"),
+        "distributor": Column("Distributor", WORD, name_of_sale(Policy, 0)),
+        "number": replace(policy_number()["policy"], of="policy_number"),
+        "since": Column("Since", INSTANT, _CREATED_AT, of="created_at", machine="created_at"),
+        "premium": Column("Premium", MONEY, col(Policy.genius_price_minor)),
+        **mode_column(),
+    },
+    rows=_rows,
+    count=lambda session, criteria: session.count_rows(
+        Submission, col(Submission.state).in_(OPEN), *criteria.conditions(Submission)
+    ),
+    summed=col(Policy.genius_price_minor),
+    sum_title="Premium",
+)
 
 
 def list_health(session: ScopedSession) -> Sequence[InsurerHealth]:

@@ -84,7 +84,7 @@ def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID, give
 
 def is_untouched(form: Form) -> bool:
     """Return True while the person has typed nothing beyond what the screen has filled in."""
-    return _strip_lines(_typed(form)) == st.session_state.get(_filled_in(form), {})
+    return bool(_strip_lines(_typed(form)) == st.session_state.get(_filled_in(form), {}))
 
 
 def note_filled_in(form: Form) -> None:

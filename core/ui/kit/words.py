@@ -145,6 +145,11 @@ def moment(value: datetime | str | None) -> str:
     return clock.format_lagos(value) or "–"
 
 
+def second(value: datetime) -> str:
+    """Format an instant in Lagos time to the second, "20 Nov 2026, 08:08:31", where the order of acts matters."""
+    return clock.format_lagos(value, "%-d %b %Y, %H:%M:%S")
+
+
 def plain(text: str | None) -> str:
     """Escape untrusted text for Markdown: shown literally, never formatted or linked."""
     unlinked = re.sub(r"(?i)(://|www\.)", "\u2060\\1", text or "")
