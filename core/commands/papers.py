@@ -12,6 +12,7 @@ from core.demo.portfolio import without_gc
 from core.desk import demonstrated_months
 from core.errors import NotFound
 from core.services.compliance import demonstration as privacy
+from core.services.events import demonstration as webhooks
 from core.services.finance import demonstration as finance
 from core.services.people import demonstration
 from core.services.selling import demonstration as endorsements
@@ -67,6 +68,9 @@ def _add_cases(purchases: int, show: Show) -> Iterator[str]:
         yield f"{transact(_LIVE, endorsements.write_endorsements):,} endorsements of policies in force."
     with suppress(NotFound):
         yield f"{transact(Scope.system(), privacy.write_cases):,} cases of the privacy desk."
+    show("Webhooks and what was delivered", None)
+    with suppress(NotFound):
+        yield f"{transact(Scope.system(), webhooks.write_endpoints):,} deliveries to webhooks, all on this machine."
     if purchases >= finance.FEWEST_PURCHASES:
         show("Loan books", None)
         with suppress(NotFound):

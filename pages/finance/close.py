@@ -271,15 +271,17 @@ def history(steps: list[journal.Step]) -> None:
 
 def draw() -> None:
     person = frame.require(ROLE)
-    frame.page_header("Month close", "The stages of a month, and what is left before two people of finance close it.")
+    beside = frame.header_with_views(
+        "Month close", "The stages of a month, and what is left before two people of finance close it."
+    )
     if not frame.mode():
         st.info("The books are of live records: switch to Live in the menu.", icon=":material/science:")
         return
     with reading(frame.scope()) as session:
         choices = statement_reading.list_months(session)
         following = closing.find_next(session, newest_over(choices))
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        month = choose_month(choices, following)
+    with beside:
+        month = choose_month(choices, following, is_labelled=False)
         with reading(frame.scope()) as session:
             steps = list(journal.list_steps(session, month))
             earlier = closing.get_earlier(session, month)

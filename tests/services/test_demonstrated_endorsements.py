@@ -1,16 +1,21 @@
-"""The demonstration has endorsed policies, told and untold, and its check still holds."""
+"""The demonstration has endorsed policies, told and untold, and webhooks in several states; its check still holds."""
 
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, demo
+from core import clock, demo, settings
 from core.desk import store_check
 from core.services.events import catalogue
+from core.services.events import demonstration as webhooks
 from core.services.people import demonstration
 from core.services.policies import policies
 from core.services.selling import demonstration as selling
 from core.store.access import Scope, Store
-from core.store.schema.tables import AuditEntry, PolicyEndorsement
+from core.store.schema.tables import AuditEntry, PolicyEndorsement, WebhookDelivery, WebhookEndpoint, WebhookTry
 from tests.portfolio import NOW
 
 LIVE = Scope.staff(is_live=True)
@@ -42,3 +47,33 @@ def test_some_policies_in_force_are_endorsed_once_and_every_second_insurer_was_t
             assert session.execute(query).scalar_one() == number
             assert list(store_check.list_faults(session)) == []
     assert "policy.endorsed" in {each.name for each in catalogue.EVENT_TYPES}
+
+
+@pytest.fixture
+def _demonstration(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Receivers on this machine are refused outside demonstration mode."""
+    monkeypatch.setenv("COVERDESK_DEMO", "true")
+    settings.settings.cache_clear()
+    yield
+    settings.settings.cache_clear()
+
+
+@pytest.mark.usefixtures("_demonstration")
+def test_webhooks_of_this_machine_have_deliveries_in_every_state(store: Store) -> None:
+    with clock.freeze(NOW):
+        demo.write(store, purchases=300, seed=5, until=NOW)
+        with store.writing(Scope.system()) as session:
+            demonstration.add_accounts(session)
+            number = webhooks.write_endpoints(session)
+            assert webhooks.write_endpoints(session) == 0
+        with store.reading(Scope.system()) as session:
+            rows = list(session.execute(sa.select(WebhookEndpoint)).scalars())
+            deliveries = list(session.execute(sa.select(WebhookDelivery)).scalars())
+            tries = Counter(session.execute(sa.select(col(WebhookTry.delivery_id))).scalars())
+            faults = list(store_check.list_faults(session))
+    assert sorted(row.state for row in rows) == ["active", "disabled"]
+    assert all(row.url.startswith("http://127.0.0.1:") for row in rows), "nothing leaves the machine"
+    assert {row.state for row in deliveries} == {"queued", "held", "sent", "dead"}
+    assert len(deliveries) == number
+    assert {row.id: row.attempts for row in deliveries if row.attempts} == tries
+    assert faults == []

@@ -19,6 +19,22 @@ if (!palette.listens) {
   }, true);
 }
 
+// Whoever may open every screen begins with the sections folded but for the open one; the framework keeps what they unfold.
+const MANY = 24, FOLDED = "coverdeskMenuFolded";
+
+function foldMenu() {
+  const headers = [...document.querySelectorAll('[data-testid="stNavSectionHeader"]')];
+  for (const header of headers) {
+    if (header.tabIndex === 0) continue;
+    header.tabIndex = 0;
+    header.setAttribute("role", "button");
+    header.addEventListener("keydown", (event) => { if (["Enter", " "].includes(event.key)) { event.preventDefault(); header.click(); } });
+  }
+  if (localStorage.getItem(FOLDED) || document.querySelectorAll('[data-testid="stSidebarNavLink"]').length <= MANY) return;
+  localStorage.setItem(FOLDED, "1");
+  for (const header of headers) if (!header.parentElement.querySelector('[aria-current="page"]')) header.click();
+}
+
 function matches(screen, words) {
   const said = `${screen.title} ${screen.detail} ${screen.words ?? ""}`.toLowerCase();
   return words.every((word) => said.includes(word));
@@ -168,4 +184,5 @@ export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".root");
   palette.mounted = built.get(root) ?? mount(root, data);
   palette.mounted.data = data;
+  foldMenu();
 }
