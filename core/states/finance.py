@@ -109,6 +109,8 @@ MONTH_TRANSITIONS: Final = TransitionTable(
 )
 # The papers of a month in these states are not undone.
 SHUT: Final = (_M.CLOSED, _M.REOPENING)
+# The series by which whoever closes a month, and whoever changes what a closing looks at, wait for each other.
+CLOSING: Final = "closing of months"
 
 
 class PaymentState(StrEnum):
