@@ -50,7 +50,8 @@ CREDIT_NOTE_TRANSITIONS: Final = between(
         # For another payee it is approved anew.
         _C.APPROVED: (_C.PAID, _C.APPROVED),
         _C.PAID: (_C.RETURNED,),
-        _C.RETURNED: (_C.PAID, _C.APPROVED),
+        # By the approval of before, a return that there was not would have it paid twice.
+        _C.RETURNED: (_C.APPROVED, _C.SECOND_PERSON),
         _C.NOT_RECORDED: (),
     },
 )

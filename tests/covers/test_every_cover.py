@@ -10,8 +10,8 @@ from core import clock
 from core.covers import fields
 from core.covers.cover import Cover
 from core.covers.fields import InsuredOnce, build_example, get_metadata
-from core.covers.registry import COVERS, get_cover
 from core.covers.pricing import MOST_DAYS_AHEAD, offer
+from core.covers.registry import COVERS, get_cover
 from core.covers.request import validate
 from core.errors import InvalidInput
 from tests.covers.shipped import GOLDEN, STILL, body, faults, golden_file, products, rates
