@@ -1,6 +1,6 @@
 """Shared by the screens of sales: a call about a renewal, and the buttons of a policy that is due."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -190,10 +190,4 @@ def summarise_renewals(found: BulkRenewal) -> str:
     """Return the result in words: "2 policies are renewed for ₦1,068.75. Left out 1: it was renewed meanwhile."."""
     verb = "policy is" if found.done == 1 else "policies are"
     done = f"{words.count(found.done)} {verb} renewed for {words.naira(found.total_minor)}."
-    return f"{done}{list_left_out(found.left_out)}"
-
-
-def list_left_out(left_out: Mapping[str, int]) -> str:
-    """Return how many policies were left out for each reason, as a sentence; "" where none was."""
-    reasons = "; ".join(f"{number}: {words.format_dates(reason)}" for reason, number in left_out.items())
-    return f" Left out {reasons}." if reasons else ""
+    return f"{done}{words.list_left_out(found.left_out)}"
