@@ -344,7 +344,7 @@ MOST_AT_ONCE: Final = 50
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BulkResult:
-    """How many policies something was done with, and how many were left out by reason."""
+    """The number of policies that something was done with, and of those left out by reason."""
 
     done: int
     left_out: Mapping[str, int]

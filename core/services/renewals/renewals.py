@@ -349,7 +349,7 @@ class ShownTerm:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BulkRenewal(BulkResult):
-    """How many policies were renewed for how much in kobo, and how many were left out by reason."""
+    """The number of policies renewed, for how much in kobo, and of those left out by reason."""
 
     total_minor: int
 
