@@ -16,11 +16,10 @@ from core.services.renewals.due import DueRow
 from core.services.renewals.renewals import BulkRenewal, ShownTerm
 from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
-from core.ui.kit import actions, facts, words
+from core.ui.kit import actions, facts, policy_actions, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Text, Tick, Values
 from core.ui.lists import tables
 from core.ui.lists.tables import Table
-from core.ui.policies import policy_actions
 
 ROLES = ("operations",)
 _CALL, _RENEW = "Call", "Renew"

@@ -21,10 +21,10 @@ from core.store.access import Scope, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action
+from core.ui.kit.policy_actions import WAITS
 from core.ui.lists import columns, export_panel, filter_bar, periods, saved_views, tables
 from core.ui.lists.periods import SearchText
 from core.ui.lists.tables import Table
-from core.ui.policies.policy_actions import WAITS
 from pages.sales._shared import (
     DUE,
     ROLES,
