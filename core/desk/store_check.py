@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
-from core.desk import claim_payment_proofs
 from core.services.audit import log as audit
 from core.services.catalogue import rate_changes, share_changes, shares
 from core.services.claims import invariants as claim_invariants
@@ -520,7 +519,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The database keeps the rows that stay": _find_missing_guards,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,
-    "What claims were paid is the same in every figure and export": claim_payment_proofs.find_claim_payment_faults,
+    "What claims were paid is the same in every figure and export": payment_proofs.find_claim_payment_faults,
     "Every file is there and unchanged": _find_file_faults,
     "The audit log is unbroken": audit.find_broken_links,
 }

@@ -9,7 +9,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock, money
-from core.services.catalogue import distributors, product_list, share_changes
+from core.services.catalogue import distributor_terms, product_list, share_changes
 from core.services.catalogue.share_changes import AgreedShare
 from core.services.finance import agreements, bank_accounts, parties
 from core.services.finance.bank_accounts import Account
@@ -91,7 +91,7 @@ def _begin_with(party: Party, names: list[str]) -> dict[str, str | date | None]:
     usual = {"is_resident": "true", "is_small": "false", "charges_vat": "false", "collects": agreements.COLLECTS[0]}
     usual |= {"remittance_days": "30", "bordereau_due_day": "10"}
     given = {name: _as_typed(_get(held, name)) if held else usual.get(name) for name in names}
-    over = {"ends_on": None} if held and distributors.has_ended(held, clock.today()) else {}
+    over = {"ends_on": None} if held and distributor_terms.has_ended(held, clock.today()) else {}
     return given | over | {"starts_on": clock.today()}
 
 
@@ -325,7 +325,7 @@ def draw() -> None:
         held = agreements.get_in_force(session, party, clock.today())
         all_terms = agreements.list_history(session, party)
         known = bank_accounts.list_accounts(session, party)
-    is_over = held is not None and distributors.has_ended(held, clock.today())
+    is_over = held is not None and distributor_terms.has_ended(held, clock.today())
     if held:
         show_days(held, is_over=is_over)
     with st.grid(2, min_column_width=320, gap="small"):

@@ -14,7 +14,7 @@ from core.covers import fields, request
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput, NotAllowed
 from core.services.audit import log as audit
-from core.services.catalogue.distributors import has_ended
+from core.services.catalogue.distributor_terms import has_ended
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.people.accounts import require_admin

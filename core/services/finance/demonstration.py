@@ -1,11 +1,11 @@
 """Finance of the demonstration: each month stated and paid by two people, the last one open, one in dispute."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -14,17 +14,14 @@ from sqlmodel import col
 from core import clock, ids
 from core.services.catalogue import share_changes
 from core.services.finance import agreements, bank_accounts, parties, tax
-from core.services.finance.bordereaux import bordereaux, claim_rows, columns, premium_rows
+from core.services.finance.bordereaux import bordereaux, claim_rows, premium_rows
 from core.services.finance.bordereaux.columns import ReportRow
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, paid_lines, payouts, transitions
 from core.services.finance.payments.balances import Balance, Due
-from core.services.finance.payments.paid_lines import PaidLine
-from core.services.finance.statements import lines as statement_lines
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.finance.statements import transitions as statement_transitions
-from core.services.finance.statements.lines import Line
 from core.services.lists.windows import Window
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -32,14 +29,10 @@ from core.services.people.transfers import TypedReference
 from core.states.finance import STATEMENT_TRANSITIONS, BatchState, BordereauState, PaymentState, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import (
-    Agreement,
     BankAccount,
-    Bordereau,
-    BordereauLine,
     Payment,
     PayoutBatch,
     Statement,
-    StatementLine,
 )
 
 # Days of the next month on which a month is stated and paid.
@@ -55,25 +48,6 @@ class Office:
 
     maker: Person
     checker: Person
-
-
-class _Month(NamedTuple):
-    """The parts that all statements of a month are made of."""
-
-    window: Window
-    rates: tax.MonthRates
-    names: Mapping[UUID, str]
-    terms: Mapping[Party, Agreement]
-    rows: Mapping[Party, Sequence[Any]]
-    paid: Mapping[Party, Sequence[PaidLine]]
-
-
-class _Stated(NamedTuple):
-    """A statement with its lines and the payments on it."""
-
-    row: Statement
-    lines: Sequence[Line]
-    paid: Sequence[PaidLine]
 
 
 def in_time(month: date, day: int) -> AbstractContextManager[None]:
@@ -93,25 +67,50 @@ def state_month(
         return 0
     number = 0
     with in_time(month, STATED_ON):
-        window = Window.of_month(month)
-        found = _Month(
-            window=window,
-            rates=tax.load_rates(session, month),
-            names=statements.load_names(session),
-            terms=agreements.load_in_force(session, window.last),
-            rows=statement_lines.load_month(session, window),
-            paid=paid_lines.load_unstated(session, window.last),
-        )
-        for party, name in parties.list_parties(session):
-            if party not in before and party not in found.rows:
-                continue
-            _, opening_minor = before.get(party, (month, 0))
-            stated = _state(session, found, party, name, opening_minor=opening_minor, by=office.maker)
+        for draft in _draft_month(session, month, before):
+            row = statements.freeze(session, draft, by=office.maker)
             steps = () if is_waiting else (*_AS_SENT, StatementState.DISPUTED) if is_disputed else _AS_SENT
-            _write(session, stated, steps, office)
+            _take_steps(session, row, steps, office)
             is_disputed = False
             number += 1
     return number
+
+
+def _draft_month(
+    session: ScopedSession, month: date, before: Mapping[Party, tuple[date, int]]
+) -> Iterator[statements.Draft]:
+    """Yield the statements of a month, of which what they are made of is read for all parties at once."""
+    window = Window.of_month(month)
+    rates, names = tax.load_rates(session, month), statements.load_names(session)
+    agreed, moved = agreements.load_in_force(session, window.last), statements.load_movements(session, window)
+    paid = paid_lines.load_unstated(session, window.last)
+    for party, name in parties.list_parties(session):
+        if party not in before and party not in moved:
+            continue
+        terms, rows = agreed.get(party), moved.get(party, ())
+        taxed = statements.assess(rates, party, terms, sum(row.distributor_profit_minor for row in rows))
+        collects = statements.collector_of(terms)
+        yield statements.Draft(
+            party=party,
+            name=name,
+            month=month,
+            opening_minor=before[party][1] if party in before else 0,
+            terms=terms,
+            taxed=taxed,
+            batches=[statements.build_lines(party, rows, taxed, collects=collects)] if rows else [],
+            paid=paid.get(party, ()),
+            names=names,
+        )
+
+
+def _take_steps(session: ScopedSession, row: Statement, states: Sequence[StatementState], office: Office) -> None:
+    """Bring a prepared statement to each of some states, of which the checker approves."""
+    start: str = StatementState.PREPARED
+    for position, state in enumerate(states, 1):
+        step = STATEMENT_TRANSITIONS.get(start, state)
+        by, note = office.checker if step.needs_other else office.maker, _DISPUTE if step.needs_note else None
+        statement_transitions.take(session, row, step, position=position, by=by, note=note)
+        start = state
 
 
 def _load_closings(session: ScopedSession, month: date) -> dict[Party, tuple[date, int]]:
@@ -120,56 +119,6 @@ def _load_closings(session: ScopedSession, month: date) -> dict[Party, tuple[dat
     query = sa.select(Statement).where(col(Statement.month).in_(months), *statement_reading.IS_VALID)
     rows = session.execute(query.order_by(col(Statement.month))).scalars()
     return {parties.party_of(row): (row.month, row.closing_minor) for row in rows}
-
-
-def _state(
-    session: ScopedSession, found: _Month, party: Party, name: str, *, opening_minor: int, by: Person
-) -> _Stated:
-    terms, rows = found.terms.get(party), found.rows.get(party, ())
-    commission_minor = sum(row.distributor_profit_minor for row in rows)
-    taxed = tax.NO_TAX if party.account == "provider" else tax.assess(found.rates, terms, commission_minor)
-    lines = statement_lines.build_lines(party, rows, tax=taxed, collects=terms.collects if terms else "platform")
-    paid = found.paid.get(party, ())
-    sums = statements.Sums()
-    for line in lines:
-        sums.add(line)
-    sums.paid_minor = sum(line.amount_minor for line in paid)
-    row = statements.build_statement(
-        party,
-        found.window.start,
-        sums,
-        statement_id=ids.new(),
-        number=statements.take_number(session, party),
-        opening_minor=opening_minor,
-        by=by,
-    )
-    row.facts = statements.build_facts(party, name, sums, found.names, terms=terms, taxed=taxed)
-    row.sha256 = statements.hash_lines(row, lines, paid)
-    return _Stated(row, lines, paid)
-
-
-def _write(session: ScopedSession, stated: _Stated, steps: Sequence[StatementState], office: Office) -> None:
-    """Write a statement as it stands after its steps, of which the checker approves."""
-    row, party = stated.row, parties.party_of(stated.row)
-    rows = [statements.row_of(row.id, party, position, line) for position, line in enumerate(stated.lines, 1)]
-    session.insert_batch(StatementLine, rows)
-    statements.audit_statement(session, row, "statement prepared", by=office.maker)
-    made = []
-    for state in steps:
-        step = STATEMENT_TRANSITIONS.get(row.state, state)
-        by = office.checker if step.needs_other else office.maker
-        made.append((row.state, step, by))
-        if step.stamps:
-            setattr(row, f"{step.stamps}_by", by.id)
-            setattr(row, f"{step.stamps}_at", clock.now())
-        row.state = state
-    session.insert(row)
-    paid_lines.write(session, row.id, stated.paid)
-    for position, (before, step, by) in enumerate(made, 1):
-        note = _DISPUTE if step.needs_note else None
-        if step.to is StatementState.APPROVED:
-            statement_transitions.record_approval(session, row, by, clock.now())
-        statement_transitions.record_step(session, row.id, before, step, position=position, by=by, note=note)
 
 
 def pay_month(session: ScopedSession, month: date, office: Office) -> None:
@@ -252,53 +201,16 @@ def report_month(session: ScopedSession, month: date, by: Person) -> None:
                 last = issued.get((party.id, kind))
                 if last == clock.add_months(month, -1) if last else rows:
                     facts = bordereaux.build_facts(name, terms.get(party), kind, window)
-                    built = _build_rows(kind, rows, facts["about"])
-                    _report(session, party.id, kind, month, built, facts=facts, by=by)
+                    batches = [_build_rows(kind, rows, facts["about"])] if rows else []
+                    row = bordereaux.freeze(session, party.id, kind, month, batches, facts=facts, by=by)
+                    for state in (BordereauState.SENT, BordereauState.ACKNOWLEDGED):
+                        bordereaux.take(session, row, state, by=by)
 
 
 def _build_rows(kind: str, rows: Sequence[Any], about: Mapping[str, str]) -> list[ReportRow]:
     if kind == "premium":
         return [premium_rows.build(row, about) for row in rows]
     return [replace(row, texts={**about, **row.texts}) for row in rows]
-
-
-def _report(
-    session: ScopedSession,
-    provider_id: UUID,
-    kind: str,
-    month: date,
-    rows: Sequence[ReportRow],
-    *,
-    facts: dict[str, Any],
-    by: Person,
-) -> None:
-    bordereau_id, now = ids.new(), clock.now()
-    lines = [bordereaux.line_of(bordereau_id, kind, position, row) for position, row in enumerate(rows, 1)]
-    totals = {name: sum(row.amounts[name] for row in rows) for name in columns.SUMMED[kind]}
-    chunks = columns.csv_chunks(kind, [[line["cells"] for line in lines]], rows=len(lines), totals=totals)
-    made = Bordereau(
-        id=bordereau_id,
-        provider_id=provider_id,
-        kind=kind,
-        number=bordereaux.take_number(session, provider_id, kind),
-        month=month,
-        state=BordereauState.ACKNOWLEDGED,
-        rows=len(lines),
-        totals=totals,
-        sha256=hashlib.sha256(b"".join(chunks)).hexdigest(),
-        facts=facts,
-        issued_by=by.id,
-        issued_at=now,
-        sent_by=by.id,
-        sent_at=now,
-        answered_by=by.id,
-        answered_at=now,
-    )
-    session.insert(made)
-    session.insert_batch(BordereauLine, lines)
-    bordereaux.audit_bordereau(session, made, "bordereau issued", by=by, rows=made.rows, sha256=made.sha256)
-    for state in (BordereauState.SENT, BordereauState.ACKNOWLEDGED):
-        bordereaux.audit_bordereau(session, made, bordereaux.ACTIONS[state], by=by)
 
 
 # A smaller demonstration is a test's, a larger one is for trying speed: neither waits for hundreds of statements.

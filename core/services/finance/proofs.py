@@ -18,7 +18,7 @@ from core.services.finance.bordereaux import bordereaux, columns, premium_rows
 from core.services.finance.payments import paid_lines
 from core.services.finance.reconciling import differences
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements.lines import is_stated
+from core.services.finance.statements.statements import is_stated
 from core.services.lists.spreadsheets import hash_chunks
 from core.states.finance import DifferenceState, StatementState
 from core.store.access import AnySelect, ScopedSession

@@ -14,7 +14,7 @@ from core.covers import refunds
 from core.covers.refunds import PaidPeriod, Refund
 from core.errors import StateForbids
 from core.money import Split
-from core.services.catalogue import distributors, for_sale
+from core.services.catalogue import distributor_terms, for_sale
 from core.services.lists import records
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
@@ -241,7 +241,9 @@ def is_given_by_distributor(session: ScopedSession, policy: Policy) -> bool:
         return False
     first_on = clock.to_lagos_day(policy.cancelled_at).replace(day=1)
     last_on = clock.add_days(clock.add_months(first_on, 1), -1)
-    terms = distributors.select_agreement(policy.distributor_id, last_on).with_only_columns(col(Agreement.collects))
+    terms = distributor_terms.select_agreement(policy.distributor_id, last_on).with_only_columns(
+        col(Agreement.collects)
+    )
     return session.execute(terms).scalar() == "distributor"
 
 

@@ -14,7 +14,7 @@ from core.covers.cover import Cover, Price, Term
 from core.covers.pricing import offer
 from core.errors import InvalidInput, StateForbids, run_checks
 from core.services.audit import log as audit
-from core.services.catalogue import distributors, for_sale
+from core.services.catalogue import distributor_terms, for_sale
 from core.services.catalogue.for_sale import ProductForSale
 from core.services.customers import buyers
 from core.services.customers.buyers import StoredCustomer
@@ -35,7 +35,7 @@ def refuse_ended(session: ScopedSession, distributor_id: UUID, *, is_live: bool)
     """StateForbids for a live sale of a distributor whose licence is over; terms without a last day block nothing."""
     if not (is_live and settings().licence_blocks_sales):
         return
-    query = distributors.select_agreement(distributor_id, clock.today()).with_only_columns(
+    query = distributor_terms.select_agreement(distributor_id, clock.today()).with_only_columns(
         col(Agreement.licence_expires_on)
     )
     last_on = session.execute(query).scalar()
@@ -128,7 +128,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     policy.risk_hash, policy.possible_duplicate_of = risk_hash, possible_duplicate_of
     _number(session, cover, product, [policy], is_live=seller.is_live)
     session.insert(purchase, policy, *_build_certificates(policy))
-    issuing.queue_policy(session, policy, product.provider_segment)
+    session.insert(issuing.build_submission(policy, product.provider_segment))
     record = policies.build_record(policy, cover)
     entry = _audit(policy, seller, customer)
     audit.write(session, actor=entry.actor, action=entry.action, subject=entry.subject, after=entry.after)

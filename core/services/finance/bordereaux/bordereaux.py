@@ -1,6 +1,6 @@
 """Bordereaux: frozen when they are issued, listed with their files, followed to the insurer's answer (contract F5)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple
@@ -153,7 +153,7 @@ _BASIS: Final = {
     "premium": "The moment a movement is recorded, as days in Africa/Lagos; what came late has its own date",
     "claims": "As it stood at the end of the month in Africa/Lagos: open claims, and those closed in the month",
 }
-ACTIONS: Final[Mapping[BordereauState, str]] = {
+_ACTIONS: Final[Mapping[BordereauState, str]] = {
     BordereauState.SENT: "bordereau sent",
     BordereauState.ACKNOWLEDGED: "bordereau acknowledged",
     BordereauState.QUERIED: "bordereau queried",
@@ -169,19 +169,36 @@ def issue(session: ScopedSession, provider_id: UUID, kind: str, month: date, *, 
     require_finance(by)
     _require_due(session, provider_id, kind, month)
     facts, batches = _read_rows(session, provider_id, kind, month)
+    return freeze(session, provider_id, kind, month, batches, facts=facts, by=by).id
+
+
+def freeze(
+    session: ScopedSession,
+    provider_id: UUID,
+    kind: str,
+    month: date,
+    batches: Iterable[Sequence[ReportRow]],
+    *,
+    facts: dict[str, Any],
+    by: Person,
+) -> Bordereau:
+    """Write a bordereau with its rows and the next number of its insurer and kind."""
     bordereau_id, rows = ids.new(), 0
     totals = dict.fromkeys(columns.SUMMED[kind], 0)
-    for batch in batches:
-        lines = [line_of(bordereau_id, kind, position, row) for position, row in enumerate(batch, rows + 1)]
+    # One batch is hashed as it is here; several are read again, so that a long month is never held whole.
+    kept: Sequence[list[str]] = ()
+    for number, batch in enumerate(batches):
+        lines = [_line_of(bordereau_id, kind, position, row) for position, row in enumerate(batch, rows + 1)]
         session.insert_batch(BordereauLine, lines)
         rows += len(lines)
         for name in totals:
             totals[name] += sum(row.amounts[name] for row in batch)
-    bordereau = Bordereau(
+        kept = () if number else [line["cells"] for line in lines]
+    made = Bordereau.to_insert(
         id=bordereau_id,
         provider_id=provider_id,
         kind=kind,
-        number=take_number(session, provider_id, kind),
+        number=session.next_in_transaction(f"bordereau {kind} {provider_id}"),
         month=month,
         rows=rows,
         totals=totals,
@@ -190,10 +207,11 @@ def issue(session: ScopedSession, provider_id: UUID, kind: str, month: date, *, 
         issued_by=by.id,
         issued_at=clock.now(),
     )
-    bordereau.sha256 = hash_of(session, bordereau)
-    session.insert(bordereau)
-    audit_bordereau(session, bordereau, "bordereau issued", by=by, rows=bordereau.rows, sha256=bordereau.sha256)
-    return bordereau_id
+    printed = batches_of(session, made.id) if rows > len(kept) else [kept]
+    made.sha256 = hash_chunks(columns.csv_chunks(kind, printed, rows=rows, totals=totals))
+    session.insert(made)
+    _audit(session, made, "bordereau issued", by=by, rows=rows, sha256=made.sha256)
+    return made
 
 
 def move(session: ScopedSession, bordereau_id: UUID, to: str, *, by: Person, note: str = "") -> None:
@@ -203,10 +221,15 @@ def move(session: ScopedSession, bordereau_id: UUID, to: str, *, by: Person, not
     step = BORDEREAU_TRANSITIONS.get(row.state, to)
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
         raise InvalidInput.for_field("note", "must say what the insurer said, in at least five characters")
-    stamp, noted = "sent" if to == BordereauState.SENT else "answered", {"note": note.strip()} if note else {}
+    take(session, row, step.to, by=by, **({"note": note.strip()} if note else {}))
+
+
+def take(session: ScopedSession, row: Bordereau, to: BordereauState, *, by: Person, **noted: str) -> None:
+    """Take a step of a bordereau that nothing stands against."""
+    stamp = "sent" if to == BordereauState.SENT else "answered"
     values = {"state": to, f"{stamp}_by": by.id, f"{stamp}_at": clock.now(), **noted}
-    session.change(Bordereau, col(Bordereau.id) == row.id, **values)
-    audit_bordereau(session, row, ACTIONS[BordereauState(to)], by=by, **noted)
+    session.update_columns(Bordereau.to_insert(id=row.id, **values), *values)
+    _audit(session, row, _ACTIONS[to], by=by, **noted)
 
 
 def find_due_month(session: ScopedSession, provider_id: UUID, kind: str) -> date | None:
@@ -225,11 +248,6 @@ def load_last_months(session: ScopedSession) -> Mapping[tuple[UUID, str], date]:
     keys = (col(Bordereau.provider_id), col(Bordereau.kind))
     query = sa.select(*keys, sa.func.max(col(Bordereau.month))).group_by(*keys)
     return {(provider_id, kind): month for provider_id, kind, month in session.execute(query)}
-
-
-def take_number(session: ScopedSession, provider_id: UUID, kind: str) -> int:
-    """Return the number of an insurer's next bordereau of a kind."""
-    return session.next_in_transaction(f"bordereau {kind} {provider_id}")
 
 
 def count_draft(session: ScopedSession, provider_id: UUID, kind: str, month: date) -> tuple[int, int]:
@@ -280,7 +298,7 @@ def _require_due(session: ScopedSession, provider_id: UUID, kind: str, month: da
         raise StateForbids(f"{due:%B %Y} comes first: months are reported one after the other")
 
 
-def line_of(bordereau_id: UUID, kind: str, position: int, row: ReportRow) -> dict[str, Any]:
+def _line_of(bordereau_id: UUID, kind: str, position: int, row: ReportRow) -> dict[str, Any]:
     """Return a row of the report as a row of the store."""
     return {
         "bordereau_id": bordereau_id,
@@ -303,7 +321,7 @@ def build_facts(name: str, terms: Agreement | None, kind: str, window: Window) -
     return {"party": name, "about": about, "basis": _BASIS[kind]}
 
 
-def audit_bordereau(session: ScopedSession, row: Bordereau, action: str, *, by: Person, **more: Any) -> None:
+def _audit(session: ScopedSession, row: Bordereau, action: str, *, by: Person, **more: Any) -> None:
     """Write an act on a bordereau into the audit log."""
     number = number_of(row.kind, row.number)
     about = {"number": number, "party": row.facts["party"], "month": f"{row.month:%Y-%m}", **more}

@@ -133,7 +133,7 @@ def load_unstated(session: ScopedSession, last_on: date) -> Mapping[Party, Seque
 def write(session: ScopedSession, statement_id: UUID, lines: Sequence[PaidLine]) -> None:
     """Write the payments of a statement in their order."""
     for position, line in enumerate(lines, 1):
-        session.insert(StatementPayment(statement_id=statement_id, position=position, **asdict(line)))
+        session.insert(StatementPayment.to_insert(statement_id=statement_id, position=position, **asdict(line)))
 
 
 def list_printed(session: ScopedSession, statement_id: UUID) -> tuple[PaidLine, ...]:

@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock, money
 from core.services.finance.payments import paid_lines
 from core.services.finance.payments.paid_lines import BankRow
-from core.services.finance.statements.lines import transaction_of
+from core.services.finance.statements.statements import transaction_of
 from core.services.lists.windows import Window
 from core.services.people.transfers import reference_key
 from core.store.access import AnySelect, ScopedSession

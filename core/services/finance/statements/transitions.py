@@ -1,7 +1,6 @@
 """Statements moved on: one table of what may follow what, each approval by another, and the steps (contract F3)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -124,16 +123,13 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
         if statement_reading.get_for_update(session, row.reverses_id).state in PAID_ON:
             raise StateForbids("Something was paid on the statement meanwhile: give this reversal up")
         journal.refuse_shut(session, row.month)
-    at = clock.now()
-    _follow_approval(session, row, step, by, at)
-    stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": at} if step.stamps else {}
-    session.change(Statement, col(Statement.id) == row.id, state=to, **stamps)
+    _require_approval(session, row, step)
+    reason = note.strip() if step.needs_note else None
+    take(session, row, step, position=_next_place(session, row.id), by=by, note=reason)
     if step.to is StatementState.APPROVED and row.reverses_id:
         _void(session, row.reverses_id, reversal_id=row.id)
         place = _next_place(session, row.reverses_id)
         _add_step(session, row.reverses_id, StatementState.VOID, position=place, by=by, note=row.note)
-    reason = note.strip() if step.needs_note else None
-    record_step(session, row.id, row.state, step, position=_next_place(session, row.id), by=by, note=reason)
 
 
 def _require_second(session: ScopedSession, row: Statement, by: Person) -> None:
@@ -145,45 +141,39 @@ def _require_second(session: ScopedSession, row: Statement, by: Person) -> None:
     agreements.refuse_who_changed(session, row, by)
 
 
-def record_step(
+def take(
     session: ScopedSession,
-    statement_id: UUID,
-    before: str,
+    row: Statement,
     step: StatementTransition,
     *,
     position: int,
     by: Person,
     note: str | None = None,
 ) -> None:
-    """Write a step of a statement, the position-th after its preparation, and its audit entry."""
-    _add_step(session, statement_id, step.to, position=position, by=by, note=note)
+    """Take a step of a statement that nothing stands against, the position-th after its preparation."""
+    if step.to is StatementState.APPROVED:
+        role = "admin" if "admin" in by.roles else statements.ROLE
+        approvals.approve(session, build_subject(row), staff_id=by.id, role=role, limit_minor=None, at=clock.now())
+    stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": clock.now()} if step.stamps else {}
+    session.update_columns(Statement.to_insert(id=row.id, state=step.to, **stamps), "state", *stamps)
+    _add_step(session, row.id, step.to, position=position, by=by, note=note)
     audit.write(
         session,
         actor=by.actor,
         action=_ACTIONS[step.to],
-        subject=audit.subject_of("statement", statement_id),
-        before={"state": before},
+        subject=audit.subject_of(KIND, row.id),
+        before={"state": step.start},
         after={"state": step.to, **({"reason": note} if note else {})},
     )
 
 
-def _follow_approval(
-    session: ScopedSession, row: Statement, step: StatementTransition, by: Person, at: datetime
-) -> None:
-    """Write an approval, or require that there is one before a statement is sent (contract K3)."""
+def _require_approval(session: ScopedSession, row: Statement, step: StatementTransition) -> None:
+    """Require that an approval stands before a statement is sent, and lapsed before it is given anew (contract K3)."""
     subject = build_subject(row)
     if step.anew and approvals.find_fault(session, subject) is None:
         raise StateForbids("The approval stands: there is nothing to approve anew")
-    if step.to is StatementState.APPROVED:
-        record_approval(session, row, by, at)
-    elif step.start is StatementState.APPROVED:
+    if step.start is StatementState.APPROVED and step.to is not StatementState.APPROVED:
         approvals.require_standing(session, subject)
-
-
-def record_approval(session: ScopedSession, row: Statement, by: Person, at: datetime) -> None:
-    """Write the approval of a statement as it is now."""
-    role = "admin" if "admin" in by.roles else statements.ROLE
-    approvals.approve(session, build_subject(row), staff_id=by.id, role=role, limit_minor=None, at=at)
 
 
 def _next_place(session: ScopedSession, statement_id: UUID) -> int:
@@ -193,7 +183,7 @@ def _next_place(session: ScopedSession, statement_id: UUID) -> int:
 def _add_step(
     session: ScopedSession, statement_id: UUID, state: str, *, position: int, by: Person, note: str | None
 ) -> None:
-    step = StatementStep(
+    step = StatementStep.to_insert(
         statement_id=statement_id, position=position, state=state, staff_id=by.id, made_at=clock.now(), note=note
     )
     session.insert(step)

@@ -20,7 +20,7 @@ from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids, TooLarge, run_checks
 from core.services.audit import log as audit
-from core.services.catalogue import distributors, for_sale
+from core.services.catalogue import distributor_terms, for_sale
 from core.services.catalogue.for_sale import ProductForSale
 from core.services.files import links as file_links
 from core.services.files.links import Owner
@@ -311,9 +311,9 @@ def confirm_by_key(session: ScopedSession, book_id: UUID, *, accept: str, expect
 def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
     """NotAllowed above the premium of a month; whoever confirms another book of the lender at this instant waits."""
     today = clock.today()
-    query = distributors.select_agreement(book.distributor_id, clock.today()).with_for_update()
+    query = distributor_terms.select_agreement(book.distributor_id, clock.today()).with_for_update()
     terms: Agreement | None = session.execute(query).scalar_one_or_none()
-    allowed = 0 if terms is None or distributors.has_ended(terms, today) else terms.book_premium_minor or 0
+    allowed = 0 if terms is None or distributor_terms.has_ended(terms, today) else terms.book_premium_minor or 0
     month = clock.lagos_midnight(today.replace(day=1))
     earlier = sa.select(col(LoanBook.preview)).where(
         col(LoanBook.distributor_id) == book.distributor_id,
