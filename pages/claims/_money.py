@@ -138,7 +138,7 @@ def _take_back(review: ClaimReview, person: Person) -> None:
             person=by,
             version=review.version,
         ),
-        "The part is taken back, and can be paid again.",
+        "The part is taken back: somebody else approves the claim again before it is paid.",
         fields=[
             Text("part_reference", "Reference of the return", longest=500),
             Text("part_note", "What happened", longest=500),

@@ -41,6 +41,7 @@ def paid_and_returned(office: Office) -> UUID:
         office.walk(second, *PAID)
         office.move(second, "Offer accepted", by="root", note="Came back", payment_reference="BACK-1")
     with clock.freeze(NOON + timedelta(days=2)):
+        office.approve_anew(second, by="bola")
         office.walk(second, "Paid")
     return second
 

@@ -286,7 +286,7 @@ def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
     session.flush()
     credentials.clear_failures(session, row.email)
     ended = credentials.end_sessions(session, row.id)
-    audit.note(session, "staff", row.id, "password chosen", actor=f"staff {row.email}", sessions_ended=ended)
+    audit.note(session, "staff", row.id, role_grants.CHOSEN, actor=f"staff {row.email}", sessions_ended=ended)
     return row.id
 
 

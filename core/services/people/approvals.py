@@ -28,6 +28,8 @@ from core.store.schema import tables
 from core.store.schema.tables import ApprovalLapse, Staff
 
 AMOUNT: Final = "the approved amount"
+# Why an approval lapsed by which a payment that came back would be made once more, without anybody who looks at it.
+CAME_BACK: Final = "the return of a payment was noted"
 FORGED: Final = "it was not given on this desk: tell an admin"
 # The authority by which somebody with a limit of their own approves.
 LIMITED_ROLE: Final = "claims"

@@ -191,6 +191,7 @@ def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
 
 def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
     require_second(batch.prepared_by, by, transitions.OWN_MESSAGE)
+    transitions.refuse_preparer(session, batch, by)
     refuse_made_resting(session, batch.prepared_by, batch.prepared_at)
     if batch.state == BatchState.PREPARED:
         made = "prepared this payout"

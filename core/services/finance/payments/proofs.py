@@ -372,6 +372,20 @@ def find_other_payees(session: ScopedSession) -> Iterator[str]:
         yield f"{_name(row)}, was approved by {row.approver} alone for {row.payee}, {why}"
 
 
+def find_sold_and_ended(session: ScopedSession) -> Iterator[str]:
+    """Credit notes that one person approved of a policy that another one alone had sold and ended (contract K2)."""
+    query = (
+        _select_notes(col(Staff.name).label("approver"))
+        .join(Staff, col(Staff.id) == col(CreditNote.approved_by))
+        .where(col(CreditNote.first_by).is_(None), col(CreditNote.made_by).like("staff %"))
+        .order_by(col(CreditNote.created_at), col(CreditNote.id))
+    )
+    for row in session.execute(query).all():
+        if deciding.is_sold_by_ender(session, row.CreditNote) and not _is_from_before(session, row.CreditNote):
+            ended = row.CreditNote.made_by.removeprefix("staff ")
+            yield f"{_name(row)}, was approved by {row.approver} alone, of a policy that {ended} had sold and ended"
+
+
 def _is_from_before(session: ScopedSession, note: CreditNote, *, fact: str = "approvers") -> bool:
     """True where the log of the approval lacks a fact that it has had since there is the rule."""
     approved = [

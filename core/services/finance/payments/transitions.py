@@ -20,7 +20,7 @@ from core.services.finance import journal, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances
 from core.services.finance.payments.balances import Balance, Due
-from core.services.people import transfers
+from core.services.people import role_grants, transfers
 from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_own, require_second
 from core.services.people.staff import Person
 from core.services.people.transfers import Reference, TypedReference
@@ -148,6 +148,12 @@ def write(
     return row.id
 
 
+def refuse_preparer(session: ScopedSession, row: Payment | PayoutBatch, by: Person) -> None:
+    """NotAllowed for who counts as the one who prepared a payment or a payout, by a password link."""
+    how = {"did": "prepared this payment", "does": "approves it, or notes what the bank did"}
+    role_grants.refuse_one_with(session, row.prepared_by, row.prepared_at, by, **how)
+
+
 def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> None:
     """Confirm what somebody else noted as received: its statements are settled at once."""
     with keep_refusal("payment", payment_id, "payment confirmation", by):
@@ -155,6 +161,7 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
         if row.direction != "in" or row.state != PaymentState.PREPARED:
             raise StateForbids("A payout is approved with its batch, and confirmed with the bank's reference")
         require_second(row.prepared_by, by, OWN_MESSAGE)
+        refuse_preparer(session, row, by)
         refuse_made_resting(session, row.prepared_by, row.prepared_at)
         refuse_maker_gone(session, row.prepared_by, "noted this payment", ROLE, instead=INSTEAD)
         assert row.received_on is not None  # noqa: S101 - it was noted with its day
@@ -180,6 +187,7 @@ def confirm(
         if row.direction != "out" or row.state != PaymentState.APPROVED:
             raise StateForbids("Only an approved payout is confirmed with the bank's reference")
         require_second(row.prepared_by, by, _OWN_ANSWER)
+        refuse_preparer(session, row, by)
         given: BankAnswer = request.validate(BankAnswer, typed)
         if row.approved_at and given.value_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
@@ -223,6 +231,7 @@ def return_payment(
     with keep_refusal("payment", payment_id, "payment return", by):
         row = get_for_update(session, payment_id, PaymentState.RETURNED, by)
         require_second(row.prepared_by, by, _OWN_ANSWER)
+        refuse_preparer(session, row, by)
         given: ReturnInput = request.validate(ReturnInput, typed)
         if row.approved_at and given.returned_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("returned_on", "must not be before the day of the approval")
