@@ -66,9 +66,13 @@ def find_payment_faults(session: ScopedSession) -> Iterator[str]:
     for batch in session.execute(sa.select(PayoutBatch).order_by(col(PayoutBatch.number))).scalars().all():
         yield from _batch_faults(session, batch)
     names = dict(parties.list_parties(session))
+    confirmed = (
+        sa.select(col(PaymentSettlement.statement_id)).join(Payment).where(col(Payment.state) == PaymentState.CONFIRMED)
+    )
+    paid_on = set(session.execute(confirmed).scalars())
     for party, dues in balances.list_dues(session):
         for due in dues:
-            expected = transitions.state_of(session, due.statement_id, due.net_minor)
+            expected = transitions.state_of(due.net_minor, is_paid_on=due.statement_id in paid_on)
             if due.state in IN_FORCE and due.state != expected:
                 yield f"statement {due.number} of {names[party]} is {due.state}, and by its payments {expected}"
 
