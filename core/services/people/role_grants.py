@@ -1,6 +1,5 @@
 """Changes of accounts: one admin proposes them, another confirms them, and nobody does both (contract K4)."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from core import clock, ids, money
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.people import credentials, four_eyes, staff
-from core.services.people.credentials import SIGNED_IN
+from core.services.people.credentials import LINK_MADE, SIGNED_IN
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.settings import settings
@@ -25,10 +24,9 @@ from core.store.schema.tables import AuditEntry, RoleGrant, Staff
 
 # Whoever has none of these neither decides on money nor approves what others prepare.
 MONEY_ROLES: Final = frozenset({"claims", "finance", "supervisor", "compliance", "admin"})
-PROPOSALS: Final = Proposals(RoleGrant, "change of an account")
+# A third admin has a link by one of the first two, and confirms what that one proposes: K4 says who does not.
+PROPOSALS: Final = Proposals(RoleGrant, "change of an account", counts_links=False)
 ALONE: Final = "by_one_admin_alone"
-LINK_MADE: Final = "password link made"
-CHOSEN: Final = "password chosen"
 _STAFF: Final = "staff "
 _ADMIN: Final = "admin"
 # The entries of the log by which an account comes to be as it is.
@@ -92,58 +90,6 @@ def list_holders(session: ScopedSession, actors: Collection[str]) -> set[str]:
         )
     )
     return {row.actor for row in session.execute(query) if row.actor != owners.get(row.subject)}
-
-
-Act = tuple[str, datetime]
-
-
-def list_as_one(session: ScopedSession, acts: Collection[Act]) -> dict[Act, set[str]]:
-    """Return for each act, an actor and an instant, who else counts as its actor where two have to act (contract A2).
-
-    It is who made the link by which the actor had the password of that instant, and whoever has a password by a link
-    that the actor made: one of the two may act as the other. A password that the command line set is nobody's.
-    """
-    actors = {actor for actor, _ in acts if actor.startswith(_STAFF)}
-    if not actors:
-        return {}
-    action, subject, maker = col(AuditEntry.action), col(AuditEntry.subject), col(AuditEntry.actor)
-    made = session.execute(sa.select(subject).where(action == LINK_MADE, maker.in_(actors))).scalars()
-    invited = [UUID(each.rpartition(" ")[2]) for each in made]
-    named = [actor.removeprefix(_STAFF) for actor in actors]
-    people = sa.select(col(Staff.id), col(Staff.email)).where(
-        sa.or_(col(Staff.email).in_(named), col(Staff.id).in_(invited))
-    )
-    owners = {audit.subject_of("staff", row.id): f"{_STAFF}{row.email}" for row in session.execute(people)}
-    entries = sa.select(action, subject, maker, col(AuditEntry.created_at)).where(
-        subject.in_(list(owners)), action.in_([LINK_MADE, CHOSEN])
-    )
-    links: dict[str, str] = {}
-    passwords: defaultdict[str, list[tuple[datetime, str]]] = defaultdict(list)
-    for row in session.execute(entries.order_by(col(AuditEntry.created_at), col(AuditEntry.position))):
-        if row.action == LINK_MADE:
-            links[row.subject] = row.actor
-        else:
-            passwords[owners[row.subject]].append((row.created_at, links.get(row.subject, row.actor)))
-    by_now = {owner: of[-1][1] for owner, of in passwords.items()}
-    found = {}
-    for actor, at in acts:
-        then = next((by for since, by in reversed(passwords.get(actor, ())) if since <= at), actor)
-        found[actor, at] = {then, *(owner for owner, by in by_now.items() if by == actor)} - {actor}
-    return found
-
-
-def refuse_one_with(
-    session: ScopedSession, first: UUID | None, at: datetime | None, by: Person, *, did: str, does: str
-) -> None:
-    """NotAllowed for who counts as the one who made the first step at an instant, in words what that one `did`."""
-    held: Staff | None = session.get(Staff, first) if first and at else None
-    if held and at:
-        act = f"{_STAFF}{held.email}", at
-        if by.actor in list_as_one(session, [act])[act]:
-            raise NotAllowed(
-                f"One of you and {held.name}, who {did}, has a password by a link that the other made:"
-                f" somebody else {does}"
-            )
 
 
 def keep_refusal(staff_id: UUID, action: str, *, by: Person) -> AbstractContextManager[None]:

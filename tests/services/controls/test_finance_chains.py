@@ -28,11 +28,11 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.finance.statements import transitions as statement_transitions
 from core.services.finance.statements.files import Paper
-from core.services.people import accounts, staff
+from core.services.people import accounts, credentials, staff
 from core.services.policies import changes
 from core.services.selling import buying, endorsing
 from core.store.access import Scope, Store
-from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Provider, Refund
+from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Provider, Refund, Staff
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.planting import find_faults, planted
@@ -412,6 +412,25 @@ def test_who_made_a_password_counts_as_its_person_where_finance_needs_two(
             finance.do(act, row.id, given, by="root")
     finance.do(transitions.confirm, row.id, {**PAID, "bank_reference": "TRF/9"}, by="wale")
     assert finance.money_faults() == []
+
+
+def test_who_made_a_password_does_not_confirm_what_its_person_proposed(finance: Finance, party: Party) -> None:
+    """An admin opens the link of another one, and a day later confirms by it the account that they proposed."""
+    choose_by_link(finance.store, finance.people["second"], by=finance.people["root"])
+    for proposer, confirmer in (("root", "second"), ("second", "root")):
+        account = finance.do(bank_accounts.propose, party, BANK, by=proposer)
+        with pytest.raises(NotAllowed, match="has a password by a link that the other made: somebody else confirms it"):
+            finance.do(bank_accounts.confirm, account, by=confirmer)
+        finance.do(bank_accounts.take_back, account, by=proposer)
+    # By the server's command the password is nobody's.
+    with clock.freeze(NOW - timedelta(days=2)), finance.store.writing(Scope.system()) as session:
+        known = {"roles": ["admin"], "password": "correct horse battery", "actor": "command line, eve at desk-1"}
+        session.get_one(Staff, finance.people["second"].id).password_hash = credentials.hash_password(
+            "another one here"
+        )
+        staff.add_or_update(session, email="second@f.example", name="Second", **known)
+    account = finance.do(bank_accounts.propose, party, BANK, by="root")
+    finance.do(bank_accounts.confirm, account, by="second")
 
 
 def test_what_another_person_ended_than_who_sold_it_takes_one(finance: Finance, partner: Partner) -> None:

@@ -23,7 +23,7 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
-from core.services.people import role_grants
+from core.services.people import four_eyes, role_grants
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person, join_names
 from core.services.policies import changes as policy_changes
@@ -105,7 +105,7 @@ def list_links(session: ScopedSession, claim: Claim) -> list[Link]:
     named = [link for link in found if link.act in (PAYEE_SET, CLAIMANT_SET)]
     # The distributor that named who is paid has no part in what follows; who issued its key may have.
     kept = [link for link in found if link not in named or not link.actor.startswith("key ")]
-    as_one = role_grants.list_as_one(session, {(link.actor, link.at) for link in kept})
+    as_one = four_eyes.list_as_one(session, {(link.actor, link.at) for link in kept})
     counted = [replace(link, as_one=as_one.get((link.actor, link.at), frozenset())) for link in kept]
     return sorted([*counted, *_list_holders(session, named)], key=lambda each: each.at)
 

@@ -452,7 +452,7 @@ def _refuse_as_one(session: ScopedSession, row: CreditNote, by: Person, does: st
     """NotAllowed for who counts as somebody who approved it, or noted a payment or a return of it (contract A2)."""
     log = audit.list_history(session, audit.subject_of("credit_note", row.id))
     acts = [(entry.actor, entry.created_at) for entry in log if entry.action in _DECISIONS]
-    if any(by.actor in others for others in role_grants.list_as_one(session, acts).values()):
+    if any(by.actor in others for others in four_eyes.list_as_one(session, acts).values()):
         raise NotAllowed(
             "You made the password link of somebody who approved, paid or returned it, or have your password by theirs:"
             f" somebody else of finance {does}"

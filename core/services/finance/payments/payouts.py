@@ -21,7 +21,13 @@ from core.services.finance.statements import transitions as statement_transition
 from core.services.lists.spreadsheets import csv_field
 from core.services.people import approvals, transfers
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_same, require_second
+from core.services.people.four_eyes import (
+    refuse_made_resting,
+    refuse_maker_gone,
+    refuse_one_with,
+    refuse_same,
+    require_second,
+)
 from core.services.people.staff import Person
 from core.states.finance import UNDER_WAY, BatchState, PaymentState
 from core.store.access import ScopedSession
@@ -127,12 +133,18 @@ def begin(session: ScopedSession, found: Sequence[tuple[Balance, int]], *, by: P
     return batch
 
 
+def _refuse_proposers(session: ScopedSession, accounts: Sequence[BankAccount], by: Person) -> None:
+    for account in accounts:
+        refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
+    how = {"did": "proposed this account", "does": "prepares and approves the payout"}
+    refuse_one_with(session, [(account.proposed_by, account.proposed_at) for account in accounts], by, **how)
+
+
 def _refuse_preparer(
     session: ScopedSession, found: Sequence[Balance], usable: Mapping[Party, BankAccount], by: Person
 ) -> None:
     parties.refuse_own_party(session, *(balance.party for balance in found), by=by)
-    for balance in found:
-        refuse_same(usable[balance.party].proposed_by, by, _OWN_ACCOUNT)
+    _refuse_proposers(session, [usable[balance.party] for balance in found], by)
     transitions.refuse_who_returned(session, [key for balance in found for key in _list_due(balance)], by)
 
 
@@ -200,8 +212,7 @@ def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
         raise NotAllowed(transitions.OWN_RETURN)
     payments = list_payments(session, batch.id)
     parties.refuse_own_party(session, *map(parties.party_of, payments), by=by)
-    for account in _load_accounts(session, payments):
-        refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
+    _refuse_proposers(session, _load_accounts(session, payments), by)
     _require_unchanged(session, payments)
 
 

@@ -20,7 +20,7 @@ from core.services.finance import journal, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances
 from core.services.finance.payments.balances import Balance, Due
-from core.services.people import role_grants, transfers
+from core.services.people import four_eyes, transfers
 from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_own, require_second
 from core.services.people.staff import Person
 from core.services.people.transfers import Reference, TypedReference
@@ -151,7 +151,7 @@ def write(
 def refuse_preparer(session: ScopedSession, row: Payment | PayoutBatch, by: Person) -> None:
     """NotAllowed for who counts as the one who prepared a payment or a payout, by a password link."""
     how = {"did": "prepared this payment", "does": "approves it, or notes what the bank did"}
-    role_grants.refuse_one_with(session, row.prepared_by, row.prepared_at, by, **how)
+    four_eyes.refuse_one_with(session, [(row.prepared_by, row.prepared_at)], by, **how)
 
 
 def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> None:

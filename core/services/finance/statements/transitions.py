@@ -15,7 +15,7 @@ from core.services.finance.payments.balances import refuse_under_way
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.finance.statements.reading import StatementRow
-from core.services.people import approvals, role_grants
+from core.services.people import approvals, four_eyes
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import refuse_made_resting, refuse_own, require_second
 from core.services.people.staff import Person
@@ -134,8 +134,8 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
 
 def _require_second(session: ScopedSession, row: Statement, by: Person) -> None:
     require_second(row.prepared_by, by, "You prepared this statement: somebody else of finance approves it")
-    role_grants.refuse_one_with(
-        session, row.prepared_by, row.prepared_at, by, did="prepared this statement", does="approves it"
+    four_eyes.refuse_one_with(
+        session, [(row.prepared_by, row.prepared_at)], by, did="prepared this statement", does="approves it"
     )
     refuse_made_resting(session, row.prepared_by, row.prepared_at)
     agreements.refuse_who_changed(session, row, by)
