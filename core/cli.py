@@ -58,11 +58,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "staff": ("staff", "People who sign in."),
     "claims": ("claims", "Claims and where they stand."),
     "statements": (
-        "statements",
+        "finance",
         "Statements, payouts and taxes of distributors and insurers: what is due, and preparing it.",
     ),
-    "bordereaux": ("bordereaux", "Premium and claims bordereaux of insurers: what is due, and issuing it."),
-    "close": ("close", "Closing a month: its check list, beginning it, and the journal."),
+    "bordereaux": ("finance", "Premium and claims bordereaux of insurers: what is due, and issuing it."),
+    "close": ("finance", "Closing a month: its check list, beginning it, and the journal."),
     "export": ("export", "Exports, each with a receipt."),
 }
 
@@ -93,9 +93,10 @@ class LazyCommand(TyperCommand):
     def load(self) -> TyperCommand | TyperGroup:
         """Import and return the real command."""
         module = _import(self._module_name)
-        if hasattr(module, "app"):
-            module.app.rich_markup_mode = None
-            return get_group(module.app)
+        group = getattr(module, "app", None) or getattr(module, f"{self._command_name}_app", None)
+        if group is not None:
+            group.rich_markup_mode = None
+            return get_group(group)
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(self._command_name)(getattr(module, self._command_name.replace("-", "_")))
         return get_command(single)  # type: ignore[return-value]

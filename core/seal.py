@@ -1,4 +1,4 @@
-"""Encryption of personal numbers for storage, masking for display, and keyed hashes for lookup."""
+"""Encryption of personal numbers, masking for display, and keyed hashes: for lookup, and of what was approved."""
 
 import base64
 import hashlib
@@ -6,7 +6,10 @@ import hmac
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import cache
+from typing import Any
+from uuid import UUID
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
@@ -76,3 +79,28 @@ def keyed_hash(purpose: str, text: str) -> str:
 def build_account_key(number: str) -> str:
     """Return the keyed hash of an account number, by which accounts are compared without being opened."""
     return keyed_hash("payout account", number)
+
+
+def freeze_parts(parts: Mapping[str, Any]) -> dict[str, str]:
+    """Return each part of a subject as a keyed hash: a part may hold a name or an account, and is kept for ever."""
+    return {name: keyed_hash("approved part", json.dumps(value, default=str)) for name, value in parts.items()}
+
+
+def fingerprint_approval(  # noqa: PLR0913 - all that an approval says, each by its name
+    *,
+    approval_id: UUID | str,
+    kind: str,
+    subject_id: UUID | str,
+    amount_minor: int | None,
+    limit_minor: int | None,
+    role: str,
+    staff_id: UUID | str,
+    approved_at: datetime,
+    parts: Mapping[str, str],
+) -> str:
+    """Return the keyed hash of an approval, which nobody can make who has the database alone."""
+    ids = [UUID(str(each)).hex for each in (approval_id, subject_id, staff_id)]
+    at = approved_at if approved_at.tzinfo else approved_at.replace(tzinfo=UTC)
+    moment = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
+    whole = [*ids, kind, amount_minor, limit_minor, role, moment, sorted(parts.items())]
+    return keyed_hash("approval", json.dumps(whole))

@@ -137,7 +137,8 @@ class Cover(Generic[R]):
     `next_term` is what the same money buys from a given day, told from the submitted data of a sold
     policy: for the activation of a pending one, and for a renewal (contract S4, S8). `rated_on` is the field whose
     amount the premium is a share of, and which is at fault when that comes to nothing. `life_insured` names the
-    field with the date of birth of whoever is insured for life or accident (contract S17). Of the insured thing,
+    field with the date of birth of whoever is insured for life or accident (contract S17), and `starts_by` the one with
+    the first day of cover, where the buyer chooses it (contract S15). Of the insured thing,
     `risk_key` is what is insured only once at a time (contract S12), `registration` the plate of a vehicle and
     `device_number` the number of a device: lists show them.
     """
@@ -158,6 +159,7 @@ class Cover(Generic[R]):
     device_number: Callable[[R], str | None] = _no_key
     duplicate_key: Callable[[R], str | None] = _no_key
     life_insured: str | None = None
+    starts_by: str | None = None
     echo_field: str = "payload"
     rated_on: str = "body"
 

@@ -200,6 +200,7 @@ CREDIT_LIFE = Cover(
     term=term,
     initial_state=IN_FORCE,
     life_insured="date_of_birth",
+    starts_by="loan_start_date",
     response_shape=ResponseShape.DIRECT,
     payload=payload,
     risk_key=lambda request: request.loan_account_number,

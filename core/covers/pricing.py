@@ -168,11 +168,24 @@ class Offer:
     term: Term
 
 
+# A product's own bound, in days, on how far ahead cover may begin; and the usual one.
+MOST_DAYS_AHEAD: Final = "most_days_ahead"
+USUAL_DAYS_AHEAD: Final = 5 * 365
+
+
+def refuse_far_start(field: str | None, meta: Mapping[str, Any], first_on: date | None) -> None:
+    """Refuse, by the field that names it, a first day of cover further ahead than the product sells (contract S15)."""
+    latest = clock.add_days(clock.today(), int(meta.get(MOST_DAYS_AHEAD, USUAL_DAYS_AHEAD)))
+    if field is not None and first_on is not None and first_on > latest:
+        raise InvalidInput.for_field(field, f"must be {latest} at the latest: cover begins no later than that")
+
+
 def offer(cover: Cover[Any], request: object, rates: Rates) -> Offer:
     """The price and the term of a request; InvalidInput names every field that the product does not take."""
     term = cover.term(request, rates)
-    price, _ = run_checks(
+    price, *_ = run_checks(
         lambda: cover.premium(request, rates),
         lambda: ages.refuse_younger(cover, request, rates, term.start_on),
+        lambda: refuse_far_start(cover.starts_by, rates.meta, term.start_on),
     )
     return Offer(price=price, term=term)

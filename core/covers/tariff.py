@@ -346,6 +346,8 @@ class EditableTariff:
         defaults = {name: value for name, value in _META_DEFAULTS.items() if name in used}
         if self.cover is not None and self.cover.life_insured is not None:
             defaults[ages.MINIMUM_AGE] = ages.ADULT
+        if self.cover is not None and self.cover.starts_by is not None:
+            defaults[pricing.MOST_DAYS_AHEAD] = pricing.USUAL_DAYS_AHEAD
         return {**defaults, **self.tariff.meta}
 
     def _window_figures(self) -> Iterator[Figure]:
@@ -480,6 +482,10 @@ def _list_meta_figures(meta: Mapping[str, Any]) -> Iterator[Figure]:
     if ages.MINIMUM_AGE in meta:
         value = meta[ages.MINIMUM_AGE]
         yield count_figure(("meta", ages.MINIMUM_AGE), "Minimum age, years", value, "Insured person", most=100)
+    if pricing.MOST_DAYS_AHEAD in meta:
+        label, most = "Latest start of cover, days after the sale", pricing.USUAL_DAYS_AHEAD
+        ahead = meta[pricing.MOST_DAYS_AHEAD]
+        yield count_figure(("meta", pricing.MOST_DAYS_AHEAD), label, ahead, "Start of cover", most=most)
     for name, label in (("minimum_premium", "Minimum premium"), ("rounding_step", "Rounded up to a multiple of")):
         if name in meta:
             yield naira_figure(("meta", name), label, meta[name], "Minimum and rounding", optional=True)

@@ -127,7 +127,7 @@ def _join_place(*parts: str | None) -> list[str]:
 
 def _purchases(session: ScopedSession, criteria: PurchaseFilter, names: Choices) -> Page[Row]:
     rows = table.PURCHASES.read_page(session, criteria, names, paging=_FIRST_PAGE)
-    return Page(rows, len(rows) if len(rows) < MAX_ROWS else table.compute_total(session, criteria).sold)
+    return Page(rows, len(rows) if len(rows) < MAX_ROWS else table.sum_purchases(session, criteria).sold)
 
 
 def _renewals(session: ScopedSession, criteria: RenewalFilter, names: Choices) -> Page[Row]:

@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
-from core.desk import claim_payment_proofs
 from core.services.audit import log as audit
 from core.services.catalogue import rate_changes, share_changes, shares
 from core.services.claims import invariants as claim_invariants
@@ -491,6 +490,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Nothing was paid on an approval that had lapsed": claim_invariants.find_paid_on_a_lapse,
     "What a claim was paid, somebody approved": claim_invariants.find_paid_without_approval,
     "Nobody paid a claim whose approval, payee or estimate was theirs": claim_invariants.find_two_links,
+    "Nobody noted the return of a claim that they approved or paid": claim_invariants.find_own_returns,
     "Every approved claim is what was approved": claim_invariants.find_changed_since_approval,
     "The claims of a policy come to no more than is owed": claim_invariants.find_more_than_owed,
     "Nobody approves two losses of a policy near each other": claim_invariants.find_second_losses,
@@ -501,6 +501,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Nobody decided on a refund of their own": payment_proofs.find_own_decisions,
     "No refund goes to the customer and to the parties": payment_proofs.find_corrected_faults,
     "No refund goes to another payee or account by one person": payment_proofs.find_other_payees,
+    "What one person sold and ended, two approve to give back": payment_proofs.find_sold_and_ended,
     "No limit on refunds is split over several of a customer": payment_proofs.find_split_limits,
     "No refund is given back by us and by the distributor": payment_proofs.find_given_back_twice,
     "Nobody decided on a statement or payment of their own": parties.find_own_decisions,
@@ -518,7 +519,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The database keeps the rows that stay": _find_missing_guards,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,
-    "What claims were paid is the same in every figure and export": claim_payment_proofs.find_claim_payment_faults,
+    "What claims were paid is the same in every figure and export": payment_proofs.find_claim_payment_faults,
     "Every file is there and unchanged": _find_file_faults,
     "The audit log is unbroken": audit.find_broken_links,
 }

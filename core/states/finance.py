@@ -50,7 +50,8 @@ CREDIT_NOTE_TRANSITIONS: Final = between(
         # For another payee it is approved anew.
         _C.APPROVED: (_C.PAID, _C.APPROVED),
         _C.PAID: (_C.RETURNED,),
-        _C.RETURNED: (_C.PAID, _C.APPROVED),
+        # By the approval of before, a return that there was not would have it paid twice.
+        _C.RETURNED: (_C.APPROVED, _C.SECOND_PERSON),
         _C.NOT_RECORDED: (),
     },
 )
@@ -109,6 +110,8 @@ MONTH_TRANSITIONS: Final = TransitionTable(
 )
 # The papers of a month in these states are not undone.
 SHUT: Final = (_M.CLOSED, _M.REOPENING)
+# The series by which whoever closes a month, and whoever changes what a closing looks at, wait for each other.
+CLOSING: Final = "closing of months"
 
 
 class PaymentState(StrEnum):

@@ -8,7 +8,7 @@ import streamlit as st
 from core import ids
 from core.services.catalogue import distributors, key_admin
 from core.services.catalogue.key_admin import KeyFilter, KeyRow
-from core.services.events.webhooks import desk, endpoints
+from core.services.events.webhooks import endpoints
 from core.services.lists.dimensions import load_choices
 from core.store.access import Scope, reading
 from core.ui.frame import frame, page_links
@@ -157,7 +157,7 @@ def revoking(key: KeyRow) -> None:
     revoke = action(
         title="Revoke the key",
         fields=[stolen] if registered else (),
-        work=lambda session, typed, by: desk.revoke_key(
+        work=lambda session, typed, by: endpoints.revoke_key(
             session, key.id, with_endpoints=typed.get("with_endpoints", False), by=by
         ),
         done=lambda disabled: (

@@ -14,9 +14,11 @@ from core.dispatch import webhooks as webhook_dispatch
 from core.errors import CoverdeskError, InvalidInput
 from core.services.catalogue import distributors
 from core.services.events.catalogue import EVENT_TYPES, OLDER_NAMES
-from core.services.events.webhooks import desk, endpoints, log
+from core.services.events.webhooks import endpoints, log
 from core.services.events.webhooks.endpoints import Endpoint, EndpointChange, EndpointRequest, NewSecret, ReplayRequest
 from core.services.events.webhooks.log import Delivery, Try
+from core.services.lists.dimensions import load_choices
+from core.services.people.accounts import as_admin
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading, store
 from core.ui.frame import frame, page_links
@@ -169,7 +171,9 @@ def registering(sellers: Mapping[str, str], chosen: str | None, *, is_live: bool
         if not distributor:
             raise InvalidInput.for_field("distributor", "choose a distributor")
         request: EndpointRequest = requests.validate(EndpointRequest, given)
-        return desk.register(session, request, distributor_id=UUID(distributor), is_live=is_live, by=by)
+        return endpoints.register(
+            session, request, distributor_id=UUID(distributor), is_live=is_live, actor=as_admin(by)
+        )
 
     return action(
         title="Register an endpoint",
@@ -186,7 +190,7 @@ def registering(sellers: Mapping[str, str], chosen: str | None, *, is_live: bool
 def draw() -> None:
     frame.require("admin")
     with reading(frame.scope()) as session:
-        names = desk.list_names(session)
+        names = load_choices(session).names["distributor"]
         listed = endpoints.list_endpoints(session)
     labels = {str(key): name for key, name in sorted(names.items(), key=lambda each: each[1].lower())}
     chosen = url_state.one_of("distributor", labels)
@@ -235,7 +239,7 @@ def changing(of: Endpoint) -> Action:
 
     def change(session: ScopedSession, typed: Values, by: Person) -> None:
         request: EndpointChange = requests.validate(EndpointChange, _read_typed(typed))
-        desk.change(session, of.id, request, by=by)
+        endpoints.change(session, of.id, request, actor=as_admin(by))
 
     return action(
         title="Change the endpoint",
@@ -258,7 +262,7 @@ def rotating(of: Endpoint) -> Action:
         says="Deliveries carry both signatures for 24 hours, in which the receiver changes over."
         if of.format == "standard"
         else "The classic form has one signature: **the old secret ends at once**; give the receiver the new one now.",
-        work=lambda session, _, by: desk.rotate_secret(session, of.id, by=by),
+        work=lambda session, _, by: endpoints.rotate_secret(session, of.id, actor=as_admin(by)),
         done="The new secret signs from now on, those of the last 24 hours beside it.",
         then=lambda made: keep_secret(made.secret),
     )
@@ -272,7 +276,10 @@ def enabling(of: Endpoint) -> Action:
         says="It takes new events again, at once.",
         fields=[Tick("send_held", f"Send the {words.count(of.held)} that were held", value=True)],
         confirm="Enable",
-        work=lambda session, typed, by: (desk.enable(session, of.id, **typed, by=by), typed["send_held"]),
+        work=lambda session, typed, by: (
+            endpoints.enable(session, of.id, **typed, actor=as_admin(by)),
+            typed["send_held"],
+        ),
         done=lambda made: (
             f"The endpoint is enabled; {words.counted(made[0], 'held event', 'held events')}"
             f" {'sent' if made[1] else 'withdrawn'}."
@@ -287,7 +294,7 @@ def deleting(of: Endpoint) -> Action:
         icon="delete",
         says="It gets no more events, and what waits for it is withdrawn. The feed keeps every event.",
         confirm="Delete it",
-        work=lambda session, _, by: desk.delete(session, of.id, by=by),
+        work=lambda session, _, by: endpoints.delete(session, of.id, actor=as_admin(by)),
         done="The endpoint is deleted.",
     )
 
@@ -308,7 +315,7 @@ def replaying(of: Endpoint) -> Action:
             lambda typed: _show_count(of, typed),
         ],
         confirm="Send them again",
-        work=lambda session, typed, by: desk.replay(session, of.id, _read_replay(typed), by=by),
+        work=lambda session, typed, by: log.replay(session, of.id, _read_replay(typed), actor=as_admin(by)),
         done=lambda count: f"{words.count(count)} events are queued again.",
     )
 
@@ -404,7 +411,7 @@ def draw_webhook() -> None:
     tables.back_link("endpoints", "admin/webhooks.py", "All endpoints")
     endpoint = page_links.load_record("endpoint", endpoints.get_endpoint)
     with reading(frame.scope()) as session:
-        distributor = desk.list_names(session)[endpoint.distributor_id]
+        distributor = load_choices(session).names["distributor"][endpoint.distributor_id]
         is_resting = endpoint.distributor_id not in {each.id for each in distributors.list_active(session)}
     frame.page_header(
         f"{words.plain(endpoint.description or 'Endpoint')} {words.badge(STATES[endpoint.state])}",
@@ -431,7 +438,7 @@ def sending_again(of: Delivery) -> Action:
         title="Send it again",
         icon="replay",
         says="It is sent under the same id: a receiver that keeps ids takes it once.",
-        work=lambda session, _, by: desk.redeliver(session, of.id, by=by),
+        work=lambda session, _, by: log.redeliver(session, of.id, actor=as_admin(by)),
         done="The delivery is queued again.",
     )
 

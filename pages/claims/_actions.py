@@ -31,7 +31,7 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Open:
+class OpenForm:
     """The transition whose form is open, with the claim version that the officer has seen.
 
     One that is proposed opened by itself after the one before, and goes where it is not possible.
@@ -144,7 +144,7 @@ def moving(
 
     `payment` is the method and value date of a payment.
     """
-    open_ = read_open(review.id)
+    open_ = read_open_form(review.id)
     version = open_.version if open_ else review.version
     typed = {name: text or None for name, text in given.items()}
     return deciding(
@@ -167,25 +167,25 @@ def deciding(
     return changing(review, title, work, done, version=version, then=lambda: _close_decided(review, version), **more)
 
 
-def do_open(review: ClaimReview, to: str, build: Callable[[], Action]) -> None:
+def submit_form(review: ClaimReview, to: str, build: Callable[[], Action]) -> None:
     """Carry the open transition out, as the callback of its button, with what is typed now."""
-    open_ = read_open(review.id)
+    open_ = read_open_form(review.id)
     # The second click of a double click: the first one has moved the claim, closed the form or opened the next.
     if open_ is not None and open_.to == to:
         build().do(key(review.id, MOVE))
 
 
 def _close_decided(review: ClaimReview, version: int) -> None:
-    attempt = current(review)
-    close(review.id)
+    attempt = get_open_form(review)
+    close_form(review.id)
     st.session_state[key(review.id, DECIDED)] = True
     if attempt and (following := _FOLLOWING.get(attempt.to)):
-        st.session_state[key(review.id, "open")] = Open(to=following, version=version + 1, is_proposed=True)
+        st.session_state[key(review.id, "open")] = OpenForm(to=following, version=version + 1, is_proposed=True)
 
 
 def _take_version_over(review: ClaimReview, version: int) -> None:
     """Let an open transition take over the version that its own officer has just created."""
-    attempt = current(review)
+    attempt = get_open_form(review)
     if attempt and attempt.version == version:
         st.session_state[key(review.id, "open")] = replace(attempt, version=version + 1)
 
@@ -203,11 +203,11 @@ def get_typed(claim_id: UUID, name: str) -> Any:  # noqa: ANN401 of the widget's
     return st.session_state.get(key(claim_id, name))
 
 
-def current(review: ClaimReview) -> Open | None:
+def get_open_form(review: ClaimReview) -> OpenForm | None:
     """Return the transition whose form is open."""
-    found = read_open(review.id)
+    found = read_open_form(review.id)
     if found and found.is_proposed and find_possible(review, found.to) is None:
-        close(review.id)
+        close_form(review.id)
         return None
     return found
 
@@ -217,24 +217,24 @@ def find_possible(review: ClaimReview, to: str) -> ClaimTransition | None:
     return next((move for move in review.transitions_allowed if move.to == to and not move.missing), None)
 
 
-def read_open(claim_id: UUID) -> Open | None:
+def read_open_form(claim_id: UUID) -> OpenForm | None:
     """Return the transition whose form is open, possible or not."""
-    found: Open | None = st.session_state.get(key(claim_id, "open"))
+    found: OpenForm | None = st.session_state.get(key(claim_id, "open"))
     return found
 
 
-def begin(review: ClaimReview, to: str) -> None:
+def open_form(review: ClaimReview, to: str) -> None:
     """Open the form of a transition; earlier input is restored.
 
     A form that opened by itself stays the same one, with its buttons: a click on them that is under way is not lost.
     """
-    found = read_open(review.id)
+    found = read_open_form(review.id)
     is_proposed = found is not None and found.to == to and found.is_proposed
-    st.session_state[key(review.id, "open")] = Open(to=to, version=review.version, is_proposed=is_proposed)
+    st.session_state[key(review.id, "open")] = OpenForm(to=to, version=review.version, is_proposed=is_proposed)
     actions.forget(key(review.id, MOVE))
 
 
-def close(claim_id: UUID) -> None:
+def close_form(claim_id: UUID) -> None:
     """Close the form of a transition; its input is kept for the next one."""
     st.session_state.pop(key(claim_id, "open"), None)
     actions.forget(key(claim_id, MOVE))
@@ -250,7 +250,7 @@ def propose(claim_id: UUID, name: str, value: str) -> None:
 
 def seen_since(review: ClaimReview) -> int | None:
     """Return the version that the officer has seen if somebody has changed the claim since; update the form."""
-    attempt = current(review)
+    attempt = get_open_form(review)
     if attempt and attempt.version != review.version:
         _note_seen(review.id, attempt.version)
         st.session_state[key(review.id, "open")] = replace(attempt, version=review.version)

@@ -36,9 +36,24 @@ from core.store.access import ScopedSession
 from core.ui.buying import prices
 from core.ui.kit import actions, facts, form_keeper, words
 from core.ui.kit.actions import Action, Choice, Naira, Text, Values
-from pages.claims import _actions as claim_actions
 from pages.claims import _money, _papers, _shared
-from pages.claims._actions import MOVE, Open, begin, changing, deciding, do_open, draw_form, get_typed, key, moving
+from pages.claims._actions import (
+    MOVE,
+    OpenForm,
+    changing,
+    close_form,
+    deciding,
+    draw_form,
+    find_possible,
+    get_open_form,
+    get_typed,
+    key,
+    moving,
+    open_form,
+    propose,
+    read_open_form,
+    submit_form,
+)
 
 _FIELDS: Final = ("amount", "reason", "note", "payment_reference", "estimate_document")
 _EMPTY: Final[Mapping[str, Any]] = {"reason": None, "note": "", "payment_reference": "", "estimate_document": None}
@@ -69,7 +84,7 @@ def draw_main(review: ClaimReview) -> None:
 
 def draw(review: ClaimReview, person: Person) -> None:
     """Draw the other transitions as buttons, the reasons why some are blocked, and the open form."""
-    attempt, main = claim_actions.current(review), find_main(review)
+    attempt, main = get_open_form(review), find_main(review)
     with st.container(border=True, gap="xsmall"):
         draw_referral(review, person)
         if review.approval_fault and not review.is_decided:
@@ -161,13 +176,13 @@ def _button(review: ClaimReview, move: ClaimTransition, *, is_main: bool) -> Non
 
 def _begin(review: ClaimReview, move: ClaimTransition) -> None:
     """Open the form of a transition; what asks for nothing and touches no money is made at once: start and settle."""
-    claim_actions.begin(review, move.to)
+    open_form(review, move.to)
     if move.to == ClaimStatus.SETTLED or (move.start in _NEW and move.to == ClaimStatus.REVIEWING):
-        do_open(review, move.to, lambda: moving(review, move.to))
+        submit_form(review, move.to, lambda: moving(review, move.to))
 
 
-def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
-    move = claim_actions.find_possible(review, attempt.to)
+def _form(review: ClaimReview, attempt: OpenForm, person: Person) -> None:
+    move = find_possible(review, attempt.to)
     if move is None:
         _impossible(review, attempt)
         return
@@ -189,11 +204,11 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
             type="primary",
             # A hasty second click on the form before does not reach one that has opened by itself.
             key=key(review.id, f"confirm {attempt.to}" if attempt.is_proposed else "confirm"),
-            on_click=do_open,
+            on_click=submit_form,
             args=(review, move.to, lambda: _referring(review, move) if above else _deciding(review, move, needed)),
         )
         put_away = key(review.id, "put away")
-        st.button("Cancel", key=put_away, on_click=claim_actions.close, args=(review.id,), type="tertiary")
+        st.button("Cancel", key=put_away, on_click=close_form, args=(review.id,), type="tertiary")
 
 
 def _ask_needed(review: ClaimReview, move: ClaimTransition, person: Person, needed: set[str]) -> str | None:
@@ -222,7 +237,7 @@ def _ask_needed(review: ClaimReview, move: ClaimTransition, person: Person, need
     return above
 
 
-def _focus(review: ClaimReview, attempt: Open, needed: set[str]) -> None:
+def _focus(review: ClaimReview, attempt: OpenForm, needed: set[str]) -> None:
     """Put the cursor where something has to be typed."""
     reasons = [f"reasons {check.key}" for check in review.unmet_checks] if "reasons" in needed else []
     field = next((name for name in (*reasons, "payment_reference", "note") if name in {*needed, *reasons}), None)
@@ -240,7 +255,7 @@ def _describe_above(review: ClaimReview, move: ClaimTransition, person: Person) 
 
 def _referring(review: ClaimReview, move: ClaimTransition) -> Action:
     """Return the action that refers the decision as it is typed instead of making it."""
-    open_ = claim_actions.read_open(review.id)
+    open_ = read_open_form(review.id)
     version = open_.version if open_ else review.version
     amount, note = _typed(review, move, "amount"), _typed(review, move, "note")
     return deciding(
@@ -281,7 +296,7 @@ def _typed(review: ClaimReview, move: ClaimTransition, name: str) -> str:
     return get_typed(review.id, name) or ""
 
 
-def _impossible(review: ClaimReview, attempt: Open) -> None:
+def _impossible(review: ClaimReview, attempt: OpenForm) -> None:
     """Explain that the claim has changed and the transition is no longer possible; the input can still be copied."""
     label = words.plain(attempt.to)
     st.warning(f"This claim is {words.badge(review.status)} and cannot become {label} now.", icon=":material/block:")
@@ -290,12 +305,12 @@ def _impossible(review: ClaimReview, attempt: Open) -> None:
     note = get_typed(review.id, "note")
     if note:
         st.text_area("What you typed", note, disabled=True, key=key(review.id, "typed"))
-    st.button("Close", key=key(review.id, "put away"), on_click=claim_actions.close, args=(review.id,))
+    st.button("Close", key=key(review.id, "put away"), on_click=close_form, args=(review.id,))
 
 
 def _ask_amount(review: ClaimReview, move: ClaimTransition, person: Person) -> None:
     name = f"amount {move.to}"
-    claim_actions.propose(review.id, name, words.as_typed(_suggested(review, move)))
+    propose(review.id, name, words.as_typed(_suggested(review, move)))
     st.text_input(
         move.amount_label,
         key=key(review.id, name),
@@ -527,7 +542,7 @@ def _hand_over(review: ClaimReview) -> None:
 
 
 def _open_prepared(review: ClaimReview, move: ClaimTransition, amount_minor: int | None) -> None:
-    begin(review, move.to)
+    open_form(review, move.to)
     if amount_minor is not None:
         st.session_state[key(review.id, f"amount {move.to}")] = words.as_typed(money.to_wire(amount_minor))
 

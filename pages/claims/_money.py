@@ -18,10 +18,10 @@ from core.services.claims.workflow.transitions import parse_amount
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.ui.buying import prices
-from core.ui.claims.summaries import describe_payee, draw_chain
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Naira, Text
-from pages.claims._actions import MOVE, changing, deciding, draw_form, get_typed, key, moving, propose, read_open
+from core.ui.lists.claims import describe_payee, draw_chain
+from pages.claims._actions import MOVE, changing, deciding, draw_form, get_typed, key, moving, propose, read_open_form
 
 _AMOUNT: Final = f"amount {ClaimStatus.PAID}"
 FIELDS: Final = ("amount", "method", "value_on")
@@ -66,7 +66,7 @@ def paying(review: ClaimReview, given: Mapping[str, Any], clears: Mapping[str, A
     amount = parse_amount(typed)
     if amount is None or money.to_minor(amount) >= review.balance_minor:
         return moving(review, ClaimStatus.PAID, given={**given, "amount": typed}, payment=payment, clears=clears)
-    open_, reference = read_open(review.id), given.get("payment_reference") or ""
+    open_, reference = read_open_form(review.id), given.get("payment_reference") or ""
     version = open_.version if open_ else review.version
     return deciding(
         review,
@@ -138,7 +138,7 @@ def _take_back(review: ClaimReview, person: Person) -> None:
             person=by,
             version=review.version,
         ),
-        "The part is taken back, and can be paid again.",
+        "The part is taken back: somebody else approves the claim again before it is paid.",
         fields=[
             Text("part_reference", "Reference of the return", longest=500),
             Text("part_note", "What happened", longest=500),

@@ -20,11 +20,11 @@ from core.services.claims.workflow.clock import Clock
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.store.access import reading
-from core.ui.claims.summaries import draw_claims
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, reveal_dialog, url_state, words
 from core.ui.kit.actions import Action, Choice, Day, Naira, Text, Values
 from core.ui.lists import tables
+from core.ui.lists.claims import draw_claims
 from pages.claims import _actions, _decision, _money, _papers, _shared, _talk
 from pages.claims._actions import DECIDED, adding, changing, draw_form, key, propose
 from pages.claims._shared import colour_of, days_left
@@ -340,7 +340,7 @@ def draw_changes(review: ClaimReview, officers: list[Officer]) -> None:
         f" {words.moment(event.at)} · {words.plain(_shared.facts(event, names))}"
         for event in review.list_events_since(seen)
     ]
-    attempt = _actions.current(review)
+    attempt = _actions.get_open_form(review)
     is_ruled_out = attempt is not None and _actions.find_possible(review, attempt.to) is None
     next_ = "It rules out what you were about to do." if is_ruled_out else "Look at it, and confirm again if it holds."
     st.warning(

@@ -22,12 +22,12 @@ from core.states.policies import PolicyStage
 from core.store.access import ScopedSession, reading
 from core.ui.buying import sale_drafts
 from core.ui.buying.selling import Counter
-from core.ui.claims.summaries import draw_claims
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Once
+from core.ui.lists.claims import draw_claims
 from pages.claims import _papers, _shared
 
 ROLES: Final = ("claims", "supervisor")

@@ -13,8 +13,7 @@ from core.services.compliance import requests
 from core.services.compliance.complaints import ComplaintRow
 from core.services.compliance.erasures import ErasureRow
 from core.services.compliance.filings import FilingRow
-from core.services.compliance.request_forms import KINDS
-from core.services.compliance.requests import RequestRow
+from core.services.compliance.requests import KINDS, RequestRow
 from core.services.compliance.retention import CLASSES
 from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame, page_links

@@ -6,8 +6,7 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.compliance import erasures, requests, retention
-from core.services.compliance.request_forms import IDENTITIES, KINDS, REFUSALS
-from core.services.compliance.requests import FoundRecord, RequestRow
+from core.services.compliance.requests import IDENTITIES, KINDS, REFUSALS, FoundRecord, RequestRow
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Choice, Day, Text, Tick

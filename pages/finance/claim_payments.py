@@ -17,11 +17,11 @@ from core.services.finance.claim_payment_files import MAX_LINES, MEANINGS, PaidF
 from core.services.finance.reconciling import table_files
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading
-from core.ui.claims.summaries import draw_chain
 from core.ui.frame import frame
 from core.ui.kit import actions, reveal_dialog, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Naira, Several, Text, Values
 from core.ui.lists import columns, tables
+from core.ui.lists.claims import draw_chain
 from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_columns

@@ -130,7 +130,8 @@ def returning(rows: Sequence[CreditNoteRow], *, is_chosen: bool) -> Action:
     return action(
         title="Credit notes that the bank returned",
         icon="undo",
-        says="Those that are chosen wait for their customers again, and can be paid once more. All are noted, or none.",
+        says="Those that are chosen wait again: others approve each before it is paid once more."
+        " All are noted, or none.",
         fields=[
             _choice(rows, is_chosen=is_chosen),
             *map(ask, rows),
@@ -345,7 +346,7 @@ def _returning(row: CreditNoteRow) -> Action:
         fields=bank_return(row.reference),
         confirm="Note the return",
         work=lambda session, typed, by: deciding.return_payment(session, row.id, typed, by=by),
-        done="The payment came back: it can be paid once more.",
+        done="The payment came back: others approve it again before it is paid once more.",
     )
 
 

@@ -230,11 +230,10 @@ def acting_on(policy_ids: Sequence[UUID], act: Callable[..., None], done: str, t
 
     def work(session: ScopedSession, _: Values, by: Person) -> str:
         found = resending.act_on_each(session, policy_ids, act, person=by)
-        noun = "policy" if found.done == 1 else "policies"
-        reasons = "; ".join(f"{number}: {reason}" for reason, number in found.left_out.items())
+        left_out = words.list_left_out(found.left_out)
         if not found.done:
-            raise StateForbids(f"Nothing was changed. Left out {reasons}")
-        return f"{words.count(found.done)} {noun} {done}." + (f" Left out {reasons}." if reasons else "")
+            raise StateForbids(f"Nothing was changed.{left_out.removesuffix('.')}")
+        return f"{words.counted(found.done, 'policy', 'policies')} {done}.{left_out}"
 
     return Action(
         title="Act on the ticked policies",

@@ -17,12 +17,11 @@ from core.services.policies.certificates import CertificateFacts
 from core.states.claims import CLAIMS_ROLES
 from core.states.policies import AnswerStatus, PolicyAction, SubmissionState
 from core.store.access import reading
-from core.ui.claims import summaries
 from core.ui.frame import frame, page_links
-from core.ui.kit import actions, facts, reveal_dialog, url_state, words
+from core.ui.kit import actions, facts, policy_actions, reveal_dialog, url_state, words
+from core.ui.lists import claims as claim_lists
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.policies import policy_actions
 from pages.policies._shared import draw_endorsements, list_present, reporting, resending_one
 
 
@@ -187,7 +186,7 @@ def draw_claims(policy: PolicyDetail, person: Person) -> None:
     """Draw every claim with its state; who works claims can open them."""
     with reading(frame.scope()) as session:
         lines = related.list_by_policy(session, policy.id)
-    summaries.draw_claims(lines, linked=person.has_role(*CLAIMS_ROLES), empty="Nobody has claimed on this policy.")
+    claim_lists.draw_claims(lines, linked=person.has_role(*CLAIMS_ROLES), empty="Nobody has claimed on this policy.")
 
 
 # The submission of one policy to its insurer: the card at the top, and the history in its tab.

@@ -1,6 +1,6 @@
 """Shared by the screens of sales: a call about a renewal, and the buttons of a policy that is due."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,11 +16,10 @@ from core.services.renewals.due import DueRow
 from core.services.renewals.renewals import BulkRenewal, ShownTerm
 from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
-from core.ui.kit import actions, facts, words
+from core.ui.kit import actions, facts, policy_actions, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Text, Tick, Values
 from core.ui.lists import tables
 from core.ui.lists.tables import Table
-from core.ui.policies import policy_actions
 
 ROLES = ("operations",)
 _CALL, _RENEW = "Call", "Renew"
@@ -190,10 +189,4 @@ def summarise_renewals(found: BulkRenewal) -> str:
     """Return the result in words: "2 policies are renewed for ₦1,068.75. Left out 1: it was renewed meanwhile."."""
     verb = "policy is" if found.done == 1 else "policies are"
     done = f"{words.count(found.done)} {verb} renewed for {words.naira(found.total_minor)}."
-    return f"{done}{list_left_out(found.left_out)}"
-
-
-def list_left_out(left_out: Mapping[str, int]) -> str:
-    """Return how many policies were left out for each reason, as a sentence; "" where none was."""
-    reasons = "; ".join(f"{number}: {words.format_dates(reason)}" for reason, number in left_out.items())
-    return f" Left out {reasons}." if reasons else ""
+    return f"{done}{words.list_left_out(found.left_out)}"

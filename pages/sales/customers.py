@@ -29,11 +29,10 @@ from core.states.claims import CLAIMS_ROLES
 from core.store.access import ScopedSession, reading
 from core.ui.buying import known_customer
 from core.ui.frame import frame, menu, page_links
-from core.ui.kit import actions, facts, figure_tiles, reveal_dialog, url_state, words
+from core.ui.kit import actions, facts, figure_tiles, policy_actions, reveal_dialog, url_state, words
 from core.ui.kit.actions import Action, Choice, Text, Values
 from core.ui.lists import columns, export_panel, filter_bar, saved_views, tables
 from core.ui.lists.tables import Table
-from core.ui.policies import policy_actions
 from pages.sales._shared import ROLES, follow_click, list_acts, of_due
 
 CUSTOMERS = tables.of(

@@ -12,25 +12,25 @@ from core.outbound import mail as smtp
 from core.services.lists import windows
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.people.staff import Person
+from core.services.policies.policies import BulkResult
 from core.services.renewals import automations, calls, due, renewals
 from core.services.renewals.calls import CallerFigures
-from core.services.renewals.due import BUCKETS, Bucket, DueRow, Reminded
+from core.services.renewals.due import BUCKETS, Bucket, DueRow
 from core.services.renewals.records import NOBODY, DueFilter
 from core.store.access import Scope, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action
+from core.ui.kit.policy_actions import WAITS
 from core.ui.lists import columns, export_panel, filter_bar, periods, saved_views, tables
 from core.ui.lists.periods import SearchText
 from core.ui.lists.tables import Table
-from core.ui.policies.policy_actions import WAITS
 from pages.sales._shared import (
     DUE,
     ROLES,
     describe_end,
     follow_click,
     list_acts,
-    list_left_out,
     recording,
     show_term,
     summarise_renewals,
@@ -198,7 +198,7 @@ def _reminding(picked: Sequence[DueRow]) -> Action:
         confirm=f"Remind {len(picked)} customers" if len(picked) > 1 else "Remind",
         roles=("operations",),
         work=lambda session, _, by: due.remind(session, [row.id for row in picked], by=by),
-        done=lambda found: summarise_reminders(found) + ("" if smtp.can_send() or not found.queued else WAITS),
+        done=lambda found: summarise_reminders(found) + ("" if smtp.can_send() or not found.done else WAITS),
         then=lambda _: tables.let_go(DUE),
     )
 
@@ -225,10 +225,10 @@ def text_message(row: DueRow) -> str:
     )
 
 
-def summarise_reminders(found: Reminded) -> str:
+def summarise_reminders(found: BulkResult) -> str:
     """Return what became of a request in words: "12 reminders are queued. Left out 2: reminded already."."""
-    number = {0: "No reminder is", 1: "1 reminder is"}.get(found.queued, f"{found.queued} reminders are")
-    return f"{number} queued.{list_left_out(found.left_out)}"
+    number = {0: "No reminder is", 1: "1 reminder is"}.get(found.done, f"{found.done} reminders are")
+    return f"{number} queued.{words.list_left_out(found.left_out)}"
 
 
 def draw_automatic_note() -> None:

@@ -66,7 +66,7 @@ def draw() -> None:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         wanted, paging = selection.criteria, PURCHASES.paging(url_state.page())
-        total = sales_table.compute_total(session, wanted)
+        total = sales_table.sum_purchases(session, wanted)
         rows = sales_table.PURCHASES.read_page(
             session, wanted, names, shown=PURCHASES.shown_columns, order=PURCHASES.order, paging=paging
         )

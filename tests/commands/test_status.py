@@ -62,7 +62,7 @@ def queue_sale(session: ScopedSession, partner: Partner) -> Provider:
     policy.submitted_to_provider = policy.activated = False
     provider: Provider = session.get_one(Provider, policy.provider_id)
     with clock.freeze(clock.now() - timedelta(hours=2)):
-        issuing.queue_policy(session, policy, provider.segment)
+        session.insert(issuing.build_submission(policy, provider.segment))
     return provider
 
 

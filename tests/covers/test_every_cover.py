@@ -1,6 +1,7 @@
 """The promises of every cover: its golden file, its refusals, and fields that it never takes from a client."""
 
 import json
+from datetime import date
 from typing import Any
 
 import pytest
@@ -9,9 +10,11 @@ from core import clock
 from core.covers import fields
 from core.covers.cover import Cover
 from core.covers.fields import InsuredOnce, build_example, get_metadata
+from core.covers.pricing import MOST_DAYS_AHEAD, offer
 from core.covers.registry import COVERS, get_cover
 from core.covers.request import validate
-from tests.covers.shipped import GOLDEN, body, faults, golden_file, products, rates
+from core.errors import InvalidInput
+from tests.covers.shipped import GOLDEN, STILL, body, faults, golden_file, products, rates
 from tests.every_case import every_case
 
 NEVER_TAKEN = ("agent_code", "id", "total", "is_live", "mca_profit", "policy_number", "start_at")
@@ -195,3 +198,38 @@ def test_a_pending_or_renewed_policy_can_tell_what_was_bought(cover: Cover[Any])
     assert term.expiration_on is not None
     if cover.initial_state.active and cover.route not in {"buy-travel", "buy-credit-life", "buy-marine-import-cover"}:
         assert term == cover.term(request, charged)
+
+
+def test_no_cover_begins_further_ahead_than_its_product_is_sold() -> None:
+    """A first day that the buyer chooses is at most a year ahead, or as many days as the product's own figure says."""
+    chosen = {cover.key: cover.starts_by for cover in COVERS if cover.starts_by}
+    assert chosen == {
+        "buy-credit-life": "loan_start_date",
+        "buy-travel": "departure_date",
+        "insurer-b/buy-home-content-cover": "insurance_start_date",
+        "insurer-b/buy-office-content-cover": "insurance_start_date",
+        "insurer-d/buy-mini-comprehensive": "insurance_start_date",
+        "insurer-e/buy-marine-import-cover": "shipping_date",
+    }
+    wrong = {}
+    with clock.freeze(STILL):
+        for cover in COVERS:
+            named = {cover.starts_by, *(name for name in cover.request.model_fields if name.endswith("start_date"))}
+            for name in named - {None}:
+                for own, days, fault in (({}, 1825, []), ({}, 1826, [name]), ({MOST_DAYS_AHEAD: 30}, 31, [name])):
+                    found = started(cover, name, clock.add_days(clock.today(), days), own)
+                    if found != fault:
+                        wrong[cover.key, name, days] = found
+    assert wrong == {}
+
+
+def started(cover: Cover[Any], name: str, day: date, own: dict[str, Any]) -> list[str]:
+    """The fields at fault of a cover that begins on a day, by rates with figures of their own."""
+    changed = {name: str(day)} | ({"arrival_date": str(clock.add_days(day, 5))} if name == "departure_date" else {})
+    request = validate(cover.request, body(cover, **changed))
+    charged = rates(request.product_id)
+    try:
+        offer(cover, request, rates(request.product_id, meta={**charged.meta, **own}))
+    except InvalidInput as refused:
+        return [fault.field for fault in refused.faults]
+    return []

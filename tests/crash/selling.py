@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import httpcore  # noqa: F401 - the first clients, made by several threads at once, would each begin to import it
 import httpx
 
 from core import ids

@@ -34,7 +34,7 @@ from tests.services.loan_books import Lender, as_csv, loan
 pytestmark = pytest.mark.both_databases
 
 LOANS = int(os.environ.get("COVERDESK_LOANS", "100000" if IS_FULL else "800"))
-KILLS = max(2, CRASHES)
+KILLS = CRASHES
 CLIENTS, REST_SECONDS = 2, 0.2
 _PATIENCE = 600
 

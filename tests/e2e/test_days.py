@@ -9,6 +9,7 @@ import re
 from decimal import Decimal
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Download, Page, expect
 
 from core import money
@@ -62,6 +63,7 @@ def test_operations_see_the_week_what_moved_and_what_is_stuck_in_4_clicks(visit:
     assert (presses.clicks(), presses.keys()) == (4, 0)
 
 
+@pytest.mark.exhaustive
 def test_operations_see_the_same_by_keys_alone(visit: Visit, presses: Presses) -> None:
     page = visit("operations")
     presses.forget()

@@ -98,6 +98,7 @@ def sign_in(browser: Browser, url: str) -> Page:
     return page
 
 
+@pytest.mark.exhaustive
 def test_two_visitors_work_on_two_processes_and_see_one_business(
     browser: Browser, several: tuple[Deployment, Store, str]
 ) -> None:

@@ -22,7 +22,7 @@ from core.outbound import signing
 from core.outbound.webhook_client import SendResult, WebhookClient
 from core.services.catalogue import keys
 from core.services.events import catalogue
-from core.services.events.webhooks import desk, endpoints, log, sending
+from core.services.events.webhooks import endpoints, log, sending
 from core.services.events.webhooks.endpoints import EndpointChange, EndpointRequest, NewSecret, ReplayRequest
 from core.services.renewals import renewals
 from core.store.access import Scope
@@ -429,7 +429,7 @@ def test_endpoints_of_a_stolen_key_are_disabled_with_it_and_told_to_the_others_a
         other = hooks.register(good.url, events=["endpoint.*"])
         with hooks.store.writing(Scope.system()) as session:
             assert [each.id for each in endpoints.list_of_key(session, key_id)] == [made.endpoint.id]
-            assert desk.revoke_key(session, key_id, with_endpoints=True, by=person_of("admin")) == 1
+            assert endpoints.revoke_key(session, key_id, with_endpoints=True, by=person_of("admin")) == 1
         hooks.sell()
         hooks.drain()
         assert stolen.events == ["endpoint.ping"]

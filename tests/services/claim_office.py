@@ -77,6 +77,13 @@ class Office:
         with self.store.reading(Scope.system()) as session:
             return staff.get_by_email(session, f"{name}@x.example")
 
+    def hire(self, name: str, *roles: str) -> str:
+        """Add somebody, and return the name."""
+        with self.store.writing(Scope.system()) as session:
+            session.add(Staff(email=f"{name}@x.example", name=name, roles=list(roles)))
+        self.people[name] = self.person(name)
+        return name
+
     def lodge(self, **changed: Any) -> UUID:
         """A claim of a borrower who lost the job and owes 75,000 of 100,000, on a policy of its own."""
         if self.lodged:

@@ -139,6 +139,16 @@ def test_a_preview_refuses_what_activating_would_refuse(store: Store, partner: P
         preview(store, partner, sale)
 
 
+def test_nobody_activates_a_policy_from_a_day_further_ahead_than_its_product_is_sold(
+    store: Store, partner: Partner
+) -> None:
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
+    assert preview(store, partner, sale, start_on=TODAY + timedelta(days=5 * 365)).days_back == 0
+    with pytest.raises(InvalidInput) as refused:
+        activate(store, partner, sale, start_on=TODAY + timedelta(days=5 * 365 + 1))
+    assert [fault.field for fault in refused.value.faults] == ["start_on"]
+
+
 def test_a_number_that_is_given_is_shown_as_it_is(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     would = preview(store, partner, sale, policy_number=" INS/1 ", start_on=TODAY + timedelta(days=3))

@@ -107,13 +107,13 @@ def test_an_account_takes_two_admins_and_is_paid_to_after_two_days(finance: Fina
             finance.do(bank_accounts.confirm, account, by=resting)
     with clock.freeze(NOW + timedelta(hours=4)):
         finance.do(bank_accounts.confirm, account, by=finance.person("second"))
-        assert finance.read(bank_accounts.get_usable, party) is None
+        assert party not in finance.read(bank_accounts.load_usable)
     with clock.freeze(NOW + timedelta(hours=51)):
-        assert finance.read(bank_accounts.get_usable, party) is None
+        assert party not in finance.read(bank_accounts.load_usable)
     with clock.freeze(NOW + timedelta(hours=52)):
-        assert finance.read(bank_accounts.get_usable, party).hint == "6789"
+        assert finance.read(bank_accounts.load_usable)[party].hint == "6789"
         finance.do(bank_accounts.propose, party, {**BANK, "account_number": "9876543210"}, by="second")
-        assert finance.read(bank_accounts.get_usable, party).hint == "6789", "the one before is paid meanwhile"
+        assert finance.read(bank_accounts.load_usable)[party].hint == "6789", "the one before is paid meanwhile"
 
 
 def test_the_number_is_sealed_and_sealed_anew(finance: Finance, party: Party) -> None:

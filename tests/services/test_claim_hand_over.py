@@ -348,6 +348,7 @@ def test_one_transfer_pays_several_claims_of_an_insurer_or_none(office: Office) 
     # One of them came back under the reference of the transfer, another one under a reference of its own.
     office.move(second, "Offer accepted", by="root", payment_reference="BULK-1", note="The account is closed")
     office.move(third, "Offer accepted", by="root", payment_reference="RET-3", note="The account is closed")
+    office.approve_anew(second, by="bola")
     with pytest.raises(InvalidInput, match="was used for another payment already"):
         office.move(second, "Paid", by="ada", payment_reference="BULK-1")
     with office.store.reading(Scope.system()) as session:

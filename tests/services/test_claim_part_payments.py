@@ -130,6 +130,7 @@ def test_a_part_that_came_back_is_taken_back_by_a_supervisor_with_its_reference(
     office.do(claim_paying.take_back_part, claim_id, by="root", version=version, **inputs)
     found = review(office, claim_id)
     assert (found.balance_minor, found.reserve_minor, found.amounts.limits.paid_minor) == (7_500_000, 7_500_000, 0)
+    office.approve_anew(claim_id, by="bola")
     office.move(claim_id, "Paid", by="ada", payment_reference="P2")
     with office.store.reading(Scope.system()) as session:
         assert store_check.list_faults(session) == []
@@ -197,6 +198,7 @@ def test_the_export_of_payments_has_a_line_for_each_and_the_sum_of_every_figure(
     part(office, claim_id, "30000", "P1")
     inputs: dict[str, Any] = {"payment_reference": "BACK", "note": "It came back", "version": 7}
     office.do(claim_paying.take_back_part, claim_id, by="root", **inputs)
+    office.approve_anew(claim_id, by=office.hire("uche", "supervisor"))
     office.move(claim_id, "Paid", by="ada", payment_reference="P2")
     kind, out = get_kind("claim-payments"), io.BytesIO()
     export_runs.write_file(

@@ -9,8 +9,9 @@ import pytest
 from sqlmodel import col
 
 from core import clock
-from core.desk import claim_payment_proofs, store_check
+from core.desk import store_check
 from core.services.claims.lists import queue
+from core.services.finance.payments import proofs
 from core.services.sales import figures
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim
@@ -29,7 +30,7 @@ def office(store: Store, partner: Partner) -> Iterator[Office]:
 
 def faults(office: Office) -> list[str]:
     with office.store.reading(Scope.system()) as session:
-        return list(claim_payment_proofs.find_claim_payment_faults(session))
+        return list(proofs.find_claim_payment_faults(session))
 
 
 def paid_and_returned(office: Office) -> UUID:
@@ -40,6 +41,7 @@ def paid_and_returned(office: Office) -> UUID:
         office.walk(second, *PAID)
         office.move(second, "Offer accepted", by="root", note="Came back", payment_reference="BACK-1")
     with clock.freeze(NOON + timedelta(days=2)):
+        office.approve_anew(second, by="bola")
         office.walk(second, "Paid")
     return second
 

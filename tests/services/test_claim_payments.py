@@ -182,6 +182,7 @@ def test_payments_of_before_are_transfers_of_their_own_and_a_shared_reference_st
         keys = session.execute(sa.text("SELECT reference_key, amount_minor FROM transfer ORDER BY reference_key"))
         assert [tuple(row) for row in keys] == [("ret-2", -1000), ("trf-0", 1000), ("trf-0~2", 1000), ("trf-1", 1000)]
         assert list(payment_proofs.find_transfer_faults(session)) == []
+    office.approve_anew(second, by="bola")
     with pytest.raises(InvalidInput, match="was used for another payment already"):
         office.move(second, "Paid", by="ada", payment_reference="TRF-0")
 
@@ -318,6 +319,7 @@ def test_a_payment_that_came_back_counts_no_more_and_can_be_made_again(office: O
     made = [kind.name for kind in catalogue.by_action()["claim moved"] if kind.applies(entry.before, entry.after)]
     assert made == ["claim.status_changed"]
     assert set(paid_figures(office, claim_id).values()) == {0}
+    office.approve_anew(claim_id, by="bola")
     office.move(claim_id, "Paid", by="ada", payment_reference="SECOND")
     assert set(paid_figures(office, claim_id).values()) == {7_500_000}
     assert [amount for _, amount, _ in payments(office)] == [7_500_000, -7_500_000, 7_500_000]
@@ -355,6 +357,7 @@ def test_a_return_has_the_reference_of_its_payment_once_and_of_no_other(office: 
     with pytest.raises(InvalidInput, match="was used for another payment"):
         back(payment_reference="other")
     back(payment_reference="f i r s t")
+    office.approve_anew(claim_id, by="bola")
     for again in ("FIRST", "OTHER"):
         with pytest.raises(InvalidInput, match="was used for another payment"):
             office.move(claim_id, "Paid", by="ada", payment_reference=again)
@@ -363,7 +366,7 @@ def test_a_return_has_the_reference_of_its_payment_once_and_of_no_other(office: 
         back(payment_reference="FIRST")
     back(payment_reference="RETURN")
     with pytest.raises(InvalidInput, match="was used for another payment"):
-        office.move(claim_id, "Paid", by="ada", payment_reference="return")
+        office.move(accepted(office), "Paid", by="ada", payment_reference="return")
     assert [amount for each, amount, _ in payments(office) if each == claim_id] == [7_500_000, -7_500_000] * 2
     with office.store.reading(Scope.system()) as session:
         assert store_check.list_faults(session) == []

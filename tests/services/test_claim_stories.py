@@ -16,7 +16,6 @@ from core.covers.claims.lines import LINES, MOTOR
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from core.covers.registry import COVERS
-from core.desk import claim_payment_proofs
 from core.errors import InvalidInput
 from core.services.claims.intake import lodging
 from core.services.claims.review import review as claim_review
@@ -26,6 +25,7 @@ from core.services.claims.workflow import paying as claim_paying
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
+from core.services.finance.payments import proofs
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product
 from tests import papers
@@ -130,7 +130,7 @@ def test_claim_of_every_line_goes_from_first_notice_to_settled(office: Office, n
     ]
     assert [(payment.by, payment.reference) for payment in found.payments] == [("funmi", found.payment_reference)]
     with office.store.reading(Scope.system()) as session:
-        assert list(claim_payment_proofs.find_claim_payment_faults(session)) == []
+        assert list(proofs.find_claim_payment_faults(session)) == []
 
 
 def test_declined_claim_is_appealed_and_declined_again(office: Office) -> None:

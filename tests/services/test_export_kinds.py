@@ -123,7 +123,7 @@ Shown = tuple[int, int | None]
 
 
 def purchases_shown(session: ScopedSession, wanted: Any) -> Shown:
-    total = table.compute_total(session, wanted)
+    total = table.sum_purchases(session, wanted)
     return total.sold, total.sold_minor
 
 

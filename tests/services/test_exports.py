@@ -21,7 +21,7 @@ from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.figures import METRICS_BY_KEY
 from core.services.sales.filter import PurchaseFilter
-from core.services.sales.table import PURCHASES, compute_total
+from core.services.sales.table import PURCHASES, sum_purchases
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Purchase
 from tests.conftest import Partner
@@ -92,7 +92,7 @@ def test_tile_footer_table_and_export_are_one_number_under_every_filter(sold: St
         rows, tally = exported(sold, selection)
         with sold.reading(Scope.staff(is_live=True)) as session:
             names = load_choices(session)
-            footer = compute_total(session, selection)
+            footer = sum_purchases(session, selection)
             table = PURCHASES.read_page(session, selection, names, paging=Paging(1, 500))
             summary = figures.build_summary(session, WINDOW, selection)
         assert len(rows) == tally.rows == footer.sold == len(table)
@@ -196,7 +196,7 @@ def test_a_sale_during_an_export_is_not_in_it(sold: Store, partner: Partner, mon
     monkeypatch.setattr(exports, "CHUNK", 10)
     order, tally = ordered(), Tally()
     with sold.reading(Scope.staff(is_live=True)) as session:
-        before = compute_total(session, PurchaseFilter())
+        before = sum_purchases(session, PurchaseFilter())
     stream = export_runs.stream(order, tally)
     next(stream)
     Portfolio(seed=9, size=5, sellers=(partner.id,)).write(sold)

@@ -16,6 +16,7 @@ from core.services.mail import mail
 from core.services.mail.mail import TEMPLATES
 from core.services.people.staff import Person
 from core.services.policies import certificates
+from core.services.policies.policies import BulkResult
 from core.services.renewals import due
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
@@ -101,11 +102,11 @@ def test_a_reminder_is_due_at_60_30_7_and_1_days() -> None:
 
 def test_each_reminder_is_sent_once_and_none_after_an_opt_out(store: Store, policy: Policy) -> None:
 
-    def remind() -> due.Reminded:
+    def remind() -> BulkResult:
         with store.writing(LIVE) as session:
             return due.remind(session, [policy.id, policy.id], by=OPERATIONS)
 
-    assert (remind().queued, remind().left_out) == (1, {"reminded already": 1})
+    assert (remind().done, remind().left_out) == (1, {"reminded already": 1})
     assert re.search(r"One more term costs ₦[\d,.]+ today\.", written(store)[0].body)
     with store.reading(LIVE) as session:
         assert due.load_latest(session, [policy.id]) == {policy.id: NOW}
@@ -116,7 +117,7 @@ def test_each_reminder_is_sent_once_and_none_after_an_opt_out(store: Store, poli
         assert remind().left_out == {"wants no reminders": 1}
         with store.writing(LIVE) as session:
             due.set_opt_out(session, policy.customer_id, is_out=False, by=OPERATIONS)
-        assert remind().queued == 1
+        assert remind().done == 1
     assert [letter.template for letter in written(store)] == [due.TEMPLATE] * 2
 
 

@@ -6,6 +6,7 @@ import io
 from collections import defaultdict
 from datetime import date, timedelta
 from decimal import Decimal
+from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
@@ -15,6 +16,7 @@ from core.desk import closing
 from core.desk.closing import Check
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
+from core.services.catalogue import changes
 from core.services.finance import adjustments, bank_accounts, journal
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.payments import balances, payouts, transitions
@@ -24,7 +26,7 @@ from core.services.finance.statements import statements
 from core.services.finance.statements import transitions as statement_transitions
 from core.states.finance import MonthState
 from core.store.access import Scope, Store
-from core.store.schema.tables import MonthStep, Movement
+from core.store.schema.tables import Distributor, MonthStep, Movement, Provider
 from tests.portfolio import NOW
 from tests.prefilled import demonstration_copy
 from tests.services.finance_office import LIVE, OUTSIDERS, Finance
@@ -159,6 +161,43 @@ def test_a_payment_that_is_noted_while_its_month_is_closed_is_in_the_journal_tha
     assert refusal is None
     assert finance.faults() == []
     assert "T/1" in b"".join(journal.csv_chunks(finance.read(journal.list_entries, month))).decode()
+
+
+@pytest.mark.parametrize("kind", ["distributor", "provider"])
+def test_a_party_that_is_renamed_while_a_month_is_closed_stands_there_by_the_name_of_its_journal(
+    finance: Finance, first: date, kind: str
+) -> None:
+    """The journal was hashed with the name of before, and had the new one from then on."""
+    prepared(finance, first)
+    finance.do(closing.begin, first, by="funmi")
+    with finance.store.reading(LIVE) as session:
+        seller = session.get_one(Distributor if kind == "distributor" else Provider, parties_of(finance, first)[kind])
+        session.expunge(seller)
+    names = {"company_name": "Renamed Ltd", "first_name": "Ada", "last_name": "Obi"}
+    contacts = {"email": "claims@renamed.example", "phone_number": "08031234567"}
+    rename, given = {
+        "distributor": (changes.change_distributor, {"name": "Renamed Ltd"}),
+        "provider": (changes.change_insurer, names | contacts),
+    }[kind]
+    refusal = run_while_open(
+        finance.store,
+        LIVE,
+        lambda session: rename(session, seller.id, given, seen_at=seller.updated_at, by=finance.person("root")),
+        lambda: finance.do(closing.close, first, by="wale", note=NOTE),
+    )
+    assert refusal is None
+    assert finance.faults() == []
+    assert "Renamed Ltd" in b"".join(journal.csv_chunks(finance.read(journal.list_entries, first))).decode()
+
+
+def parties_of(finance: Finance, month: date) -> dict[str, UUID]:
+    """A distributor and an insurer with money in a month."""
+    last = clock.add_days(clock.add_months(month, 1), -1)
+    row = finance.rows(from_=str(month), to=str(last))[0]
+    with finance.store.reading(LIVE) as session:
+        seller = session.execute(sa.select(Distributor.id).where(Distributor.business_name == row.distributor))
+        insurer = session.execute(sa.select(Provider.id).where(Provider.company_name == row.provider))
+        return {"distributor": seller.scalar_one(), "provider": insurer.scalar_one()}
 
 
 def _stays_shut_until_two_people_reopen_it(finance: Finance, first: date) -> None:

@@ -102,7 +102,7 @@ def test_every_verb_of_the_desk_refuses_every_other_role(desk: Registers) -> Non
         (complaints.send_by_mail, (some, "answer"), {}),
         (complaints.mark_sent, (some, "answer"), {"way": "Post"}),
         (figures.set_figure, ({},), {}),
-        (figures.write_file, (2026,), {}),
+        (filings.write_file, (2026,), {}),
     ]
     for verb, given, more in verbs:
         for outsider in OUTSIDERS:
@@ -310,17 +310,17 @@ def test_the_figures_of_a_year_are_those_of_the_registers(desk: Registers) -> No
     desk.do(breaches.judge, breach, RISK, version=1)
     with clock.freeze(NOON + timedelta(hours=24)):
         desk.do(breaches.note_commission, breach, reference="NDPC/1", version=2)
-    counts = {(group, label): number for group, label, number in desk.read(figures.count_year, 2026)}
+    counts = {(group, label): number for group, label, number in desk.read(filings.count_year, 2026)}
     assert (
         counts["Requests", "Access"] == counts["Requests", "Of them refused"] == counts["Breaches", "Registered"] == 1
     )
     assert (counts["Breaches", "Notified to the Commission in time"], counts["Breaches", "Notified late"]) == (0, 1)
     assert counts["Held at the end of the year", "Staff"] == len(desk.people)
-    file = desk.do(figures.write_file, 2026).decode()
+    file = desk.do(filings.write_file, 2026).decode()
     assert len(file.splitlines()) == len(counts) + 1
-    assert not any(number for *_, number in desk.read(figures.count_year, 2025))
+    assert not any(number for *_, number in desk.read(filings.count_year, 2025))
     with pytest.raises(InvalidInput, match="year"):
-        desk.read(figures.count_year, 2027)
+        desk.read(filings.count_year, 2027)
 
 
 def test_the_demonstration_has_cases_of_each_register_once(store: Store) -> None:

@@ -41,7 +41,7 @@ def listed(store: Store, **address: str | list[str]) -> list[Row]:
     criteria = PurchaseFilter.read(given)
     with store.reading(DESK) as session:
         rows = table.PURCHASES.read_page(session, criteria, load_choices(session), paging=Paging(1, 50))
-        total = table.compute_total(session, criteria)
+        total = table.sum_purchases(session, criteria)
         table.sum_refunds(session, criteria)
     assert (total.sold, total.sold_minor) == (len(rows), sum(row["total"] for row in rows))
     return rows

@@ -58,7 +58,7 @@ def open_page(screen: Screen, path: str, **query: str | list[str]) -> AppTest:
 def test_the_table_shows_a_page_and_the_footer_the_whole(sold: Store, screen: Screen, partner: Partner) -> None:
     at = open_page(screen, LIST, distributor=str(partner.id))
     with sold.reading(Scope.staff(is_live=True)) as session:
-        total = table.compute_total(session, PurchaseFilter(distributor_ids=(partner.id,)))
+        total = table.sum_purchases(session, PurchaseFilter(distributor_ids=(partner.id,)))
     rest = total.sold_minor - total.sold_mca_minor - total.sold_distributor_minor
     assert on_screen(at) == [row["policy"] or "–" for row in rows_of(sold, distributor=str(partner.id))]
     for minor in (total.sold_minor, total.sold_mca_minor, total.sold_distributor_minor, rest):

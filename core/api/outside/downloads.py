@@ -23,7 +23,7 @@ from core.api.outside.signing_in import require_person
 from core.desk import export_runs, finder
 from core.desk.export_runs import ExportOrder
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StoreUnavailable
-from core.services.compliance import figures, pack
+from core.services.compliance import filings, pack
 from core.services.finance import ageing, journal, tax
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.bordereaux import columns as bordereau_columns
@@ -247,7 +247,7 @@ def _pack(request: Request, person: Person) -> Response:
 def _year(request: Request, person: Person) -> Response:
     """The figures of a year as CSV."""
     year = int(request.path_params["year"])
-    content = transact(Scope.system(), lambda session: figures.write_file(session, year, by=person))
+    content = transact(Scope.system(), lambda session: filings.write_file(session, year, by=person))
     return _file(f"privacy-figures-{year}.csv", content)
 
 

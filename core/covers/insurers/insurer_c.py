@@ -194,6 +194,7 @@ TRAVEL = Cover(
     request=TravelRequest,
     premium=premium,
     term=term,
+    starts_by="departure_date",
     initial_state=IN_FORCE,
     response_shape=ResponseShape.UNDER_POLICY,
     payload=payload,

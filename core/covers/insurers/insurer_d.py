@@ -94,6 +94,7 @@ MINI_COMPREHENSIVE = Cover(
     request=MiniComprehensiveRequest,
     premium=premium,
     term=term,
+    starts_by="insurance_start_date",
     initial_state=UNREPORTED,
     response_shape=ResponseShape.UNDER_POLICY,
     payload=payload,

@@ -82,6 +82,7 @@ MARINE_IMPORT = Cover(
     request=MarineImportRequest,
     premium=premium,
     term=term,
+    starts_by="shipping_date",
     initial_state=IN_FORCE,
     response_shape=ResponseShape.UNDER_POLICY,
     payload=payload,

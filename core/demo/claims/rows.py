@@ -18,7 +18,6 @@ from core.demo.claims.paths import Reached, clock_of
 from core.demo.claims.submitted import Specimens
 from core.demo.market.sellers import Officer
 from core.demo.random_source import dashed_id, new_id
-from core.states import approvals
 from core.states.claims import DECIDED, NOTE, RULES, AskedRole, ClaimStatus, ClockEffect, Effect
 from core.store.schema.claims import (
     Approval,
@@ -173,7 +172,7 @@ def _approval(loss: Loss, at: datetime, officer: Officer) -> Values:
         "role": "supervisor" if officer.limit_minor is None else "claims",
         "staff_id": officer.id,
     }
-    sealed = approvals.fingerprint(approval_id=approval_id, kind="claim", approved_at=at, parts={}, **approved)
+    sealed = seal.fingerprint_approval(approval_id=approval_id, kind="claim", approved_at=at, parts={}, **approved)
     kept = {"approved_at": stamp(at), "parts": "{}", "fingerprint": sealed}
     return {"id": approval_id, "subject_kind": "claim", **approved, **kept}
 

@@ -20,6 +20,7 @@ from core.services.people import four_eyes
 from core.services.people.accounts import require_admin
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person
+from core.states.finance import CLOSING
 from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor, Product, ProductBlock, Provider
 
@@ -197,6 +198,8 @@ def change_distributor(
     """
     require_admin(by)
     validated: DistributorInput = request.validate(DistributorInput, dict(inputs))
+    # A month that is closed at this instant has the names of its journal.
+    session.next_in_transaction(CLOSING)
     distributors.hold_names(session)
     row = _get_for_update(session, Distributor, distributor_id, seen_at)
     if distributors.find_by_name(session, validated.name, but=distributor_id):
@@ -232,6 +235,7 @@ def change_insurer(
     """
     require_admin(by)
     validated: InsurerInput = request.validate(InsurerInput, dict(inputs))
+    session.next_in_transaction(CLOSING)
     row = _get_for_update(session, Provider, provider_id, seen_at)
     before = _describe_insurer(row)
     _refuse_hiding(row, validated, by)

@@ -133,6 +133,30 @@ def find_paid_without_approval(session: ScopedSession) -> Iterator[str]:
         yield f"{_name(row.claim_id, row.minor)} paid: {money.format_naira(row.approved or 0)} was approved"
 
 
+def find_own_returns(session: ScopedSession) -> Iterator[str]:
+    """Returns noted by who approved the claim, or paid what came back or what followed, with what was paid (K3)."""
+    back, other = orm.aliased(ClaimPayment), orm.aliased(ClaimPayment)
+    approved = sa.exists().where(
+        col(Approval.subject_id) == col(back.claim_id), col(Approval.staff_id) == col(back.paid_by)
+    )
+    is_near = sa.or_(col(other.id) == col(back.reverses), col(other.created_at) > col(back.created_at))
+    paid = sa.exists().where(
+        col(other.claim_id) == col(back.claim_id),
+        col(other.paid_by) == col(back.paid_by),
+        col(other.reverses).is_(None),
+        is_near,
+    )
+    query: AnySelect = (
+        sa.select(col(back.claim_id), col(back.amount_minor), col(Staff.name), approved.label("approved"))
+        .join(Staff, col(Staff.id) == col(back.paid_by))
+        .where(col(back.reverses).is_not(None), sa.or_(approved, paid))
+        .order_by(col(back.created_at), col(back.id))
+    )
+    for row in session.execute(query):
+        part = "approved" if row.approved else "paid"
+        yield f"{_name(row.claim_id, -row.amount_minor)} was noted as returned by {row.name}, who {part} it"
+
+
 def find_two_links(session: ScopedSession) -> Iterator[str]:
     """Payments by who ever approved the claim, or had set its payee or its estimate before (contract K3)."""
     parts: dict[str, AnySelect] = {

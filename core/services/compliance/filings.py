@@ -1,9 +1,11 @@
-"""The calendar of returns to authorities: prepared, checked by somebody else, sent; and licences (contract D5)."""
+"""Returns to authorities: prepared, checked by somebody else, sent; a year in figures; and licences (contract D5)."""
 
+import csv
+import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -13,13 +15,29 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import request
 from core.covers.request import Request
-from core.errors import NotFound, StateForbids
+from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.compliance import figures
+from core.services.compliance import breaches, figures, requests
+from core.services.lists.windows import Span, Window
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Agreement, Distributor, Filing, Purchase, Staff
+from core.store.schema.tables import (
+    Agreement,
+    AuditEntry,
+    Breach,
+    Claim,
+    Customer,
+    DataRequest,
+    Distributor,
+    Erasure,
+    Filing,
+    Policy,
+    Purchase,
+    Staff,
+    UploadedFile,
+    WebhookEndpoint,
+)
 
 # The label of each return, and the months of its period.
 KINDS: Final[Mapping[str, tuple[str, int]]] = {
@@ -216,3 +234,90 @@ def _get(session: ScopedSession, filing_id: UUID, state: str, by: Person) -> Fil
 def _note(session: ScopedSession, row: Filing, action: str, by: Person, **facts: str) -> None:
     period = {"kind": row.kind, "period_ends_on": row.period_ends_on.isoformat()}
     audit.note(session, "return", row.id, action, actor=by.actor, **period, **facts)
+
+
+# The figures of a year, for the data protection return.
+
+_FIRST_YEAR: Final = 2023
+_CLASSES: Final[tuple[tuple[str, Any], ...]] = (
+    ("Customers", Customer),
+    ("Policies", Policy),
+    ("Purchases", Purchase),
+    ("Claims", Claim),
+    ("Uploaded files", UploadedFile),
+    ("Staff", Staff),
+)
+
+
+def count_year(session: ScopedSession, year: int) -> list[tuple[str, str, int]]:
+    """Return the figures of a year: group, what is counted, and the number. InvalidInput for another year."""
+    if not _FIRST_YEAR <= year <= clock.today().year:
+        raise InvalidInput.for_field("year", f"must be from {_FIRST_YEAR} to this year")
+    span = Window(date(year, 1, 1), date(year + 1, 1, 1)).span
+    return [*_held(session, span), *_requests(session, span), *_breaches(session, span), *_disclosures(session, span)]
+
+
+def write_file(session: ScopedSession, year: int, *, by: Person) -> bytes:
+    """Return the figures as CSV and note who took them."""
+    figures.require_role(by)
+    rows = count_year(session, year)
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\r\n")
+    writer.writerow(("year", "group", "figure", "number"))
+    writer.writerows((year, *row) for row in rows)
+    audit.write(
+        session, actor=by.actor, action="yearly figures taken", subject=f"year {year}", after={"rows": len(rows)}
+    )
+    return target.getvalue().encode()
+
+
+def _held(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
+    until = Span(end=span.end)
+    for label, entity in _CLASSES:
+        made = col(entity.created_at)
+        yield "Held at the end of the year", label, _count(session, entity, *until.on(made))
+        yield "New in the year", label, _count(session, entity, *span.on(made))
+
+
+def _requests(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
+    in_year = span.on(col(DataRequest.received_at))
+    for kind, label in requests.KINDS.items():
+        yield "Requests", label, _count(session, DataRequest, *in_year, col(DataRequest.kind) == kind)
+    for state in ("answered", "refused", "withdrawn"):
+        yield "Requests", f"Of them {state}", _count(session, DataRequest, *in_year, col(DataRequest.state) == state)
+    closed = session.execute(
+        sa.select(col(DataRequest.answered_at), col(DataRequest.due_on), col(DataRequest.extended_to)).where(
+            *in_year, col(DataRequest.answered_at).is_not(None)
+        )
+    ).all()
+    late = sum(clock.to_lagos_day(row.answered_at) > (row.extended_to or row.due_on) for row in closed)
+    yield "Requests", "Of them closed after their last day", late
+    done = [col(Erasure.state) == "erased", *span.on(col(Erasure.decided_at))]
+    people = session.execute(sa.select(col(Erasure.customers)).where(*done)).scalars().all()
+    yield "Erasures", "Carried out", len(people)
+    yield "Erasures", "Records of people", sum(map(len, people))
+
+
+def _breaches(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
+    rows = breaches.list_breaches(session, *span.on(col(Breach.known_at)))
+    yield "Breaches", "Registered", len(rows)
+    for risk, label in breaches.RISKS.items():
+        yield "Breaches", label, sum(row.risk == risk for row in rows)
+    in_time = sum(row.commission_at is not None and row.commission_at <= row.notify_by for row in rows)
+    yield "Breaches", "Notified to the Commission in time", in_time
+    yield "Breaches", "Notified late", sum(row.commission_at is not None for row in rows) - in_time
+
+
+def _disclosures(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
+    at = span.on(col(AuditEntry.created_at))
+    for action in breaches.OPENING:
+        yield "Disclosures", action.capitalize(), _count(session, AuditEntry, *at, col(AuditEntry.action) == action)
+    sent = (col(Policy.submitted_to_provider), *span.on(col(Policy.created_at)))
+    yield "Transfers", "Policies submitted to insurers", _count(session, Policy, *sent)
+    open_ = (col(WebhookEndpoint.deleted_at).is_(None), *Span(end=span.end).on(col(WebhookEndpoint.created_at)))
+    yield "Transfers", "Webhook endpoints of distributors", _count(session, WebhookEndpoint, *open_)
+
+
+def _count(session: ScopedSession, entity: Any, *conditions: Any) -> int:
+    live = [col(entity.is_live)] if "is_live" in entity.model_fields else []
+    return session.count_rows(entity, *conditions, *live)

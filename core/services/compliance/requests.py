@@ -3,25 +3,88 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
 import sqlalchemy as sa
+from pydantic import Field
 from sqlmodel import col
 
 from core import clock, ids
-from core.covers import request
+from core.covers import fields, request
+from core.covers.request import Request
 from core.errors import InvalidInput, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import figures
 from core.services.compliance.own_records import subject_key
 from core.services.compliance.personal_values import ERASED_DOMAIN
-from core.services.compliance.request_forms import Extension, Identity, NewRequest, Outcome, Refusal
 from core.services.customers import merging
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.rows import build_row
+from core.store.schema.compliance import REQUEST_KINDS
 from core.store.schema.tables import Customer, DataRequest, Distributor, LegalHold
+
+KINDS: Final[Mapping[str, str]] = {
+    "access": "Access",
+    "copy": "Copy",
+    "rectification": "Rectification",
+    "erasure": "Erasure",
+    "restriction": "Restriction",
+    "objection": "Objection",
+    "grievance": "Grievance notice",
+}
+REFUSALS: Final[Mapping[str, str]] = {
+    "not_identified": "Identity not proven",
+    "not_known": "No data of this person",
+    "legal_obligation": "The law wants it kept",
+    "legal_claim": "Needed for a claim or a dispute",
+    "rights_of_others": "It would harm the rights of others",
+    "repeated": "Repeated without a reason",
+}
+IDENTITIES: Final = ("Identity document seen", "Answer from the registered e-mail", "Call to the registered phone")
+
+
+class NewRequest(Request):
+    """Input: who asks for what, and how they are reached."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"details"})
+
+    kind: Annotated[str, fields.one_of(*REQUEST_KINDS)]
+    name: Annotated[str, Field(min_length=2, max_length=200)]
+    email: fields.Email | None = None
+    phone: Annotated[str, Field(max_length=32)] | None = None
+    details: Annotated[str, Field(min_length=5, max_length=2_000)]
+    received_on: fields.Day | None = None
+
+
+class Outcome(Request):
+    """Input: how a request was answered."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"outcome"})
+
+    outcome: Annotated[str, Field(min_length=10, max_length=2_000)]
+
+
+class Refusal(Outcome):
+    """Input: why a request is refused."""
+
+    refusal_code: Annotated[str, fields.one_of(*REFUSALS)]
+
+
+class Extension(Request):
+    """Input: why more time is needed."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"reason"})
+
+    reason: Annotated[str, Field(min_length=10, max_length=500)]
+
+
+class Identity(Request):
+    """Input: how the identity of a person was checked."""
+
+    method: Annotated[str, fields.one_of(*IDENTITIES)]
+
 
 OPEN: Final = ("received", "acknowledged")
 _MOST_FOUND: Final = 100

@@ -142,12 +142,6 @@ def list_waiting(session: ScopedSession) -> list[tuple[Party, str, str]]:
     return [(party, parties.get_name(session, party), what) for _, party, what in found]
 
 
-def get_usable(session: ScopedSession, party: Party) -> Account | None:
-    """Return the account that may be paid to now: the newest confirmed one that has rested."""
-    usable = [each for each in list_accounts(session, party) if each.state == "confirmed" and not each.rests]
-    return max(usable, key=lambda each: each.usable_from or each.proposed_at, default=None)
-
-
 def load_usable(session: ScopedSession) -> Mapping[Party, BankAccount]:
     """Return the account of each party that may be paid to now."""
     usable = sa.func.coalesce(col(BankAccount.usable_from), col(BankAccount.proposed_at))

@@ -1,6 +1,5 @@
 """Finance of the demonstration: each month stated and paid by two people, the last one open, one in dispute."""
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -11,27 +10,24 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids
+from core import clock
 from core.services.catalogue import share_changes
 from core.services.finance import agreements, bank_accounts, parties, tax
 from core.services.finance.bordereaux import bordereaux, claim_rows, premium_rows
 from core.services.finance.bordereaux.columns import ReportRow
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, paid_lines, payouts, transitions
-from core.services.finance.payments.balances import Balance, Due
+from core.services.finance.payments.balances import Balance
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.windows import Window
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.people.transfers import TypedReference
-from core.states.finance import STATEMENT_TRANSITIONS, BatchState, BordereauState, PaymentState, StatementState
+from core.states.finance import STATEMENT_TRANSITIONS, BordereauState, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import (
     BankAccount,
-    Payment,
-    PayoutBatch,
     Statement,
 )
 
@@ -135,57 +131,18 @@ def pay_month(session: ScopedSession, month: date, office: Office) -> None:
 
 
 def _pay(session: ScopedSession, due: Sequence[Balance], accounts: Mapping[Party, BankAccount], office: Office) -> None:
-    """Write a payout as it stands once the bank has confirmed each of its payments."""
-    batch = _build_batch(session, due, office)
-    made = []
+    """Write a payout that is approved, and each of whose payments the bank has confirmed."""
+    batch = payouts.begin(session, [(each, each.amount_minor) for each in due], by=office.maker)
     for each in due:
         named = {"batch_id": batch.id, "bank_account_id": accounts[each.party].id}
-        row, parts = transitions.build_payment(each, each.amount_minor, by=office.maker, direction="out", **named)
-        made.append((row, parts, each))
-    # The order of the bank's file.
-    made.sort(key=lambda each: str(each[0].id))
-    lines = [
-        payouts.BankLine(balance.name, accounts[balance.party], row.net_minor, balance.dues[-1].month)
-        for row, _, balance in made
-    ]
-    batch.sha256 = hashlib.sha256(payouts.build_bank_file(payouts.number_of(batch), lines)).hexdigest()
-    session.insert(batch)
+        transitions.write(session, each, each.amount_minor, by=office.maker, direction="out", **named)
     payouts.audit_batch(session, batch, "payout prepared", by=office.maker)
-    others = {**payouts.name_proposers(session, [row for row, _, _ in made]), payouts.RETURNED_BY: ""}
-    payouts.audit_batch(session, batch, "payout approved", by=office.checker, sha256=batch.sha256, **others)
-    for place, (row, parts, _) in enumerate(made, 1):
-        _confirm(session, row, parts, place, office)
-    payouts.record_approval(session, batch, office.checker)
-    settled = [part.statement_id for _, parts, _ in made for part in parts]
-    session.change(Statement, col(Statement.id).in_(settled), state=StatementState.PAID)
-
-
-def _build_batch(session: ScopedSession, due: Sequence[Balance], office: Office) -> PayoutBatch:
-    now = clock.now()
-    return PayoutBatch(
-        id=ids.new(),
-        number=payouts.take_number(session),
-        state=BatchState.APPROVED,
-        payments=len(due),
-        net_minor=sum(each.amount_minor for each in due),
-        prepared_by=office.maker.id,
-        prepared_at=now,
-        approved_by=office.checker.id,
-        approved_at=now,
-    )
-
-
-def _confirm(session: ScopedSession, row: Payment, parts: Sequence[Due], place: int, office: Office) -> None:
-    """Write a payment with its transfer and what it settles, all of which is paid by it."""
-    by, now, paid_on = office.checker, clock.now(), clock.today()
-    reference = f"DEMO/{paid_on:%y%m}/{place}"
-    row.state, row.approved_by, row.approved_at = PaymentState.CONFIRMED, by.id, now
-    session.insert(row)
-    transitions.note_paid(session, row, TypedReference(reference, "bank_reference"), paid_on, by=by)
-    transitions.settle_parts(session, row, parts, by=office.maker)
-    for part in parts:
-        transitions.note_settled(session, part, StatementState.PAID, by=by)
-    transitions.audit_payment(session, row, "payment confirmed", by=by, bank_reference=reference, value_on=str(paid_on))
+    payouts.take_approval(session, batch, by=office.checker)
+    paid_on = clock.today()
+    left = {each.party: [replace(part, net_minor=0) for part in each.dues] for each in due}
+    for place, row in enumerate(payouts.list_payments(session, batch.id), 1):
+        reference, dues = f"DEMO/{paid_on:%y%m}/{place}", left[parties.party_of(row)]
+        transitions.take_confirmation(session, row, reference, paid_on, by=office.checker, dues=dues)
 
 
 def report_month(session: ScopedSession, month: date, by: Person) -> None:

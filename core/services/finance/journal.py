@@ -23,7 +23,7 @@ from core.services.finance.payments.paid_lines import BankRow
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.spreadsheets import csv_field, csv_line
 from core.services.lists.windows import Window
-from core.states.finance import SHUT, MonthState
+from core.states.finance import CLOSING, SHUT, MonthState
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
 from core.store.rows import build_row
@@ -80,7 +80,7 @@ def hold_months(session: ScopedSession) -> None:
 
     A payment that is noted while its month is closed would be in the journal that was hashed without it.
     """
-    session.next_in_transaction("closing of months")
+    session.next_in_transaction(CLOSING)
 
 
 def refuse_shut(session: ScopedSession, month: date) -> None:

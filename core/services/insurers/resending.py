@@ -1,21 +1,22 @@
 """Actions of the desk on submissions: resend one now, or all that were set aside for one insurer."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import InvalidInput, NotFound, StateForbids
+from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import awaiting, sending
 from core.services.lists.records import format_mode
 from core.services.people.staff import Person
 from core.services.policies import issuing, policies
+from core.services.policies.policies import BulkResult
 from core.settings import settings
 from core.states.policies import OPEN, SubmissionState
 from core.store import outbox
@@ -70,15 +71,6 @@ def get_submission(session: ScopedSession, policy_id: UUID, *, activated: bool) 
 
 
 SENDING_ROLES = ("operations",)
-MOST_AT_ONCE = 50
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BulkResult:
-    """Result of an action on several policies: how many succeeded, and how many were refused, by reason."""
-
-    done: int
-    left_out: Mapping[str, int]
 
 
 def resend(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
@@ -131,14 +123,10 @@ def act_on_each(
     InvalidInput for none or too many.
     """
     _require_sender(person)
-    chosen = list(dict.fromkeys(policy_ids))
-    if not 0 < len(chosen) <= MOST_AT_ONCE:
-        raise InvalidInput.for_field("policies", f"choose between 1 and {MOST_AT_ONCE} policies")
-    refusals = [_find_refusal(session, key, act, person) for key in chosen]
-    return BulkResult(done=refusals.count(None), left_out=Counter(each for each in refusals if each))
+    return policies.act_on_each(policies.choose_several(policy_ids), partial(_find_refusal, session, act, person))
 
 
-def _find_refusal(session: ScopedSession, policy_id: UUID, act: Callable[..., None], person: Person) -> str | None:
+def _find_refusal(session: ScopedSession, act: Callable[..., None], person: Person, policy_id: UUID) -> str | None:
     # Both actions check everything before they change anything: a refused one leaves no trace in the transaction.
     try:
         act(session, policy_id, person=person)

@@ -21,14 +21,15 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids, money
+from core import clock, ids, money, seal
 from core.errors import StateForbids
-from core.states import approvals as frozen
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema import tables
 from core.store.schema.tables import ApprovalLapse, Staff
 
 AMOUNT: Final = "the approved amount"
+# Why an approval lapsed by which a payment that came back would be made once more, without anybody who looks at it.
+CAME_BACK: Final = "the return of a payment was noted"
 FORGED: Final = "it was not given on this desk: tell an admin"
 # The authority by which somebody with a limit of their own approves.
 LIMITED_ROLE: Final = "claims"
@@ -80,10 +81,10 @@ def approve(
     session: ScopedSession, subject: Subject, *, staff_id: UUID, role: str, limit_minor: int | None, at: datetime
 ) -> UUID:
     """Write an approval of a subject as it is now, by a person who acted in a role and under a limit in kobo."""
-    approval_id, parts = ids.new(), frozen.freeze(subject.parts)
+    approval_id, parts = ids.new(), seal.freeze_parts(subject.parts)
     given: dict[str, Any] = {"amount_minor": subject.amount_minor, "limit_minor": limit_minor, "role": role}
     given |= {"subject_id": subject.id, "staff_id": staff_id, "approved_at": at, "parts": parts}
-    sealed = frozen.fingerprint(approval_id=approval_id, kind=subject.kind, **given)
+    sealed = seal.fingerprint_approval(approval_id=approval_id, kind=subject.kind, **given)
     session.insert(tables.Approval(id=approval_id, subject_kind=subject.kind, fingerprint=sealed, **given))
     return approval_id
 
@@ -147,12 +148,12 @@ def _build(row: Any) -> Approval:
 def _is_genuine(row: tables.Approval) -> bool:
     names = ("subject_id", "amount_minor", "limit_minor", "role", "staff_id", "approved_at", "parts")
     given = {name: getattr(row, name) for name in names}
-    return row.fingerprint == frozen.fingerprint(approval_id=row.id, kind=row.subject_kind, **given)
+    return row.fingerprint == seal.fingerprint_approval(approval_id=row.id, kind=row.subject_kind, **given)
 
 
 def list_changed(approval: Approval, subject: Subject) -> list[str]:
     """List in words the parts of a subject that are not what was approved."""
-    now = frozen.freeze(subject.parts)
+    now = seal.freeze_parts(subject.parts)
     # What came since is no part of what was approved; approvals from before there were parts have none.
     names = [*approval.parts, *(name for name in now if approval.parts and name not in approval.parts)]
     changed = [name for name in names if now.get(name) != approval.parts.get(name)]

@@ -22,6 +22,9 @@ from core.store.schema.tables import SignInAttempt, Staff, StaffSession
 
 MIN_LENGTH, MAX_LENGTH = 12, 1000
 WRONG_CREDENTIALS: Final = "The e-mail or the password is wrong"
+# As the audit log has that somebody made a link to a password, and that a password was chosen by one.
+LINK_MADE: Final = "password link made"
+CHOSEN: Final = "password chosen"
 FREE_FAILURES: Final = 5
 # Many people may share a network address, so it has more free failures than an e-mail.
 FREE_FAILURES_PER_ADDRESS: Final = 30

@@ -1,6 +1,7 @@
 """Two people: what one person proposes or prepares is decided by another (contract A1, F9, K4)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
@@ -11,13 +12,14 @@ from sqlmodel import SQLModel, col
 
 from core import clock, seal
 from core.errors import FieldFault, NotAllowed, StateForbids
+from core.services.audit import log as audit
 from core.services.people import staff, transfers
-from core.services.people.credentials import RESTS_FOR
+from core.services.people.credentials import CHOSEN, LINK_MADE, RESTS_FOR
 from core.services.people.personal import build_phone_key
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.expressions import phone_key
-from core.store.schema.tables import BankAccount, Staff, StaffDetail
+from core.store.schema.tables import AuditEntry, BankAccount, Staff, StaffDetail
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,70 @@ def describe_unfit_admin(row: Staff, proposer_id: UUID) -> str | None:
     return None
 
 
+_ACTOR: Final = "staff "
+# By these the server's command, or its link to the first admin, sets a password.
+_SET: Final = ("staff saved", "first admin set up")
+Act = tuple[str, datetime]
+
+
+def list_as_one(session: ScopedSession, acts: Collection[Act]) -> dict[Act, set[str]]:
+    """Return for each act, an actor and an instant, who else counts as its actor where two have to act (contract A2).
+
+    It is who made the link by which the actor had the password of that instant, and whoever has a password by a link
+    that the actor made: one of the two may act as the other. A password that the command line set is nobody's.
+    """
+    actors = {actor for actor, _ in acts if actor.startswith(_ACTOR)}
+    if not actors:
+        return {}
+    action, subject, maker = col(AuditEntry.action), col(AuditEntry.subject), col(AuditEntry.actor)
+    made = session.execute(sa.select(subject).where(action == LINK_MADE, maker.in_(actors))).scalars()
+    invited = [UUID(each.rpartition(" ")[2]) for each in made]
+    named = [actor.removeprefix(_ACTOR) for actor in actors]
+    people = sa.select(col(Staff.id), col(Staff.email)).where(
+        sa.or_(col(Staff.email).in_(named), col(Staff.id).in_(invited))
+    )
+    owners = {audit.subject_of("staff", row.id): f"{_ACTOR}{row.email}" for row in session.execute(people)}
+    columns = (col(AuditEntry.before), col(AuditEntry.after), col(AuditEntry.created_at))
+    entries = sa.select(action, subject, maker, *columns).where(
+        subject.in_(list(owners)), action.in_([LINK_MADE, CHOSEN, *_SET])
+    )
+    links: dict[str, str] = {}
+    passwords: defaultdict[str, list[tuple[datetime, str]]] = defaultdict(list)
+    for row in session.execute(entries.order_by(col(AuditEntry.created_at), col(AuditEntry.position))):
+        if row.action == LINK_MADE:
+            links[row.subject] = row.actor
+        elif row.action == CHOSEN or _is_new_password(row.before, row.after):
+            links.setdefault(row.subject, row.actor)
+            passwords[owners[row.subject]].append((row.created_at, links.pop(row.subject)))
+    by_now = {owner: of[-1][1] for owner, of in passwords.items()}
+    found = {}
+    for actor, at in acts:
+        then = next((by for since, by in reversed(passwords.get(actor, ())) if since <= at), actor)
+        found[actor, at] = {then, *(owner for owner, by in by_now.items() if by == actor)} - {actor}
+    return found
+
+
+def _is_new_password(before: Any, after: Any) -> bool:
+    """True for an entry of the command line by which an account came to another password (contract A2)."""
+    return not before or (after or {}).get("approves_from") != before.get("approves_from")
+
+
+def refuse_one_with(
+    session: ScopedSession, steps: Iterable[tuple[UUID | None, datetime | None]], by: Person, *, did: str, does: str
+) -> None:
+    """NotAllowed for who counts as one who made a first step, each by person and instant; `did` says what it was."""
+    made = {(first, at) for first, at in steps if first and at}
+    known = sa.select(Staff).where(col(Staff.id).in_({first for first, _ in made}))
+    people = {person.id: person for person in session.execute(known).scalars()} if made else {}
+    acts = {(f"{_ACTOR}{people[first].email}", at): people[first] for first, at in made}
+    for act, others in list_as_one(session, acts).items():
+        if by.actor in others:
+            raise NotAllowed(
+                f"One of you and {acts[act].name}, who {did}, has a password by a link that the other made:"
+                f" somebody else {does}"
+            )
+
+
 Row = TypeVar("Row", bound=SQLModel)
 
 
@@ -134,7 +200,7 @@ class Proposals(Generic[Row]):
 
     The table has the columns `state`, `decided_by` and `decided_at`, and says who made a proposal in `proposed_by`, or
     in `prepared_by` where `verb` is "prepared". Refusals call it by `noun`, and `second` who may decide it; `role` is
-    that of who makes one.
+    that of who makes one, and `counts_links` says that who made a password link counts as its person (contract A2).
     """
 
     table: type[Row]
@@ -142,6 +208,7 @@ class Proposals(Generic[Row]):
     second: str = "another admin"
     verb: str = "proposed"
     role: str = ADMIN
+    counts_links: bool = True
 
     def get_open(self, session: ScopedSession, row_id: UUID) -> Row:
         """Return an open proposal, locked; NotFound for an unknown id, StateForbids once it is decided."""
@@ -160,9 +227,12 @@ class Proposals(Generic[Row]):
         second = session.get(Staff, by.id) if self.role == ADMIN else None
         if second and (unfit := describe_unfit_admin(second, self._get_maker(row))):
             raise NotAllowed(unfit)
-        refuse_made_resting(session, self._get_maker(row), getattr(row, f"{self.verb}_at"))
-        made = f"{self.verb} this {self.noun}"
-        refuse_maker_gone(session, self._get_maker(row), made, self.role, instead="refuse it, and make it anew")
+        made_at = getattr(row, f"{self.verb}_at")
+        did = f"{self.verb} this {self.noun}"
+        if self.counts_links:
+            refuse_one_with(session, [(self._get_maker(row), made_at)], by, did=did, does="confirms it")
+        refuse_made_resting(session, self._get_maker(row), made_at)
+        refuse_maker_gone(session, self._get_maker(row), did, self.role, instead="refuse it, and make it anew")
 
     def refuse_maker(self, row: Any, by: Person) -> None:
         """NotAllowed if a person refuses what the same person proposed."""

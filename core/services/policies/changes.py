@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from core import clock
-from core.covers import registry
+from core.covers import pricing, registry
 from core.covers.cover import Cover
 from core.covers.refunds import Refund
 from core.covers.request import has_control_characters, refuse_unless
@@ -284,6 +284,7 @@ def _compute_term(
     first_on = start_on or planned_on or clock.today()
     last_on = _get_paid_until(policy, cover, sale, first_on)
     end_on = expiration_on or last_on
+    pricing.refuse_far_start("start_on", sale.rates.meta, start_on)
     refuse_unless(
         [
             (end_on > first_on, "expiration_on", f"must be after the start, {first_on}"),

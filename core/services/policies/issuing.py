@@ -26,13 +26,8 @@ def build_certificate(policy: Policy, *, start_at: datetime, expiration_at: date
     )
 
 
-def queue_policy(session: ScopedSession, policy: Policy, segment: str) -> None:
-    """Queue a policy for its insurer; without a connection it is issued here, to be reported by bordereau."""
-    session.insert(build_submission(policy, segment))
-
-
 def build_submission(policy: Policy, segment: str) -> Submission:
-    """Return the row that queues a policy, as `queue_policy` inserts it."""
+    """Build what queues a policy for its insurer; one without a connection is issued here and told by bordereau."""
     address = settings().insurer_url(segment, is_live=policy.is_live)
     is_delegated, now = policy.submitted_to_provider and address is None, clock.now()
     return Submission.to_insert(

@@ -1,6 +1,7 @@
 """Policies: how they are found, as records and rows of the list, their state, and their endorsements (contract S21)."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final, Literal, cast
@@ -12,7 +13,7 @@ from sqlmodel import UTCDateTime, col
 from core import clock, money
 from core.covers import registry
 from core.covers.cover import Cover
-from core.errors import NotFound
+from core.errors import InvalidInput, NotFound
 from core.services.catalogue import products as catalogue_products
 from core.services.lists import records
 from core.services.lists.columns import (
@@ -335,6 +336,32 @@ def get_for_update(session: ScopedSession, policy_id: UUID) -> Policy:
 def get_row(session: ScopedSession, policy_id: UUID) -> Policy:
     """Return the row of one policy for other services to read; NotFound if unknown in this scope."""
     return _load_row(session, sa.select(Policy).where(col(Policy.id) == policy_id))
+
+
+# An act on several policies at once.
+MOST_AT_ONCE: Final = 50
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BulkResult:
+    """The number of policies that something was done with, and of those left out by reason."""
+
+    done: int
+    left_out: Mapping[str, int]
+
+
+def choose_several(policy_ids: Iterable[UUID]) -> list[UUID]:
+    """Return the ids, each once; InvalidInput for none or too many."""
+    chosen = list(dict.fromkeys(policy_ids))
+    if not 0 < len(chosen) <= MOST_AT_ONCE:
+        raise InvalidInput.for_field("policies", f"choose between 1 and {MOST_AT_ONCE} policies")
+    return chosen
+
+
+def act_on_each(policy_ids: Iterable[UUID], act: Callable[[UUID], str | None]) -> BulkResult:
+    """Do the same with each of some policies; `act` returns why it leaves one out, before it has changed anything."""
+    reasons = [act(policy_id) for policy_id in policy_ids]
+    return BulkResult(done=reasons.count(None), left_out=Counter(reason for reason in reasons if reason))
 
 
 def _load_row(session: ScopedSession, query: AnySelect) -> Policy:

@@ -74,7 +74,6 @@ OUTCOMES: Final[Mapping[str, str]] = {
 }
 # Outcomes of a call in which the customer was spoken to.
 REACHED: Final = ("will_renew", "thinking", REFUSED)
-MOST_AT_ONCE: Final = 50
 _ROLES: Final = ("operations",)
 _LATEST_MONTHS: Final = 12
 
@@ -145,12 +144,11 @@ def record_calls(
     InvalidInput names what is wrong; StateForbids for a policy without an end, of which there is nothing to renew.
     """
     by.require_role(*_ROLES, otherwise="Calls are recorded by operations")
-    if not 0 < len(set(policy_ids)) <= MOST_AT_ONCE:
-        raise InvalidInput.for_field("policies", f"choose between 1 and {MOST_AT_ONCE} policies")
+    chosen = policies.choose_several(policy_ids)
     validated: CallInput = request.validate(CallInput, dict(inputs))
     if owner_id not in (None, by.id) and owner_id not in list_owners(session):
         raise InvalidInput.for_field("owner", "must be a colleague of operations")
-    for policy_id in dict.fromkeys(policy_ids):
+    for policy_id in chosen:
         policy = policies.get_row(session, policy_id)
         if policy.expiration_at is None:
             raise StateForbids("This policy has no end yet")

@@ -1,6 +1,5 @@
 """Policies that are due: the list with its buckets, the customers to call, and reminders by hand or by themselves."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -24,6 +23,7 @@ from core.services.lists.spreadsheets import COUNT, DATE, DAY, ID, INSTANT, MONE
 from core.services.lists.windows import Span
 from core.services.people.staff import Person
 from core.services.policies import certificates, policies
+from core.services.policies.policies import BulkResult
 from core.services.renewals import automations, calls, renewals
 from core.services.renewals.automations import RENEWAL_REMINDERS
 from core.services.renewals.calls import Call
@@ -362,7 +362,6 @@ DUE: Listing[CallListFilter] = Listing(
 
 TEMPLATE: Final = "renewal reminder"
 DAYS_BEFORE: Final = (1, 7, 30, 60)
-MOST_AT_ONCE: Final = 50
 _ROLES: Final = ("operations",)
 TOO_EARLY, ENDED, SENT, TEST, NO_ADDRESS = (
     "too early",
@@ -373,36 +372,26 @@ TOO_EARLY, ENDED, SENT, TEST, NO_ADDRESS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reminded:
-    """Result of a request for reminders: e-mails queued, and the policies left out by reason."""
-
-    queued: int
-    left_out: Mapping[str, int]
-
-
 def get_stage(days_left: int) -> int | None:
     """Return the reminder that is due so many days before the end: the smallest of 60, 30, 7 and 1 that covers them."""
     return next((days for days in DAYS_BEFORE if 0 <= days_left <= days), None)
 
 
-def remind(session: ScopedSession, policy_ids: Sequence[UUID], *, by: Person) -> Reminded:
+def remind(session: ScopedSession, policy_ids: Sequence[UUID], *, by: Person) -> BulkResult:
     """Queue the reminder that is due for each of these policies; a policy that cannot have one is left out.
 
     InvalidInput for none or too many.
     """
     by.require_role(*_ROLES, otherwise="Reminders are sent by operations")
-    chosen = list(dict.fromkeys(policy_ids))
-    if not 0 < len(chosen) <= MOST_AT_ONCE:
-        raise InvalidInput.for_field("policies", f"choose between 1 and {MOST_AT_ONCE} policies")
-    return remind_each(session, chosen, actor=by.actor)
+    return remind_each(session, policies.choose_several(policy_ids), actor=by.actor)
 
 
-def remind_each(session: ScopedSession, policy_ids: Sequence[UUID], *, actor: str) -> Reminded:
+def remind_each(session: ScopedSession, policy_ids: Sequence[UUID], *, actor: str) -> BulkResult:
     """Like `remind`, but for whoever was asked already, such as the worker by an admin."""
     terms = renewals.get_next_terms(session, policy_ids)
-    reasons = [_remind_one(session, policies.get_for_update(session, key), terms[key], actor) for key in policy_ids]
-    return Reminded(queued=reasons.count(None), left_out=Counter(reason for reason in reasons if reason))
+    return policies.act_on_each(
+        policy_ids, lambda key: _remind_one(session, policies.get_for_update(session, key), terms[key], actor)
+    )
 
 
 def _remind_one(session: ScopedSession, policy: Policy, term: NextTerm | NotRenewable, actor: str) -> str | None:
@@ -503,7 +492,7 @@ def set_opt_out(session: ScopedSession, customer_id: UUID, *, is_out: bool, by: 
 # Reminders that go out by themselves: each day every policy whose reminder is due gets it, once (contract R4).
 
 ACTOR: Final = "automatic reminders"
-AT_ONCE: Final = MOST_AT_ONCE
+AT_ONCE: Final = policies.MOST_AT_ONCE
 _ENDS: Any = col(Policy.expiration_at)
 _KEY = col(Policy.id)
 
@@ -523,7 +512,7 @@ def send_batch(session: ScopedSession) -> int | None:
         return None
     after = None if row.after_at is None or row.after_id is None else (row.after_at, row.after_id)
     found = list(session.execute(_select_due(after)))
-    sent = remind_each(session, [each.id for each in found], actor=ACTOR).queued if found else 0
+    sent = remind_each(session, [each.id for each in found], actor=ACTOR).done if found else 0
     is_last = len(found) < AT_ONCE
     automations.advance(row, after=None if is_last else (found[-1].expiration_at, found[-1].id), done=sent)
     session.flush()

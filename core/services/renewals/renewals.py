@@ -1,6 +1,5 @@
 """Renewal of a policy for another term, one or many at a time, or why it cannot be renewed (contract R1-R4)."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -22,6 +21,7 @@ from core.services.lists.records import PolicyRecord
 from core.services.people import personal
 from core.services.people.staff import Person
 from core.services.policies import issuing, policies, refunds
+from core.services.policies.policies import BulkResult
 from core.services.policies.refunds import PaidTerm
 from core.services.selling import duplicate_guard
 from core.services.selling.buying import Seller
@@ -334,7 +334,6 @@ def _get_end(term: Term) -> datetime:
 
 # Renewing several policies at once, each at the price and from the end that were shown (contract R4).
 
-MOST_AT_ONCE: Final = 50
 ROLES: Final = ("operations",)
 RENEWED, REPRICED = "it was renewed meanwhile", "its price has changed: look at it again"
 
@@ -349,12 +348,10 @@ class ShownTerm:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BulkRenewal:
-    """Result: how many policies were renewed for how much in kobo, and how many were left out by reason."""
+class BulkRenewal(BulkResult):
+    """The number of policies renewed, for how much in kobo, and of those left out by reason."""
 
-    done: int
     total_minor: int
-    left_out: Mapping[str, int]
 
 
 def renew_each(session: ScopedSession, shown: Sequence[ShownTerm], *, by: Person) -> BulkRenewal:
@@ -363,18 +360,19 @@ def renew_each(session: ScopedSession, shown: Sequence[ShownTerm], *, by: Person
     Asked for again, it renews nothing: the end that was shown is past. InvalidInput for none or too many.
     """
     by.require_role(*ROLES, otherwise="Policies are renewed by operations")
+    by_policy, totals = {each.policy_id: each for each in shown}, list[int]()
     # Sorted, so that two callers with the same policies cannot deadlock.
-    chosen = sorted({each.policy_id: each for each in shown}.values(), key=lambda each: each.policy_id)
-    if not 0 < len(chosen) <= MOST_AT_ONCE:
-        raise InvalidInput.for_field("policies", f"choose between 1 and {MOST_AT_ONCE} policies")
-    terms = get_next_terms(session, [each.policy_id for each in chosen])
-    reasons = [_renew_one(session, each, terms.get(each.policy_id), by) for each in chosen]
-    done = [each for each, reason in zip(chosen, reasons, strict=True) if reason is None]
-    return BulkRenewal(
-        done=len(done),
-        total_minor=sum(each.total_minor for each in done),
-        left_out=Counter(reason for reason in reasons if reason),
-    )
+    chosen = sorted(policies.choose_several(by_policy))
+    terms = get_next_terms(session, chosen)
+
+    def renew_one(policy_id: UUID) -> str | None:
+        each = by_policy[policy_id]
+        reason = _renew_one(session, each, terms.get(policy_id), by)
+        totals.extend([each.total_minor] if reason is None else [])
+        return reason
+
+    found = policies.act_on_each(chosen, renew_one)
+    return BulkRenewal(done=found.done, left_out=found.left_out, total_minor=sum(totals))
 
 
 def _renew_one(

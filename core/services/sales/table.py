@@ -32,7 +32,7 @@ from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import Policy, Purchase, Refund
 
 
-def compute_total(session: ScopedSession, criteria: SalesFilter) -> SalesTotals:
+def sum_purchases(session: ScopedSession, criteria: SalesFilter) -> SalesTotals:
     """Return the count and sums of all purchases of a filter; the same figures as on the dashboard."""
     return totals.group_totals(
         session, criteria, measures=("sold", "sold_minor", "sold_mca_minor", "sold_distributor_minor")
@@ -82,7 +82,7 @@ PURCHASES: Listing[PurchaseFilter] = Listing(
         "payment": Column("Payment", STATE, payment_state(), machine="payment_state"),
     },
     rows=lambda columns, criteria, _: _join(columns).where(*sales_filter.build_conditions(criteria)),
-    count=lambda session, criteria: compute_total(session, criteria).sold,
+    count=lambda session, criteria: sum_purchases(session, criteria).sold,
     summed=col(Purchase.total_minor),
     sum_title="Premium",
     join=_join,

@@ -128,7 +128,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     policy.risk_hash, policy.possible_duplicate_of = risk_hash, possible_duplicate_of
     _number(session, cover, product, [policy], is_live=seller.is_live)
     session.insert(purchase, policy, *_build_certificates(policy))
-    issuing.queue_policy(session, policy, product.provider_segment)
+    session.insert(issuing.build_submission(policy, product.provider_segment))
     record = policies.build_record(policy, cover)
     entry = _audit(policy, seller, customer)
     audit.write(session, actor=entry.actor, action=entry.action, subject=entry.subject, after=entry.after)

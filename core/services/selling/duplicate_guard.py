@@ -63,19 +63,15 @@ def find_insured_many(
     session: ScopedSession, product_id: UUID, terms: Mapping[str, Term], *, distributor_id: UUID, is_live: bool
 ) -> dict[str, EarlierPolicy]:
     """Return by keyed hash the policies that would keep a sale of these risks from being made."""
-    starts, ends = col(Policy.start_at), col(Policy.expiration_at)
     columns = (Policy.id, Policy.policy_number, Policy.risk_hash, Policy.start_at, Policy.expiration_at)
     query = sa.select(*(col(each) for each in columns)).where(
-        col(Policy.product_id) == product_id,
         is_among(col(Policy.risk_hash), terms),
         col(Policy.distributor_id) == distributor_id,
         col(Policy.is_live) == is_live,
-        col(Policy.cancelled_at).is_(None),
-        col(Policy.declined_at).is_(None),
-        sa.or_(ends.is_(None), ends > clock.now()),
+        *_insures(product_id),
     )
     found: dict[str, EarlierPolicy] = {}
-    for row in session.execute(query.order_by(col(Policy.created_at).desc(), starts)) if terms else ():
+    for row in session.execute(query.order_by(col(Policy.created_at).desc(), col(Policy.start_at))) if terms else ():
         if _overlaps(row, terms[row.risk_hash]):
             found[row.risk_hash] = EarlierPolicy(id=row.id, number=row.policy_number, expiration_at=row.expiration_at)
     return found
@@ -143,16 +139,23 @@ def _build_insured_query(
     """Build the query for the first policy of a risk that is pending or in force at some time of a term."""
     starts, ends = col(Policy.start_at), col(Policy.expiration_at)
     query = sa.select(col(Policy.id), col(Policy.policy_number)).where(
-        col(Policy.product_id) == product_id,
-        col(Policy.risk_hash) == risk_hash,
-        col(Policy.cancelled_at).is_(None),
-        col(Policy.declined_at).is_(None),
-        sa.or_(ends.is_(None), ends > clock.now()),
+        col(Policy.risk_hash) == risk_hash, *_insures(product_id)
     )
     if start_at is not None and end_at is not None:
         overlaps = sa.and_(ends > start_at, starts < end_at)
         query = query.where(sa.or_(ends.is_(None), overlaps))
     return query.order_by(col(Policy.created_at), col(Policy.id)).limit(1)
+
+
+def _insures(product_id: UUID) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of a policy of a product that is pending, in force or about to start."""
+    ends = col(Policy.expiration_at)
+    return [
+        col(Policy.product_id) == product_id,
+        col(Policy.cancelled_at).is_(None),
+        col(Policy.declined_at).is_(None),
+        sa.or_(ends.is_(None), ends > clock.now()),
+    ]
 
 
 def find_insured(session: ScopedSession, product_id: UUID, risk: str, term: Term | None) -> EarlierPolicy | None:
@@ -165,10 +168,14 @@ def find_insured(session: ScopedSession, product_id: UUID, risk: str, term: Term
 def find_twin(session: ScopedSession, duplicate_key: str, email: str) -> EarlierPolicy | None:
     """Return the policy that a sale to the customer of this e-mail would be marked as a possible duplicate of."""
     customer = sa.select(col(Customer.id)).where(col(Customer.email_key) == email.lower()).scalar_subquery()
+    return _load_earlier(session, _select_twin(customer, duplicate_key))
+
+
+def _select_twin(customer: Any, duplicate_key: str) -> AnySelect:
     query = sa.select(col(Policy.id), col(Policy.policy_number)).where(
         col(Policy.customer_id) == customer, col(Policy.twin_key) == duplicate_key
     )
-    return _load_earlier(session, query.order_by(col(Policy.created_at)).limit(1))
+    return query.order_by(col(Policy.created_at)).limit(1)
 
 
 def _load_earlier(session: ScopedSession, query: AnySelect) -> EarlierPolicy | None:
@@ -183,10 +190,4 @@ def find_possible_duplicate(
     duplicate_key = cover.duplicate_key(request)
     if duplicate_key is None:
         return None
-    rows = session.execute(
-        sa.select(col(Policy.id))
-        .where(col(Policy.customer_id) == customer_id, col(Policy.twin_key) == duplicate_key)
-        .order_by(col(Policy.created_at))
-        .limit(1)
-    )
-    return rows.scalar_one_or_none()
+    return session.execute(_select_twin(customer_id, duplicate_key)).scalar()

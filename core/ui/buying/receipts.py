@@ -14,8 +14,7 @@ from core.desk.sale import SaleDetail
 from core.ui.buying import known_customer
 from core.ui.buying.selling import Receipt
 from core.ui.frame import page_links
-from core.ui.kit import actions, words
-from core.ui.policies import policy_actions
+from core.ui.kit import actions, policy_actions, words
 
 PURCHASE: Final = "sales/purchases.py#purchase"
 # In the address of the purchase: it was opened by its sale, and the form that sold it.

@@ -1,6 +1,7 @@
 """Formatting of money, dates, durations and states for all screens."""
 
 import re
+from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -180,3 +181,9 @@ def until(days: int, *, is_over: bool) -> str:
 def badge(state: str, shade: str | None = None) -> str:
     """Return a state as a Markdown badge of this colour, else its own; grey for an unknown one."""
     return f":{shade or colour(state)}-badge[{plain(state)}]"
+
+
+def list_left_out(left_out: Mapping[str, int]) -> str:
+    """Return how many records were left out for each reason, as a sentence after another one; "" where none was."""
+    reasons = "; ".join(f"{number}: {format_dates(reason)}" for reason, number in left_out.items())
+    return f" Left out {reasons}." if reasons else ""

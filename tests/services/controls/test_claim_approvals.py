@@ -275,6 +275,7 @@ def test_a_payment_that_came_back_is_noted_by_somebody_else_than_who_paid(office
         office.do(claim_paying.take_back_part, claim_id, by="sade", version=version(office, claim_id), **back)
     assert office.log(claim_id)[-1].action == "claim take a part back refused"
     office.do(claim_paying.take_back_part, claim_id, by="root", version=version(office, claim_id), **back)
+    office.approve_anew(claim_id, by="ada")
     office.move(claim_id, "Paid", by="sade", payment_reference="TRF-2")
     with pytest.raises(NotAllowed, match="You noted this payment"):
         office.move(claim_id, "Offer accepted", by="sade", **{**back, "payment_reference": "RET-2"})

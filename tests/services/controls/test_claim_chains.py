@@ -1,12 +1,12 @@
 """Chains through a claim: a part paid before a refund, an account typed by who approves it (contract, Controls)."""
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from core import seal
+from core import clock, seal
 from core.covers.refunds import Refund
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
@@ -19,6 +19,7 @@ from core.store.access import Scope
 from core.store.schema.tables import Policy
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
+from tests.services.sign_in_links import choose_by_link
 
 pytestmark = pytest.mark.frozen_at(NOON)
 
@@ -122,6 +123,58 @@ def test_who_may_act_as_who_named_the_payee_neither_approves_nor_pays_it(office:
     with pytest.raises(NotAllowed, match="a payer who has not made the password link of who named the payee"):
         office.move(claim_id, "Paid", by="root", payment_reference="ONE")
     office.move(claim_id, "Paid", by="ada", payment_reference="ONE")
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("who", ["as the approver", "as the payer"])
+def test_who_made_the_password_of_an_approver_does_not_pay_by_that_approval(office: Office, who: str) -> None:
+    """An admin opens the link of a supervisor, approves as that one a day later, and pays as admin; or the reverse."""
+    approver, payer = ("sade", "root") if who == "as the approver" else ("root", "ada")
+    puppet, maker = ("sade", "root") if who == "as the approver" else ("ada", "root")
+    choose_by_link(office.store, office.people[puppet], by=office.people[maker])
+    claim_id = office.lodge(**KNOWN)
+    office.move(claim_id, "Approved", by=approver, amount="75000")
+    office.move(claim_id, "Offer sent", by="bola")
+    office.move(claim_id, "Offer accepted", by="bola")
+    part = {"amount": "20000", "payment_reference": "PART", "version": office.claim(claim_id).version}
+    refused = f"a payer who neither has a password by a link of {approver}, who approved it before, nor made theirs"
+    with pytest.raises(NotAllowed, match=refused):
+        office.move(claim_id, "Paid", by=payer, payment_reference="ONE")
+    with pytest.raises(NotAllowed, match=refused):
+        office.do(claim_paying.pay_part, claim_id, by=payer, **part)
+    # A password that came about since does not undo by whose hand the approval was given.
+    with clock.freeze(NOON + timedelta(days=1)):
+        choose_by_link(office.store, office.people[puppet], by=office.people["funmi"], days_ago=0)
+        if who == "as the approver":
+            with pytest.raises(NotAllowed, match=refused):
+                office.move(claim_id, "Paid", by=payer, payment_reference="ONE")
+        else:
+            office.move(claim_id, "Paid", by=payer, payment_reference="ONE")
+            return
+    office.move(claim_id, "Paid", by="bola", payment_reference="ONE")
+    with pytest.raises(NotAllowed, match="somebody who neither has a password by a link of sade"):
+        office.move(claim_id, "Offer accepted", by="root", payment_reference="BACK", note="It came back")
+
+
+def test_who_made_a_password_that_was_replaced_before_the_approval_is_another_person(office: Office) -> None:
+    choose_by_link(office.store, office.people["sade"], by=office.people["root"])
+    choose_by_link(office.store, office.people["sade"], by=office.people["funmi"], days_ago=2)
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    office.move(claim_id, "Paid", by="root", payment_reference="ONE")
+
+
+@pytest.mark.both_databases
+def test_who_noted_that_a_payment_came_back_does_not_approve_another_claim_for_its_debt(office: Office) -> None:
+    """By a return that there was not, the debt is owed once more, on a second claim that somebody else pays."""
+    first = office.lodge(**KNOWN)
+    office.walk(first, "Approved", "Offer sent", "Offer accepted", "Paid")
+    office.move(first, "Offer accepted", by="root", payment_reference="BACK", note="It came back")
+    second = office.lodge_again(incident_date="2026-11-11")
+    for by in ("root", "sade"):
+        with pytest.raises(NotAllowed, match=r"an approver other than who approved C-\w+, or noted a return of it"):
+            office.move(second, "Approved", by=by, amount="75000")
+    office.move(second, "Approved", by=office.hire("uche", "supervisor"), amount="75000")
 
 
 def test_cover_that_the_desk_put_in_force_after_the_loss_fails(office: Office) -> None:

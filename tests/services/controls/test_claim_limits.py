@@ -352,6 +352,7 @@ def test_two_losses_of_one_policy_are_both_owed_also_once_a_payment_came_back(of
         assert faults(office) == []
         came_back(office, first)
         assert faults(office) == []
+        office.approve_anew(first, by=office.hire("uche", "supervisor"))
         office.move(first, "Paid", by="bola", payment_reference="ANEW")
         office.move(second, "Paid", by="bola", payment_reference="TWO")
     assert faults(office) == []

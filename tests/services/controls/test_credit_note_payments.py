@@ -83,6 +83,7 @@ def test_one_person_does_not_pay_return_and_pay_somebody_else(finance: Finance, 
     with pytest.raises(NotAllowed, match="You approved it: somebody else of finance notes that its payment came back"):
         finance.do(deciding.return_payment, note, BACK, by="femi")
     finance.do(deciding.return_payment, note, BACK, by="wale")
+    finance.do(deciding.approve, note, ACCOUNT, by="second")
     for again in ("TRF 1/a", "trf1/A"):
         with pytest.raises(InvalidInput, match="was used for another payment"):
             finance.do(deciding.pay, note, {**PAID, "bank_reference": again}, by="funmi")
@@ -116,7 +117,7 @@ def test_another_payee_is_another_approval_and_the_former_one_lapses(finance: Fi
     assert [each[1] for each in rows(finance, note)] == ["Amaka Eze", "Amaka Eze", "Her brother"]
     with finance.store.reading(Scope.system()) as session:
         (reason,) = session.execute(sa.text("SELECT reason FROM approval_lapse")).scalars()
-    assert reason == "the payee was changed"
+    assert reason == "the return of a payment was noted"
     assert finance.faults() == []
 
 
@@ -150,10 +151,12 @@ def test_a_return_has_evidence_and_the_reference_of_the_payment_once(finance: Fi
             finance.do(deciding.return_payment, note, wrong, by="wale")
         assert [fault.field for fault in refused.value.faults] == [field]
     finance.do(deciding.return_payment, note, {**BACK, "bank_reference": "trf 1/A"}, by="wale")
+    finance.do(deciding.approve, note, ACCOUNT, by="second")
     finance.do(deciding.pay, note, {**PAID, "bank_reference": "TRF 2"}, by="funmi")
     with pytest.raises(InvalidInput, match="was used for another payment"):
         finance.do(deciding.return_payment, note, {**BACK, "bank_reference": "TRF 1/a"}, by="wale")
     finance.do(deciding.return_payment, note, {**BACK, "bank_reference": "RET 9"}, by="wale")
+    finance.do(deciding.approve, note, ACCOUNT, by="root")
     assert [each[2] for each in rows(finance, note)] == ["TRF 1/a", "TRF 1/a", "TRF 2", "RET 9"]
     with pytest.raises(InvalidInput, match="was used for another payment"):
         finance.do(deciding.pay, note, {**PAID, "bank_reference": "RET 9"}, by="funmi")

@@ -28,21 +28,24 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.finance.statements import transitions as statement_transitions
 from core.services.finance.statements.files import Paper
-from core.services.people import accounts, staff
+from core.services.people import accounts, credentials, staff
 from core.services.policies import changes
 from core.services.selling import buying, endorsing
 from core.store.access import Scope, Store
-from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Provider, Refund
+from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Provider, Refund, Staff
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.planting import find_faults, planted
 from tests.portfolio import NOW
 from tests.prefilled import demonstration_copy
 from tests.services.finance_office import ACCOUNT, BANK, Finance, pay_out, state
 from tests.services.selling import CAR, sell
+from tests.services.sign_in_links import choose_by_link
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
 JOURNAL = "The journal of every closed month is as it was, and balances"
+SOLD_AND_ENDED = "What one person sold and ended, two approve to give back"
 RETURNS = "Who noted a return has no part in paying it again"
 OWN = "your own e-mail, phone or account: somebody else works on it"
 PAID = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
@@ -170,8 +173,16 @@ def test_who_noted_that_a_refund_came_back_does_not_note_that_it_was_paid_again(
     finance.do(deciding.approve, note, ACCOUNT, by="femi")
     finance.do(deciding.pay, note, PAID, by="funmi")
     finance.do(deciding.return_payment, note, BACK, by="wale")
+    again = {**PAID, "bank_reference": "TRF/2"}
+    # Whoever paid it would be paid again by who noted a return that there was not, and by the approval of before.
+    with pytest.raises(StateForbids, match="Returned cannot become Paid"):
+        finance.do(deciding.pay, note, again, by="funmi")
+    for by, words in (("femi", "You approved it"), ("funmi", "You noted a payment"), ("wale", "or a return of it")):
+        with pytest.raises(NotAllowed, match=words):
+            finance.do(deciding.approve, note, ACCOUNT, by=by)
+    finance.do(deciding.approve, note, ACCOUNT, by="second")
     with pytest.raises(NotAllowed, match="You noted that its payment came back"):
-        finance.do(deciding.pay, note, {**PAID, "bank_reference": "TRF/2"}, by="wale")
+        finance.do(deciding.pay, note, again, by="wale")
     finance.do(deciding.pay, note, {**PAID, "bank_reference": "TRF/2"}, by="funmi")
     assert finance.money_faults() == []
 
@@ -360,6 +371,66 @@ def test_what_one_person_sold_and_ended_takes_two_who_approve_its_refund(
     note = cancel(finance, policy, by="root")
     assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Awaits second person"
     assert finance.do(deciding.approve, note, ACCOUNT, by="wale") == "Approved"
+    assert finance.faults(SOLD_AND_ENDED) == []
+    # As if a version without the rule had taken one approval.
+    by_one = "UPDATE credit_note SET first_by = NULL, first_at = NULL WHERE first_by IS NOT NULL"
+    with planted(finance.store, by_one, without={"credit_note_decision": "credit_note"}) as session:
+        (found,) = find_faults(session, SOLD_AND_ENDED)
+    assert found.endswith(", was approved by Wale alone, of a policy that root@f.example had sold and ended")
+
+
+def test_who_made_a_password_counts_as_its_person_where_finance_needs_two(
+    finance: Finance, partner: Partner, party: Party
+) -> None:
+    """An admin opens the link of somebody of finance, prepares or approves as that one, and does the rest as admin."""
+    note = cancel(finance, sold(finance, partner))
+    for puppet in ("femi", "funmi"):
+        choose_by_link(finance.store, finance.people[puppet], by=finance.people["root"])
+    finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    with pytest.raises(NotAllowed, match="You made the password link of somebody who approved, paid or returned it"):
+        finance.do(deciding.pay, note, PAID, by="root")
+    assert "pay" in finance.read(deciding.find_refusals, note, finance.people["root"])
+    finance.do(deciding.pay, note, PAID, by="wale")
+    with pytest.raises(NotAllowed, match="You made the password link of somebody who approved"):
+        finance.do(deciding.return_payment, note, BACK, by="root")
+    one = "One of you and Funmi, who prepared this {}, has a password by a link that the other made"
+    made = state(finance, party, date(2026, 8, 1))
+    with pytest.raises(NotAllowed, match=one.format("statement")):
+        finance.do(statement_transitions.move, made, "Approved", by="root")
+    finance.do(statement_transitions.move, made, "Approved", by="wale")
+    finance.do(statement_transitions.move, made, "Sent", by="wale")
+    with clock.freeze(NOW - timedelta(days=90)):
+        account = finance.do(bank_accounts.propose, party, BANK, by="second")
+        finance.do(bank_accounts.confirm, account, by="root")
+    batch = finance.do(payouts.prepare, {party: None}, by="funmi")
+    with pytest.raises(NotAllowed, match=one.format("payment")):
+        finance.do(payouts.approve, batch, by="root")
+    finance.do(payouts.approve, batch, by="wale")
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    for act, given in ((transitions.confirm, {**PAID, "bank_reference": "TRF/9"}), (transitions.return_payment, BACK)):
+        with pytest.raises(NotAllowed, match=one.format("payment")):
+            finance.do(act, row.id, given, by="root")
+    finance.do(transitions.confirm, row.id, {**PAID, "bank_reference": "TRF/9"}, by="wale")
+    assert finance.money_faults() == []
+
+
+def test_who_made_a_password_does_not_confirm_what_its_person_proposed(finance: Finance, party: Party) -> None:
+    """An admin opens the link of another one, and a day later confirms by it the account that they proposed."""
+    choose_by_link(finance.store, finance.people["second"], by=finance.people["root"])
+    for proposer, confirmer in (("root", "second"), ("second", "root")):
+        account = finance.do(bank_accounts.propose, party, BANK, by=proposer)
+        with pytest.raises(NotAllowed, match="has a password by a link that the other made: somebody else confirms it"):
+            finance.do(bank_accounts.confirm, account, by=confirmer)
+        finance.do(bank_accounts.take_back, account, by=proposer)
+    # By the server's command the password is nobody's.
+    with clock.freeze(NOW - timedelta(days=2)), finance.store.writing(Scope.system()) as session:
+        known = {"roles": ["admin"], "password": "correct horse battery", "actor": "command line, eve at desk-1"}
+        session.get_one(Staff, finance.people["second"].id).password_hash = credentials.hash_password(
+            "another one here"
+        )
+        staff.add_or_update(session, email="second@f.example", name="Second", **known)
+    account = finance.do(bank_accounts.propose, party, BANK, by="root")
+    finance.do(bank_accounts.confirm, account, by="second")
 
 
 def test_what_another_person_ended_than_who_sold_it_takes_one(finance: Finance, partner: Partner) -> None:

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from core import cli, clock, ids, seal
-from core.errors import InvalidInput, NotAllowed
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import lodging
 from core.services.claims.review import related
@@ -310,9 +310,19 @@ def test_who_noted_that_a_payment_came_back_does_not_pay_again(office: Office) -
     claim_id = office.lodge(**KNOWN)
     office.walk(claim_id, "Approved", "Offer sent", "Offer accepted", "Paid")
     office.move(claim_id, "Offer accepted", by="root", payment_reference="BACK-1", note="It came back")
+    again = {"to": "Paid", "payment_reference": "TWO"}
+    # Nor has it paid again by who paid it, or by the approval of before.
+    with pytest.raises(StateForbids, match="a new approval: the return of a payment was noted by root"):
+        office.move(claim_id, by="ada", **again)
+    for by, part in (("root", "noted that its payment came back"), ("ada", "paid it before")):
+        with pytest.raises(NotAllowed, match=f"who {part}|who made the change"):
+            office.approve_anew(claim_id, by=by)
+    with pytest.raises(NotAllowed, match="an approver who did not approve it before a payment of it came back"):
+        office.approve_anew(claim_id, by="sade")
+    office.approve_anew(claim_id, by="bola")
     with pytest.raises(NotAllowed, match="a payer who has not noted that its payment came back"):
-        office.move(claim_id, "Paid", by="root", payment_reference="TWO")
-    office.move(claim_id, "Paid", by="ada", payment_reference="TWO")
+        office.move(claim_id, by="root", **again)
+    office.move(claim_id, by="ada", **again)
 
 
 def test_who_issued_the_key_by_which_a_claim_named_its_account_neither_approves_nor_pays_it(office: Office) -> None:

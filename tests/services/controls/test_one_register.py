@@ -46,10 +46,13 @@ def finance(store: Store, partner: Partner) -> Finance:
 
 
 def move(finance: Finance, claim_id: UUID, to: str, by: str, **inputs: Any) -> None:
+    person, seen = finance.people[by], version(finance, claim_id)
+    finance.do(claim_moves.move_claim, claim_id, to=to, person=person, version=seen, **inputs)
+
+
+def version(finance: Finance, claim_id: UUID) -> int:
     with finance.reading() as session:
-        version = session.get_one(Claim, claim_id).version
-    person = finance.people[by]
-    finance.do(claim_moves.move_claim, claim_id, to=to, person=person, version=version, **inputs)
+        return session.get_one(Claim, claim_id).version
 
 
 def lodge(finance: Finance, partner: Partner) -> UUID:
@@ -112,6 +115,9 @@ def test_a_reference_that_one_of_the_three_used_is_refused_by_all(finance: Finan
     back = {"returned_on": str(date(2026, 11, 20)), "reason": "The account is closed"}
     move(finance, claim_id, "Offer accepted", "root", payment_reference="BACK", note="The bank returned it")
     finance.do(deciding.return_payment, note, back, by="root")
+    finance.do(deciding.approve, note, ACCOUNT, by="second")
+    given = {"version": version(finance, claim_id), "reasons": dict.fromkeys(CHECK_KEYS, "Seen, and accepted")}
+    finance.do(claim_moves.approve_anew, claim_id, person=finance.people["second"], **given)
     # What came back left its reference behind, and so did each of the others.
     for typed in ("CL/1", "cn/1", "PO / 1", "Back"):
         refuse(used, typed, pay_claim, pay_note)

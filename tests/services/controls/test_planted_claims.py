@@ -17,7 +17,7 @@ from core.services.claims.workflow.moves import BY_COMMAND
 from core.services.policies import changes as policy_changes
 from core.store.access import Scope
 from core.store.schema.tables import Claim, ClaimEvent, ClaimOverride, ClaimPayment, FileMark, Policy, UploadedFile
-from tests.planting import find_faults
+from tests.planting import find_faults, planted
 from tests.portfolio import build_payment
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
@@ -29,6 +29,7 @@ PAID = ("Approved", "Offer sent", "Offer accepted", "Paid")
 OUTSIDE = "No loss outside its cover was paid without a reason"
 UNAPPROVED = "What a claim was paid, somebody approved"
 TWO_LINKS = "Nobody paid a claim whose approval, payee or estimate was theirs"
+RETURNS = "Nobody noted the return of a claim that they approved or paid"
 BY_THE_COMMAND_LINE = "No claim was decided on by the command line"
 
 
@@ -62,6 +63,19 @@ def insert_payment(office: Office, claim_id: UUID, minor: int, *, by: str, refer
             if isinstance(row, ClaimPayment):
                 row.paid_by = office.people[by].id
             session.insert(row)
+
+
+def test_a_return_noted_by_who_approved_or_paid_is_named_with_what_was_paid(office: Office) -> None:
+    """A false return has the same loss paid twice: nobody who has another part in its payment notes one."""
+    claim_id = paid(office)
+    office.move(claim_id, "Offer accepted", by="root", payment_reference="BACK", note="It came back")
+    assert faults(office, RETURNS) == []
+    for name, part in (("sade", "approved"), ("ada", "paid")):
+        by = f"(SELECT id FROM staff WHERE name = '{name}')"
+        noted = f"UPDATE claim_payment SET paid_by = {by} WHERE reverses IS NOT NULL"
+        with planted(office.store, noted, without={"claim_payment_update": "claim_payment"}) as session:
+            found = f"{named(claim_id)}, ₦70,000.00 was noted as returned by {name}, who {part} it"
+            assert find_faults(session, RETURNS) == [found]
 
 
 def explain(office: Office, claim_id: UUID, check_key: str) -> None:

@@ -227,6 +227,13 @@ def record_approval(session: ScopedSession, claim: Claim, *, person: Person, at:
     approvals.approve(session, subject, staff_id=person.id, role=role, limit_minor=limit_minor, at=at)
 
 
+def end_by_return(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> None:
+    """Let the approval of a claim lapse as a payment of it came back: whoever approves it again judges the return."""
+    approval = find_approval(session, claim)
+    if approval is not None:
+        approvals.lapse(session, approval.id, reason=approvals.CAME_BACK, actor=person.actor, at=at)
+
+
 def find_approval(session: ScopedSession, claim: Claim) -> Approval | None:
     """Return the newest approval of a claim; None without one, and once it was taken back by a decline."""
     return None if claim.approved_by is None else approvals.find_latest(session, KIND, claim.id)

@@ -1,7 +1,8 @@
 """Judgement of a claim at this moment: limits, checks, duplicates, and who did what on it (contract C8, C13, K3)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -22,7 +23,7 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
-from core.services.people import role_grants
+from core.services.people import four_eyes, role_grants
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person, join_names
 from core.services.policies import changes as policy_changes
@@ -82,12 +83,20 @@ _CHANGES: Final = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Link:
-    """One act on a claim that leads to its payment; `by` is a name, or the distributor's key."""
+    """One act on a claim that leads to its payment; `by` is a name, or the distributor's key.
+
+    `as_one` are others who may have acted so, or act so now, by a password link (contract A2).
+    """
 
     act: str
     actor: str
     by: str
     at: datetime
+    as_one: AbstractSet[str] = frozenset()
+
+    def is_of(self, person: Person) -> bool:
+        """True for the actor, and for who counts as the actor."""
+        return person.actor == self.actor or person.actor in self.as_one
 
 
 def list_links(session: ScopedSession, claim: Claim) -> list[Link]:
@@ -96,7 +105,9 @@ def list_links(session: ScopedSession, claim: Claim) -> list[Link]:
     named = [link for link in found if link.act in (PAYEE_SET, CLAIMANT_SET)]
     # The distributor that named who is paid has no part in what follows; who issued its key may have.
     kept = [link for link in found if link not in named or not link.actor.startswith("key ")]
-    return sorted([*kept, *_list_holders(session, named)], key=lambda each: each.at)
+    as_one = four_eyes.list_as_one(session, {(link.actor, link.at) for link in kept})
+    counted = [replace(link, as_one=as_one.get((link.actor, link.at), frozenset())) for link in kept]
+    return sorted([*counted, *_list_holders(session, named)], key=lambda each: each.at)
 
 
 def _list_rows(session: ScopedSession, claim: Claim) -> Iterator[Link]:

@@ -123,6 +123,7 @@ def take_back_part(
         minor = claim_payments.reverse_last(
             session, claim, reference=reference, reason=inputs.note, person=person, at=at
         )
+        claim_changes.end_by_return(session, claim, person=person, at=at)
         claim_assignment.close_referral(session, claim, person=person, at=at)
         claim_reserves.reduce(session, claim, -minor, reason="A part came back", person=person, at=at)
         facts = {"reversed": money.to_wire(minor), "note": inputs.note}

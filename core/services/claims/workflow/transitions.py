@@ -22,6 +22,7 @@ from core.services.claims.workflow.judgement import (
     DECLINED,
     DEDUCTED,
     ESTIMATED,
+    HANDED_OVER,
     KEY_ISSUED,
     LINK_MADE,
     LODGED,
@@ -29,6 +30,7 @@ from core.services.claims.workflow.judgement import (
     PAYEE_SET,
     RETURNED,
     Judgement,
+    Link,
 )
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.people.staff import Person
@@ -55,7 +57,12 @@ _PARTS: Final[Mapping[str, str]] = {
     KEY_ISSUED: "issued the key by which it named who is paid",
     LINK_MADE: "made the password link of who named the payee",
     APPROVED: "approved it before",
+    HANDED_OVER: "handed it to finance",
+    DECLINED: "declined it",
+    PAID: "paid it before",
 }
+# Who did one of these, or counts as who did, does not pay it.
+_NOT_PAYERS: Final = (*_SETS, APPROVED, HANDED_OVER)
 
 
 def _normalise_reason(value: Any) -> Any:
@@ -163,7 +170,15 @@ def _describe_payer(case: Case) -> str | None:
     standing = max((link.at for link in found if link.act == APPROVED), default=None)
     parts = (link for link in found if link.act in _SETS or (link.act == APPROVED and link.at != standing))
     done = next((link for link in parts if link.actor == person.actor), None)
-    return None if done is None else f"a payer who has not {_PARTS[done.act]}"
+    if done is not None:
+        return f"a payer who has not {_PARTS[done.act]}"
+    another = next((link for link in found if link.act in _NOT_PAYERS and person.actor in link.as_one), None)
+    return None if another is None else _describe_as_one("a payer", another)
+
+
+def _describe_as_one(who: str, link: Link) -> str:
+    """Say that somebody counts as who did a part: "a payer other than Ada, who approved it, ..."."""
+    return f"{who} who neither has a password by a link of {link.by}, who {_PARTS[link.act]}, nor made theirs"
 
 
 def _describe_approver(case: Case) -> str | None:
@@ -179,9 +194,30 @@ def _describe_approver(case: Case) -> str | None:
             return f"an approver other than who {_PARTS[set_last.act]}"
         is_lodger = any(link.act == LODGED and link.at == set_last.at for link in links)
         return f"an approver other than who {'lodged it and typed its account' if is_lodger else 'set the payee'}"
-    if (DECLINED, person.actor) in case.acts:
-        return "an approver other than who declined it"
-    return "an approver other than who paid it before" if (PAID, person.actor) in case.acts else None
+    return _describe_decider(case)
+
+
+def _describe_decider(case: Case) -> str | None:
+    """Say that this person declined or paid the claim, noted a return of it, or approved it before there was one."""
+    links, person = case.judgement.links, case.person
+    done = next((act for act in (DECLINED, RETURNED, PAID) if (act, person.actor) in case.acts), None)
+    if done is not None:
+        return f"an approver other than who {_PARTS[done]}"
+    decided = (link for link in links if link.act in (DECLINED, RETURNED, PAID))
+    another = next((link for link in decided if person.actor in link.as_one), None)
+    if another is not None:
+        return _describe_as_one("an approver", another)
+    is_returned = any(link.act == RETURNED for link in links)
+    if is_returned and any(link.act == APPROVED and link.is_of(person) for link in links):
+        return "an approver who did not approve it before a payment of it came back"
+    return None
+
+
+def _describe_returner(case: Case) -> str | bool:
+    """Say what forbids this person to note a return; who paid is refused by the payment itself."""
+    found, actor = case.judgement.links, case.person.actor
+    another = next((link for link in found if link.act in (APPROVED, PAID) and actor in link.as_one), None)
+    return _describe_as_one("somebody", another) if another else (APPROVED, actor) in case.acts
 
 
 def _describe_second_loss(case: Case) -> str | None:
@@ -189,7 +225,8 @@ def _describe_second_loss(case: Case) -> str | None:
     mine = next((each for each in case.judgement.duplicates if case.person.id in each.approvers), None)
     if mine is None:
         return None
-    return f"an approver other than who approved {mine.reference}, which has {' and '.join(mine.matches)}"
+    what = " and ".join(mine.matches)
+    return f"an approver other than who approved {mine.reference}, or noted a return of it, which has {what}"
 
 
 def _describe_authority(case: Case) -> str | None:
@@ -223,7 +260,7 @@ _UNMET: Final[Mapping[Need, Callable[[Case], str | bool | None]]] = {
     claim_states.OTHER_APPROVER: _describe_approver,
     claim_states.OTHER_PAYER: _describe_payer,
     # Whoever approved it would have it paid again by that approval.
-    claim_states.OTHER_THAN_APPROVER: lambda case: (APPROVED, case.person.actor) in case.acts,
+    claim_states.OTHER_THAN_APPROVER: _describe_returner,
     claim_states.OTHER_THAN_DECLINER: lambda case: (
         [actor for act, actor in case.acts if act == DECLINED][-1:] == [case.person.actor]
     ),

@@ -17,8 +17,10 @@ from core.covers.request import Request
 from core.errors import StateForbids
 from core.outbound import addresses, signing
 from core.services.audit import log as audit
+from core.services.catalogue import key_admin
 from core.services.events import catalogue
 from core.services.mail import mail
+from core.services.people.staff import Person
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.events import ENDPOINT_STATES
@@ -308,6 +310,12 @@ def _move_deliveries(
 def list_of_key(session: ScopedSession, key_id: UUID) -> list[Endpoint]:
     """List the endpoints that a key registered and that take events, or would after a ping; newest first."""
     return [_build(row, 0) for row in session.execute(_build_key_query(key_id)).scalars()]
+
+
+def revoke_key(session: ScopedSession, key_id: UUID, *, with_endpoints: bool, by: Person) -> int:
+    """Revoke a key, and disable the endpoints that it registered if it was in wrong hands; returns how many."""
+    key_admin.revoke_key(session, key_id, by=by)
+    return disable_of_key(session, key_id, actor=by.actor) if with_endpoints else 0
 
 
 def disable_of_key(session: ScopedSession, key_id: UUID, *, actor: str) -> int:

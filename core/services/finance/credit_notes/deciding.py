@@ -57,6 +57,7 @@ _SALES: Final = frozenset({"policy sold", "policy renewed"})
 _STATE: Final = CreditNoteState
 KIND: Final = "credit note"
 _APPROVED, _APPROVED_FIRST = "credit note approved", "credit note approved first"
+_DECISIONS: Final = frozenset({_APPROVED, _APPROVED_FIRST, "credit note paid", "credit note returned"})
 
 
 class PayeeName(Request):
@@ -172,14 +173,24 @@ def _has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
     For everybody where somebody of the desk did both, or may have: a premium that nobody paid would come back in good
     faith. A key of the command line may be anybody's.
     """
-    log = audit.list_history(session, audit.subject_of("policy", _get_policy(session, row).id))
-    sellers = {entry.actor for entry in log if entry.action in _SALES}
+    sellers = _list_sellers(session, row)
     uploaders = {book.uploaded_by for book in _list_books(session, row)}
     holders = role_grants.list_holders(session, {*sellers, *uploaders, row.made_by})
-    is_of_desk = row.made_by.startswith("staff ")
-    if is_of_desk and row.made_by in {*sellers, *role_grants.list_holders(session, sellers)}:
+    if is_sold_by_ender(session, row):
         return True
     return by.actor in {*sellers, *holders} or any(each.startswith(f"{audit.COMMAND_LINE}, ") for each in holders)
+
+
+def is_sold_by_ender(session: ScopedSession, row: CreditNote) -> bool:
+    """True where one person of the desk ended a policy who sold or renewed it too, or may have by a key or a link."""
+    sellers = _list_sellers(session, row) if row.made_by.startswith("staff ") else set()
+    return bool(sellers) and row.made_by in {*sellers, *role_grants.list_holders(session, sellers)}
+
+
+def _list_sellers(session: ScopedSession, row: CreditNote) -> set[str]:
+    """Return the actors who sold or renewed the policy of a refund."""
+    log = audit.list_history(session, audit.subject_of("policy", _get_policy(session, row).id))
+    return {entry.actor for entry in log if entry.action in _SALES}
 
 
 def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> bool:
@@ -294,8 +305,12 @@ def _refuse_approver(session: ScopedSession, row: CreditNote, payee: Payee | Non
         refuse_own(Parties(account_keys=frozenset({seal.build_account_key(payee.number)})), by)
     _refuse_who_ended(session, row, by, "approves its refund")
     staff.refuse_resting(by)
-    if by.id in {payment.paid_by for payment in payments_of(session, row.id)}:
+    payments = payments_of(session, row.id)
+    if by.id in {payment.paid_by for payment in payments}:
         raise NotAllowed("You noted a payment or a return of it: somebody else of finance approves it")
+    _refuse_as_one(session, row, by, "approves it")
+    if any(payment.reverses for payment in payments):
+        _refuse_who_approved(session, row, by, "approves it after its payment came back")
 
 
 def _refuse_who_ended(session: ScopedSession, row: CreditNote, by: Person, does: str) -> None:
@@ -332,7 +347,7 @@ def _refuse_second(row: CreditNote, payee: Payee, held: Payee | None, by: Person
 
 def _take_off(session: ScopedSession, row: CreditNote, payee: Payee, held: Payee | None, by: Person) -> None:
     """Let the approval lapse whose payee is replaced, or whose approver has left: the note is computed again."""
-    if payee == held and _find_lapse(session, row, payee) is None:
+    if row.state == _STATE.APPROVED and payee == held and _find_lapse(session, row, payee) is None:
         raise StateForbids(f"It is approved for {payee.name} and this account already: name another, or pay it")
     approvals.follow_change(session, _subject(row, payee), actor=by.actor, at=clock.now())
     nobody = dict.fromkeys(("first_by", "first_at", "approved_by", "approved_at"))
@@ -430,6 +445,18 @@ def _refuse_who_approved(session: ScopedSession, row: CreditNote, by: Person, do
     approvers = {entry.actor for entry in log if entry.action in (_APPROVED, _APPROVED_FIRST)}
     if by.actor in approvers or by.id in {row.first_by, row.approved_by}:
         raise NotAllowed(f"You approved it: somebody else of finance {does}")
+    _refuse_as_one(session, row, by, does)
+
+
+def _refuse_as_one(session: ScopedSession, row: CreditNote, by: Person, does: str) -> None:
+    """NotAllowed for who counts as somebody who approved it, or noted a payment or a return of it (contract A2)."""
+    log = audit.list_history(session, audit.subject_of("credit_note", row.id))
+    acts = [(entry.actor, entry.created_at) for entry in log if entry.action in _DECISIONS]
+    if any(by.actor in others for others in four_eyes.list_as_one(session, acts).values()):
+        raise NotAllowed(
+            "You made the password link of somebody who approved, paid or returned it, or have your password by theirs:"
+            f" somebody else of finance {does}"
+        )
 
 
 def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
@@ -448,6 +475,8 @@ def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, An
         typed_reference = TypedReference(given.bank_reference, "bank_reference")
         how: dict[str, Any] = {"reason": given.reason, "value_on": given.returned_on, "by": by.id, "at": clock.now()}
         transfers.take_back(session, paid, typed_reference, **how)
+        if approval := approvals.find_latest(session, KIND, row.id):
+            approvals.lapse(session, approval.id, reason=approvals.CAME_BACK, actor=by.actor, at=how["at"])
     facts = {"returned_on": str(given.returned_on), "reason": given.reason, "reference": given.bank_reference or ""}
     _change(session, row, _STATE.RETURNED, by, "credit note returned", facts=facts)
 
@@ -468,7 +497,7 @@ _WAITS_FOR: Final[Mapping[CreditNoteState, Sequence[str]]] = {
     _STATE.COMPUTED: ("approve",),
     _STATE.SECOND_PERSON: ("approve",),
     _STATE.APPROVED: ("pay", "anew"),
-    _STATE.RETURNED: ("pay", "anew"),
+    _STATE.RETURNED: ("approve",),
     _STATE.PAID: ("return",),
 }
 
@@ -502,7 +531,7 @@ def list_allowed(row: Any, by: Person) -> Sequence[str]:
         _STATE.SECOND_PERSON: first,
         _STATE.APPROVED: ("pay",) if may_pay else anew,
         _STATE.PAID: ("return",) if by.id not in (row.paid_by, row.approved_by, row.first_by) else (),
-        _STATE.RETURNED: ("pay",) if may_pay else anew,
+        _STATE.RETURNED: first if row.approved_by != by.id else (),
     }
     return allowed.get(CreditNoteState(row.state), ())
 

@@ -358,7 +358,7 @@ def _payment(note: CreditNoteRow) -> list[tuple[str, str]]:
     if note.state == CreditNoteState.NOT_RECORDED:
         return [("State", "Made before payments of credit notes were noted")]
     if note.state == CreditNoteState.RETURNED:
-        return [("State", "The bank returned the payment; it is paid once more")]
+        return [("State", "The bank returned the payment; it is approved again, and paid once more")]
     if note.state in UNPAID:
         return [("State", "Not paid yet")]
     value = f"{note.value_on:%-d %B %Y}" if note.value_on else ""

@@ -21,7 +21,13 @@ from core.services.finance.statements import transitions as statement_transition
 from core.services.lists.spreadsheets import csv_field
 from core.services.people import approvals, transfers
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_same, require_second
+from core.services.people.four_eyes import (
+    refuse_made_resting,
+    refuse_maker_gone,
+    refuse_one_with,
+    refuse_same,
+    require_second,
+)
 from core.services.people.staff import Person
 from core.states.finance import UNDER_WAY, BatchState, PaymentState
 from core.store.access import ScopedSession
@@ -39,11 +45,6 @@ HEADING: Final = "batch,line,payee,bank,account_name,account_number,amount,narra
 def number_of(row: PayoutBatch) -> str:
     """Return the number as it is printed, such as PB-0003."""
     return f"PB-{row.number:04d}"
-
-
-def take_number(session: ScopedSession) -> int:
-    """Return the number of the next batch."""
-    return session.next_in_transaction("payout batch")
 
 
 def find_hindrances(session: ScopedSession, found: Sequence[Balance], by: Person | None = None) -> Mapping[Party, str]:
@@ -108,31 +109,42 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
     for party, amount in sorted(chosen.items(), key=lambda each: each[0].id):
         balance = _require_payee(session, party, by)
         found.append((balance, balance.amount_minor if amount is None else amount))
-    batch = PayoutBatch(
+    batch, usable = begin(session, found, by=by), bank_accounts.load_usable(session)
+    for balance, minor in found:
+        named = {"batch_id": batch.id, "bank_account_id": usable[balance.party].id}
+        with transitions.keep_refusal(balance.party.subject, balance.party.id, "payout preparation", by):
+            _refuse_preparer(session, [balance], usable, by)
+            transitions.add(session, balance, minor, by=by, direction="out", **named)
+    audit_batch(session, batch, "payout prepared", by=by)
+    return batch.id
+
+
+def begin(session: ScopedSession, found: Sequence[tuple[Balance, int]], *, by: Person) -> PayoutBatch:
+    """Write a batch that is to pay of each balance an amount in kobo; its payments follow."""
+    batch = PayoutBatch.to_insert(
         id=ids.new(),
-        number=take_number(session),
+        number=session.next_in_transaction("payout batch"),
         payments=len(found),
         net_minor=sum(minor for _, minor in found),
         prepared_by=by.id,
         prepared_at=clock.now(),
     )
     session.insert(batch)
-    usable = bank_accounts.load_usable(session)
-    for balance, minor in found:
-        more = {"batch_id": batch.id, "bank_account_id": usable[balance.party].id}
-        with transitions.keep_refusal(balance.party.subject, balance.party.id, "payout preparation", by):
-            _refuse_preparer(session, [balance], usable, by)
-            transitions.add(session, balance, minor, by=by, direction="out", **more)
-    audit_batch(session, batch, "payout prepared", by=by)
-    return batch.id
+    return batch
+
+
+def _refuse_proposers(session: ScopedSession, accounts: Sequence[BankAccount], by: Person) -> None:
+    for account in accounts:
+        refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
+    how = {"did": "proposed this account", "does": "prepares and approves the payout"}
+    refuse_one_with(session, [(account.proposed_by, account.proposed_at) for account in accounts], by, **how)
 
 
 def _refuse_preparer(
     session: ScopedSession, found: Sequence[Balance], usable: Mapping[Party, BankAccount], by: Person
 ) -> None:
     parties.refuse_own_party(session, *(balance.party for balance in found), by=by)
-    for balance in found:
-        refuse_same(usable[balance.party].proposed_by, by, _OWN_ACCOUNT)
+    _refuse_proposers(session, [usable[balance.party] for balance in found], by)
     transitions.refuse_who_returned(session, [key for balance in found for key in _list_due(balance)], by)
 
 
@@ -163,13 +175,17 @@ def approve(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
     with transitions.keep_refusal("payout", batch_id, "payout approval", by):
         batch = _get_for_update(session, batch_id, by)
         _judge(session, batch, by)
-        digest = hashlib.sha256(bank_file(session, batch.id)).hexdigest()
-        stamps = {"approved_by": by.id, "approved_at": clock.now()}
-        session.change(PayoutBatch, col(PayoutBatch.id) == batch.id, state=BatchState.APPROVED, sha256=digest, **stamps)
-        session.change(Payment, col(Payment.batch_id) == batch.id, state=PaymentState.APPROVED, **stamps)
-        record_approval(session, batch, by)
-        others = name_others(session, batch)
-        audit_batch(session, batch, "payout approved", by=by, sha256=digest, **others)
+        take_approval(session, batch, by=by)
+
+
+def take_approval(session: ScopedSession, batch: PayoutBatch, *, by: Person) -> None:
+    """Approve a batch that nothing stands against."""
+    digest = hashlib.sha256(bank_file(session, batch.id)).hexdigest()
+    stamps = {"approved_by": by.id, "approved_at": clock.now()}
+    session.change(PayoutBatch, col(PayoutBatch.id) == batch.id, state=BatchState.APPROVED, sha256=digest, **stamps)
+    session.change(Payment, col(Payment.batch_id) == batch.id, state=PaymentState.APPROVED, **stamps)
+    _record_approval(session, batch, by)
+    audit_batch(session, batch, "payout approved", by=by, sha256=digest, **_name_others(session, batch))
 
 
 def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
@@ -181,28 +197,28 @@ def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
         if find_lapse(session, batch_id) is None:
             raise StateForbids("The approval stands: there is nothing to approve anew")
         _judge(session, batch, by)
-        record_approval(session, batch, by)
-        audit_batch(session, batch, "payout approved anew", by=by, **name_others(session, batch))
+        _record_approval(session, batch, by)
+        audit_batch(session, batch, "payout approved anew", by=by, **_name_others(session, batch))
 
 
 def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
     require_second(batch.prepared_by, by, transitions.OWN_MESSAGE)
+    transitions.refuse_preparer(session, batch, by)
     refuse_made_resting(session, batch.prepared_by, batch.prepared_at)
     if batch.state == BatchState.PREPARED:
         made = "prepared this payout"
         refuse_maker_gone(session, batch.prepared_by, made, transitions.ROLE, instead=transitions.INSTEAD)
     if by.id in load_returners(session, batch):
         raise NotAllowed(transitions.OWN_RETURN)
-    payments = _payments(session, batch.id)
+    payments = list_payments(session, batch.id)
     parties.refuse_own_party(session, *map(parties.party_of, payments), by=by)
-    for account in _load_accounts(session, payments):
-        refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
+    _refuse_proposers(session, _load_accounts(session, payments), by)
     _require_unchanged(session, payments)
 
 
-def name_others(session: ScopedSession, batch: PayoutBatch) -> dict[str, str]:
+def _name_others(session: ScopedSession, batch: PayoutBatch) -> dict[str, str]:
     """Return, for the log of an approval, who proposed the accounts, and who noted that the same came back before."""
-    rows = _payments(session, batch.id)
+    rows = list_payments(session, batch.id)
     found = load_returners(session, batch)
     emails = session.execute(sa.select(col(Staff.email)).where(col(Staff.id).in_(found))).scalars()
     return {**name_proposers(session, rows), RETURNED_BY: ", ".join(sorted(emails))}
@@ -210,7 +226,7 @@ def name_others(session: ScopedSession, batch: PayoutBatch) -> dict[str, str]:
 
 def load_returners(session: ScopedSession, batch: PayoutBatch) -> set[UUID]:
     """Return who noted, before a batch was prepared, that a payment of what it settles came back."""
-    rows = [row.id for row in _payments(session, batch.id)]
+    rows = [row.id for row in list_payments(session, batch.id)]
     settled = sa.select(col(PaymentSettlement.statement_id)).where(col(PaymentSettlement.payment_id).in_(rows))
     return transitions.load_returners(session, session.execute(settled).scalars(), again=batch)
 
@@ -226,7 +242,7 @@ def name_proposers(session: ScopedSession, payments: Iterable[Payment]) -> dict[
     return {PROPOSED_BY: ", ".join(sorted(set(session.execute(query).scalars())))}
 
 
-def record_approval(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
+def _record_approval(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
     """Write the approval of a payout as it is now."""
     role = "admin" if "admin" in by.roles else transitions.ROLE
     subject = build_subject(session, batch)
@@ -235,7 +251,7 @@ def record_approval(session: ScopedSession, batch: PayoutBatch, by: Person) -> N
 
 def build_subject(session: ScopedSession, batch: PayoutBatch) -> Subject:
     """Return what an approval of a payout is of: who is paid how much, on which accounts, and what it settles."""
-    rows = _payments(session, batch.id)
+    rows = list_payments(session, batch.id)
     settles = sa.select(PaymentSettlement).where(col(PaymentSettlement.payment_id).in_([row.id for row in rows]))
     ordered = settles.order_by(col(PaymentSettlement.payment_id), col(PaymentSettlement.statement_id))
     accounts = [session.get_one(BankAccount, row.bank_account_id) for row in rows]
@@ -319,7 +335,7 @@ def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tup
             raise StateForbids("The file of a payout is made once somebody else has approved it")
         if why := find_superseded(session, batch_id):
             raise StateForbids(why)
-        payments = _payments(session, batch_id)
+        payments = list_payments(session, batch_id)
         parties.refuse_own_party(session, *map(parties.party_of, payments), by=by)
         open_ones = [payment for payment in payments if payment.state == PaymentState.APPROVED]
         _require_accounts(session, open_ones, "note that the bank refused it, and prepare another")
@@ -330,7 +346,7 @@ def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tup
 
 def find_superseded(session: ScopedSession, batch_id: UUID) -> str | None:
     """Return why the file of a batch is not sent to a bank any more, in words; None while it may be."""
-    states = Counter(payment.state for payment in _payments(session, batch_id))
+    states = Counter(payment.state for payment in list_payments(session, batch_id))
     if not (returned := states[PaymentState.RETURNED]):
         return None
     lines = "1 payment of it came back" if returned == 1 else f"{returned} payments of it came back"
@@ -380,7 +396,8 @@ def _list_due(balance: Balance) -> list[UUID]:
     return [due.statement_id for due in balance.dues if due.net_minor]
 
 
-def _payments(session: ScopedSession, batch_id: UUID) -> Sequence[Payment]:
+def list_payments(session: ScopedSession, batch_id: UUID) -> Sequence[Payment]:
+    """Return the payments of a batch in the order of its file."""
     query = sa.select(Payment).where(col(Payment.batch_id) == batch_id).order_by(col(Payment.id))
     return session.execute(query).scalars().all()
 

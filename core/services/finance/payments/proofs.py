@@ -1,24 +1,38 @@
-"""Payment checks of `coverdesk check`: parts, batches, bank files, statements, and credit notes (contract F4, F8)."""
+"""Payment checks of `coverdesk check`: parts, batches, bank files, statements, credit notes, claims (F4, F8)."""
 
+import csv
 import hashlib
-from collections.abc import Iterator
+import io
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlmodel import col
 
-from core import money
+from core import clock, money
 from core.services.audit import log as audit
+from core.services.claims.lists import totals as claim_totals
+from core.services.claims.lists.filter import ClaimFilter
+from core.services.claims.lists.queue import CLAIM_PAYMENTS, CLAIMS
 from core.services.finance import parties
 from core.services.finance.credit_notes import deciding, givers
 from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.payments import balances, payouts, transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import transitions as statement_transitions
+from core.services.lists import exports
+from core.services.lists.exports import Tally
+from core.services.lists.listing import Listing
+from core.services.lists.windows import Span
 from core.services.people import approvals, transfers
+from core.services.sales import figures
+from core.services.sales.filter import SalesFilter
 from core.states.finance import IN_FORCE, BatchState, CreditNoteState, PaymentState
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnySelect, Scope, ScopedSession
 from core.store.expressions import phone_key, sum_of
 from core.store.schema.tables import (
     Adjustment,
@@ -52,9 +66,13 @@ def find_payment_faults(session: ScopedSession) -> Iterator[str]:
     for batch in session.execute(sa.select(PayoutBatch).order_by(col(PayoutBatch.number))).scalars().all():
         yield from _batch_faults(session, batch)
     names = dict(parties.list_parties(session))
+    confirmed = (
+        sa.select(col(PaymentSettlement.statement_id)).join(Payment).where(col(Payment.state) == PaymentState.CONFIRMED)
+    )
+    paid_on = set(session.execute(confirmed).scalars())
     for party, dues in balances.list_dues(session):
         for due in dues:
-            expected = transitions.state_of(session, due.statement_id, due.net_minor)
+            expected = transitions.state_of(due.net_minor, is_paid_on=due.statement_id in paid_on)
             if due.state in IN_FORCE and due.state != expected:
                 yield f"statement {due.number} of {names[party]} is {due.state}, and by its payments {expected}"
 
@@ -354,6 +372,20 @@ def find_other_payees(session: ScopedSession) -> Iterator[str]:
         yield f"{_name(row)}, was approved by {row.approver} alone for {row.payee}, {why}"
 
 
+def find_sold_and_ended(session: ScopedSession) -> Iterator[str]:
+    """Credit notes that one person approved of a policy that another one alone had sold and ended (contract K2)."""
+    query = (
+        _select_notes(col(Staff.name).label("approver"))
+        .join(Staff, col(Staff.id) == col(CreditNote.approved_by))
+        .where(col(CreditNote.first_by).is_(None), col(CreditNote.made_by).like("staff %"))
+        .order_by(col(CreditNote.created_at), col(CreditNote.id))
+    )
+    for row in session.execute(query).all():
+        if deciding.is_sold_by_ender(session, row.CreditNote) and not _is_from_before(session, row.CreditNote):
+            ended = row.CreditNote.made_by.removeprefix("staff ")
+            yield f"{_name(row)}, was approved by {row.approver} alone, of a policy that {ended} had sold and ended"
+
+
 def _is_from_before(session: ScopedSession, note: CreditNote, *, fact: str = "approvers") -> bool:
     """True where the log of the approval lacks a fact that it has had since there is the rule."""
     approved = [
@@ -389,3 +421,68 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     )
     for row in session.execute(query):
         yield f"{_name(row)}, was decided on by {row.person}, whose own it is"
+
+
+Sums = Mapping[str, int]
+
+
+def find_claim_payment_faults(session: ScopedSession) -> Iterator[str]:
+    """Compare the rows of payments with figures and exports, by claim and by day; needs the system's scope.
+
+    The exports are written as they are for people, and their lines are read again.
+    """
+    for is_live in (True, False):
+        with ScopedSession(session.connection(), Scope.staff(is_live=is_live)) as desk:
+            yield from _find_differences(session, desk, "live" if is_live else "test")
+
+
+def _find_differences(session: ScopedSession, desk: ScopedSession, mode: str) -> Iterator[str]:
+    by_claim, by_day = _sum_rows(session, is_live=mode == "live")
+    of_claims, of_payments = _read_export(desk, CLAIMS), _read_export(desk, CLAIM_PAYMENTS)
+    yield from _compare(mode, "claim", by_claim, _sum(of_claims, "id", "paid_amount"), "the export of claims")
+    yield from _compare(mode, "claim", by_claim, _sum(of_payments, "claim_id", "amount"), "the export of payments")
+    days = _sum(({**row, "day": _to_day(row["created_at"])} for row in of_payments), "day", "amount")
+    yield from _compare(mode, "day", by_day, days, "the export of payments")
+    shown = figures.sum_claims_paid_by_day(desk, Span(), SalesFilter())
+    named = {day.isoformat(): minor for day, minor in shown.items() if minor}
+    yield from _compare(mode, "day", by_day, named, "the figures on claims and the dashboard")
+    queued = {"all": claim_totals.get_totals(desk, ClaimFilter()).paid_minor}
+    yield from _compare(mode, "total", {"all": sum(by_claim.values())}, queued, "the queue")
+
+
+def _sum_rows(session: ScopedSession, *, is_live: bool) -> tuple[Sums, Sums]:
+    """Add up the rows of a mode by claim and by day in Lagos, past every filter."""
+    columns = (ClaimPayment.claim_id, ClaimPayment.created_at, ClaimPayment.amount_minor)
+    query = sa.select(*map(col, columns)).where(col(ClaimPayment.is_live).is_(is_live))
+    by_claim, by_day = Counter[str](), Counter[str]()
+    for row in session.execute(query):
+        by_claim[str(row.claim_id)] += row.amount_minor
+        by_day[clock.to_lagos_day(row.created_at).isoformat()] += row.amount_minor
+    return _drop_zeros(by_claim), _drop_zeros(by_day)
+
+
+def _read_export(desk: ScopedSession, kind: Listing[Any]) -> list[dict[str, str]]:
+    lines = b"".join(exports.stream_lines(desk, kind, kind.filter(), Tally())).decode()
+    return list(csv.DictReader(io.StringIO(lines, newline="")))
+
+
+def _sum(rows: Any, name: str, amount: str) -> Sums:
+    sums = Counter[str]()
+    for row in rows:
+        sums[row[name]] += money.to_minor(Decimal(row[amount]))
+    return _drop_zeros(sums)
+
+
+def _drop_zeros(sums: Sums) -> Sums:
+    return {name: minor for name, minor in sums.items() if minor}
+
+
+def _to_day(instant: str) -> str:
+    return clock.to_lagos_day(datetime.fromisoformat(instant)).isoformat()
+
+
+def _compare(mode: str, what: str, rows: Sums, receipt: Sums, where: str) -> Iterator[str]:
+    for name in sorted({*rows, *receipt}):
+        if rows.get(name, 0) != receipt.get(name, 0):
+            paid, stated = (money.format_naira(sums.get(name, 0)) for sums in (rows, receipt))
+            yield f"claim payments of the {mode} mode, {what} {name}, are {paid} by their rows and {stated} in {where}"

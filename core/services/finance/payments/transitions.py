@@ -20,12 +20,12 @@ from core.services.finance import journal, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances
 from core.services.finance.payments.balances import Balance, Due
-from core.services.people import transfers
+from core.services.people import four_eyes, transfers
 from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_own, require_second
 from core.services.people.staff import Person
 from core.services.people.transfers import Reference, TypedReference
 from core.states.finance import PAYMENT_TRANSITIONS, PaymentState, StatementState
-from core.store.access import ScopedSession
+from core.store.access import Query, ScopedSession
 from core.store.schema.tables import PartyPayment, Payment, PaymentSettlement, PayoutBatch, Statement
 
 ROLE: Final = "finance"
@@ -43,6 +43,15 @@ _ACTIONS: Final[Mapping[PaymentState, str]] = {
     PaymentState.RETURNED: "payment returned",
     PaymentState.WITHDRAWN: "payment given up",
 }
+_OTHER: Any = sa.orm.aliased(PaymentSettlement)
+# The statements that a payment settles, each with the number of confirmed payments of it.
+_SETTLED_BY: Final = Query(
+    sa.select(col(PaymentSettlement.statement_id), sa.func.count(col(Payment.id)))
+    .join(_OTHER, _OTHER.statement_id == col(PaymentSettlement.statement_id))
+    .outerjoin(Payment, sa.and_(col(Payment.id) == _OTHER.payment_id, col(Payment.state) == sa.bindparam("confirmed")))
+    .where(col(PaymentSettlement.payment_id) == sa.bindparam("payment_id"))
+    .group_by(col(PaymentSettlement.statement_id))
+)
 _SETTLED: Final[Mapping[StatementState, str]] = {
     StatementState.SENT: "statement payment returned",
     StatementState.PART_PAID: "statement part paid",
@@ -107,23 +116,18 @@ def add(
     NotAllowed for whoever has an e-mail, phone or account of the party.
     """
     refuse_own(parties.load_people(session, balance.party), by)
-    row, parts = build_payment(balance, amount_minor, by=by, direction=direction, **more)
-    if not session.insert_if_absent(row):
-        # Somebody else prepared one at the same instant.
-        raise StateForbids("A payment of this party was prepared meanwhile: look at it first")
-    settle_parts(session, row, parts, by=by)
-    return row.id
+    return write(session, balance, amount_minor, by=by, direction=direction, **more)
 
 
-def build_payment(
-    balance: Balance, amount_minor: int, *, by: Person, direction: str, **more: Any
-) -> tuple[Payment, Sequence[Due]]:
-    """Return a prepared payment of an amount, and what it settles of each statement."""
+def write(
+    session: ScopedSession, balance: Balance, amount_minor: int, *, by: Person, direction: str, **more: Any
+) -> UUID:
+    """Like `add`, for whoever was judged before."""
     parts = balances.allocate(balance.dues, amount_minor)
     sums = {name: sum(getattr(part, name) for part in parts) for name in balances.PARTS}
     newest = balance.newest
     assert newest is not None  # noqa: S101 - allocating refuses an empty balance
-    row = Payment(
+    row = Payment.to_insert(
         id=ids.new(),
         **balance.party.columns,
         direction=direction,
@@ -134,15 +138,20 @@ def build_payment(
         prepared_at=clock.now(),
         **more,
     )
-    return row, parts
-
-
-def settle_parts(session: ScopedSession, row: Payment, parts: Sequence[Due], *, by: Person) -> None:
-    """Write what a prepared payment settles, and its audit entry."""
+    if not session.insert_if_absent(row):
+        # Somebody else prepared one at the same instant.
+        raise StateForbids("A payment of this party was prepared meanwhile: look at it first")
     for part in parts:
         settled = {name: getattr(part, name) for name in balances.PARTS}
-        session.insert(PaymentSettlement(payment_id=row.id, statement_id=part.statement_id, **settled))
+        session.insert(PaymentSettlement.to_insert(payment_id=row.id, statement_id=part.statement_id, **settled))
     audit_payment(session, row, "payment prepared", by=by, settles=", ".join(part.number for part in parts))
+    return row.id
+
+
+def refuse_preparer(session: ScopedSession, row: Payment | PayoutBatch, by: Person) -> None:
+    """NotAllowed for who counts as the one who prepared a payment or a payout, by a password link."""
+    how = {"did": "prepared this payment", "does": "approves it, or notes what the bank did"}
+    four_eyes.refuse_one_with(session, [(row.prepared_by, row.prepared_at)], by, **how)
 
 
 def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> None:
@@ -152,11 +161,12 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
         if row.direction != "in" or row.state != PaymentState.PREPARED:
             raise StateForbids("A payout is approved with its batch, and confirmed with the bank's reference")
         require_second(row.prepared_by, by, OWN_MESSAGE)
+        refuse_preparer(session, row, by)
         refuse_made_resting(session, row.prepared_by, row.prepared_at)
         refuse_maker_gone(session, row.prepared_by, "noted this payment", ROLE, instead=INSTEAD)
         assert row.received_on is not None  # noqa: S101 - it was noted with its day
         typed = TypedReference(row.received_reference, _FIELD, parties.party_of(row).id)
-        note_paid(session, row, typed, row.received_on, by=by)
+        _note_paid(session, row, typed, row.received_on, by=by)
         _change(session, row, PaymentState.CONFIRMED, by=by, approved_by=by.id, approved_at=clock.now())
 
 
@@ -177,15 +187,30 @@ def confirm(
         if row.direction != "out" or row.state != PaymentState.APPROVED:
             raise StateForbids("Only an approved payout is confirmed with the bank's reference")
         require_second(row.prepared_by, by, _OWN_ANSWER)
+        refuse_preparer(session, row, by)
         given: BankAnswer = request.validate(BankAnswer, typed)
         if row.approved_at and given.value_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
-        note_paid(session, row, TypedReference(given.bank_reference, _FIELD), given.value_on, by=by)
-        facts = {"bank_reference": given.bank_reference, "value_on": str(given.value_on), **(evidence or {})}
-        _change(session, row, PaymentState.CONFIRMED, by=by, facts=facts)
+        take_confirmation(session, row, given.bank_reference, given.value_on, by=by, evidence=evidence)
 
 
-def note_paid(session: ScopedSession, row: Payment, typed: TypedReference, on: date, *, by: Person) -> None:
+def take_confirmation(
+    session: ScopedSession,
+    row: Payment,
+    reference: str,
+    on: date,
+    *,
+    by: Person,
+    evidence: Mapping[str, str] | None = None,
+    dues: Sequence[Due] | None = None,
+) -> None:
+    """Note that the bank made an approved payout against which nothing stands; `dues` are what is left, if known."""
+    _note_paid(session, row, TypedReference(reference, _FIELD), on, by=by)
+    facts = {"bank_reference": reference, "value_on": str(on), **(evidence or {})}
+    _change(session, row, PaymentState.CONFIRMED, by=by, facts=facts, dues=dues)
+
+
+def _note_paid(session: ScopedSession, row: Payment, typed: TypedReference, on: date, *, by: Person) -> None:
     """Write that the bank moved a payment on a day; InvalidInput for a reference that another payment has."""
     paid: dict[str, Any] = {"payment_id": row.id, "amount_minor": row.net_minor, "payee_id": row.bank_account_id}
     transfers.pay(session, PartyPayment, typed, **paid, value_on=on, paid_by=by.id, created_at=clock.now())
@@ -206,6 +231,7 @@ def return_payment(
     with keep_refusal("payment", payment_id, "payment return", by):
         row = get_for_update(session, payment_id, PaymentState.RETURNED, by)
         require_second(row.prepared_by, by, _OWN_ANSWER)
+        refuse_preparer(session, row, by)
         given: ReturnInput = request.validate(ReturnInput, typed)
         if row.approved_at and given.returned_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("returned_on", "must not be before the day of the approval")
@@ -313,45 +339,34 @@ def _change(
     *,
     by: Person,
     facts: Mapping[str, str] | None = None,
+    dues: Sequence[Due] | None = None,
     **values: Any,
 ) -> None:
-    session.change(Payment, col(Payment.id) == row.id, state=state, **values)
-    _settle(session, row, by=by)
+    session.update_columns(Payment.to_insert(id=row.id, state=state, **values), "state", *values)
+    _settle(session, row, dues or balances.get_balance(session, parties.party_of(row)).dues, by=by)
     audit_payment(session, row, _ACTIONS[state], by=by, **(facts or {}))
 
 
-def _settle(session: ScopedSession, row: Payment, *, by: Person) -> None:
+def _settle(session: ScopedSession, row: Payment, dues: Sequence[Due], *, by: Person) -> None:
     """Bring the states of the statements that a payment settles in line with the confirmed payments of their party."""
-    dues = {due.statement_id: due for due in balances.get_balance(session, parties.party_of(row)).dues}
-    mine = sa.select(col(PaymentSettlement.statement_id)).where(col(PaymentSettlement.payment_id) == row.id)
-    for statement_id in session.execute(mine).scalars():
-        due = dues[statement_id]
-        state = state_of(session, statement_id, due.net_minor)
+    due_of = {due.statement_id: due for due in dues}
+    for statement_id, confirmed in _SETTLED_BY.rows(session, payment_id=row.id, confirmed=PaymentState.CONFIRMED):
+        due = due_of[statement_id]
+        state = state_of(due.net_minor, is_paid_on=bool(confirmed))
         if due.state != state:
-            session.change(Statement, col(Statement.id) == statement_id, state=state)
-            note_settled(session, due, state, by=by)
+            session.update_columns(Statement.to_insert(id=statement_id, state=state), "state")
+            audit.write(
+                session,
+                actor=by.actor,
+                action=_SETTLED[state],
+                subject=audit.subject_of("statement", statement_id),
+                before={"state": due.state},
+                after={"state": state},
+            )
 
 
-def note_settled(session: ScopedSession, due: Due, state: StatementState, *, by: Person) -> None:
-    """Write the audit entry of a statement that payments brought into another state."""
-    audit.write(
-        session,
-        actor=by.actor,
-        action=_SETTLED[state],
-        subject=audit.subject_of("statement", due.statement_id),
-        before={"state": due.state},
-        after={"state": state},
-    )
-
-
-def state_of(session: ScopedSession, statement_id: UUID, rest_minor: int) -> StatementState:
+def state_of(rest_minor: int, *, is_paid_on: bool) -> StatementState:
     """Return the state of a sent statement by its confirmed payments: Sent, Part paid or Paid."""
-    paid = (
-        sa.select(sa.func.count())
-        .select_from(PaymentSettlement)
-        .join(Payment, col(Payment.id) == col(PaymentSettlement.payment_id))
-        .where(col(PaymentSettlement.statement_id) == statement_id, col(Payment.state) == PaymentState.CONFIRMED)
-    )
-    if not session.execute(paid).scalar_one():
+    if not is_paid_on:
         return StatementState.SENT
     return StatementState.PART_PAID if rest_minor else StatementState.PAID

@@ -15,7 +15,7 @@ from core.services.finance.payments.balances import refuse_under_way
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.finance.statements.reading import StatementRow
-from core.services.people import approvals
+from core.services.people import approvals, four_eyes
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import refuse_made_resting, refuse_own, require_second
 from core.services.people.staff import Person
@@ -114,9 +114,7 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
             f"{'A reversal' if row.reverses_id else 'A statement'} that is {row.state} cannot become {to}"
         )
     if step.needs_other:
-        require_second(row.prepared_by, by, "You prepared this statement: somebody else of finance approves it")
-        refuse_made_resting(session, row.prepared_by, row.prepared_at)
-        agreements.refuse_who_changed(session, row, by)
+        _require_second(session, row, by)
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
         raise InvalidInput.for_field("note", "must say why, in at least five characters")
     if step.to is StatementState.DISPUTED or (step.to is StatementState.APPROVED and row.reverses_id):
@@ -132,6 +130,15 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
         _void(session, row.reverses_id, reversal_id=row.id)
         place = _next_place(session, row.reverses_id)
         _add_step(session, row.reverses_id, StatementState.VOID, position=place, by=by, note=row.note)
+
+
+def _require_second(session: ScopedSession, row: Statement, by: Person) -> None:
+    require_second(row.prepared_by, by, "You prepared this statement: somebody else of finance approves it")
+    four_eyes.refuse_one_with(
+        session, [(row.prepared_by, row.prepared_at)], by, did="prepared this statement", does="approves it"
+    )
+    refuse_made_resting(session, row.prepared_by, row.prepared_at)
+    agreements.refuse_who_changed(session, row, by)
 
 
 def take(

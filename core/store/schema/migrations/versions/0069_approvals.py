@@ -7,8 +7,7 @@ import sqlalchemy as sa
 import sqlmodel
 from alembic import op
 
-from core import clock, ids
-from core.states import approvals
+from core import clock, ids, seal
 
 revision = "0069"
 down_revision = "0067"
@@ -96,7 +95,7 @@ def _row(
         "parts": {},
     }
     approval_id = ids.new()
-    sealed = approvals.fingerprint(approval_id=approval_id, kind="claim", **facts)  # type: ignore[arg-type]
+    sealed = seal.fingerprint_approval(approval_id=approval_id, kind="claim", **facts)  # type: ignore[arg-type]
     return {"id": approval_id, "subject_kind": "claim", "fingerprint": sealed, **facts}
 
 

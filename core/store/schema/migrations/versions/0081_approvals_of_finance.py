@@ -9,8 +9,7 @@ import sqlalchemy as sa
 import sqlmodel
 from alembic import op
 
-from core import clock, ids
-from core.states import approvals
+from core import clock, ids, seal
 
 revision = "0081"
 down_revision = "0080"
@@ -69,5 +68,5 @@ def _build(kind: str, role: str, row: Any) -> dict[str, Any]:
     given: dict[str, Any] = {"subject_id": row.id, "amount_minor": row.amount, "limit_minor": None, "role": role}
     given |= {"staff_id": row.staff_id, "approved_at": row.at or clock.now(), "parts": {}}
     approval_id = ids.new()
-    sealed = approvals.fingerprint(approval_id=approval_id, kind=kind, **given)
+    sealed = seal.fingerprint_approval(approval_id=approval_id, kind=kind, **given)
     return {"id": approval_id, "subject_kind": kind, "fingerprint": sealed, **given}
