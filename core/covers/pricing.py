@@ -170,7 +170,7 @@ class Offer:
 
 # A product's own bound, in days, on how far ahead cover may begin; and the usual one.
 MOST_DAYS_AHEAD: Final = "most_days_ahead"
-USUAL_DAYS_AHEAD: Final = 365
+USUAL_DAYS_AHEAD: Final = 5 * 365
 
 
 def refuse_far_start(field: str | None, meta: Mapping[str, Any], first_on: date | None) -> None:

@@ -483,8 +483,9 @@ def _list_meta_figures(meta: Mapping[str, Any]) -> Iterator[Figure]:
         value = meta[ages.MINIMUM_AGE]
         yield count_figure(("meta", ages.MINIMUM_AGE), "Minimum age, years", value, "Insured person", most=100)
     if pricing.MOST_DAYS_AHEAD in meta:
-        ahead, label = meta[pricing.MOST_DAYS_AHEAD], "Latest start of cover, days after the sale"
-        yield count_figure(("meta", pricing.MOST_DAYS_AHEAD), label, ahead, "Start of cover", most=1095)
+        label, most = "Latest start of cover, days after the sale", pricing.USUAL_DAYS_AHEAD
+        ahead = meta[pricing.MOST_DAYS_AHEAD]
+        yield count_figure(("meta", pricing.MOST_DAYS_AHEAD), label, ahead, "Start of cover", most=most)
     for name, label in (("minimum_premium", "Minimum premium"), ("rounding_step", "Rounded up to a multiple of")):
         if name in meta:
             yield naira_figure(("meta", name), label, meta[name], "Minimum and rounding", optional=True)

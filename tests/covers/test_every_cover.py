@@ -216,7 +216,7 @@ def test_no_cover_begins_further_ahead_than_its_product_is_sold() -> None:
         for cover in COVERS:
             named = {cover.starts_by, *(name for name in cover.request.model_fields if name.endswith("start_date"))}
             for name in named - {None}:
-                for own, days, fault in (({}, 365, []), ({}, 366, [name]), ({MOST_DAYS_AHEAD: 30}, 31, [name])):
+                for own, days, fault in (({}, 1825, []), ({}, 1826, [name]), ({MOST_DAYS_AHEAD: 30}, 31, [name])):
                     found = started(cover, name, clock.add_days(clock.today(), days), own)
                     if found != fault:
                         wrong[cover.key, name, days] = found

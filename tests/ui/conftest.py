@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 import pytest
+import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
@@ -40,6 +41,12 @@ def store(
     """
     with fresh_store(request, database, tmp_path, monkeypatch) as made:
         yield made
+
+
+@pytest.fixture(autouse=True)
+def forget_other_stores() -> None:
+    """Let no test see what Streamlit kept of another one's store: those on PostgreSQL have one address."""
+    st.cache_data.clear()
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The notice of a demonstration says for how long its papers are still being written."""
 
 import pytest
-import streamlit as st
 
 from core import demo
 from core.demo import background
@@ -15,11 +14,6 @@ from tests.portfolio import NOW
 from tests.ui.conftest import Screen, texts
 
 INVENTED, NOT_YET = "are invented.", "are being written: they come within a minute or two."
-
-
-@pytest.fixture(autouse=True)
-def forget_other_stores() -> None:
-    st.cache_data.clear()
 
 
 def test_what_is_kept_of_one_store_is_not_said_of_another(store: Store) -> None:

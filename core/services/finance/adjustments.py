@@ -26,7 +26,7 @@ from core.services.finance import movements, parties
 from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.parties import Party
 from core.services.people import transfers
-from core.services.people.four_eyes import Proposals
+from core.services.people.four_eyes import Proposals, refuse_one_with
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.expressions import sum_of
@@ -115,6 +115,7 @@ def propose(session: ScopedSession, movement_id: UUID, typed: Mapping[str, Any],
     parts = _parse_parts(given)
     with _keep_refusal(by, "adjustment proposal", corrected.id, parts):
         _refuse_own_money(session, corrected, by)
+        _refuse_who_paid(session, corrected, parts, by)
         _refuse_unbounded(session, corrected, parts)
     proposal = AdjustmentProposal(
         id=ids.new(),
@@ -139,6 +140,7 @@ def find_refusal(session: ScopedSession, proposal_id: UUID, by: Person) -> str |
     try:
         _refuse_own_money(session, corrected, by)
         PROPOSALS.require_second(session, proposal, by)
+        _refuse_who_paid(session, corrected, parts, by)
     except (NotAllowed, StateForbids) as refusal:
         return str(refusal)
     return _find_above_limit(session, corrected, parts, by)
@@ -154,6 +156,7 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
     with _keep_refusal(by, "adjustment confirmation", corrected.id, parts):
         _refuse_own_money(session, corrected, by)
         PROPOSALS.require_second(session, proposal, by)
+        _refuse_who_paid(session, corrected, parts, by)
         _refuse_unbounded(session, corrected, parts)
         _refuse_above_limit(session, corrected, parts, by)
     PROPOSALS.decide(session, proposal.id, "confirmed", by=by)
@@ -244,6 +247,21 @@ def _refuse_unbounded(session: ScopedSession, corrected: Movement, parts: Split)
     _refuse_beyond_term(session, corrected, parts)
     if corrected.kind == "refund" and parts.total_minor > 0:
         _refuse_paid_back(session, corrected)
+
+
+def _refuse_who_paid(session: ScopedSession, corrected: Movement, parts: Split, by: Person) -> None:
+    """NotAllowed, for the premium of a refund, for who noted a payment of it or a return, which may not be one."""
+    if corrected.kind != "refund" or parts.total_minor <= 0:
+        return
+    noted = (
+        sa.select(col(CreditNotePayment.paid_by), col(CreditNotePayment.created_at))
+        .join(CreditNote, col(CreditNote.id) == col(CreditNotePayment.credit_note_id))
+        .where(col(CreditNote.refund_id) == corrected.id)
+    )
+    steps = [(row.paid_by, row.created_at) for row in session.execute(noted)]
+    if by.id in {staff_id for staff_id, _ in steps}:
+        raise NotAllowed("You noted a payment of this refund, or that it came back: others of finance correct it")
+    refuse_one_with(session, steps, by, did="noted a payment of this refund or a return", does="corrects it")
 
 
 def _refuse_paid_back(session: ScopedSession, corrected: Movement) -> None:

@@ -164,6 +164,19 @@ def test_who_made_a_password_that_was_replaced_before_the_approval_is_another_pe
     office.move(claim_id, "Paid", by="root", payment_reference="ONE")
 
 
+@pytest.mark.both_databases
+def test_who_noted_that_a_payment_came_back_does_not_approve_another_claim_for_its_debt(office: Office) -> None:
+    """By a return that there was not, the debt is owed once more, on a second claim that somebody else pays."""
+    first = office.lodge(**KNOWN)
+    office.walk(first, "Approved", "Offer sent", "Offer accepted", "Paid")
+    office.move(first, "Offer accepted", by="root", payment_reference="BACK", note="It came back")
+    second = office.lodge_again(incident_date="2026-11-11")
+    for by in ("root", "sade"):
+        with pytest.raises(NotAllowed, match=r"an approver other than who approved C-\w+, or noted a return of it"):
+            office.move(second, "Approved", by=by, amount="75000")
+    office.move(second, "Approved", by=office.hire("uche", "supervisor"), amount="75000")
+
+
 def test_cover_that_the_desk_put_in_force_after_the_loss_fails(office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
     assert in_force(office, claim_id).passed is True

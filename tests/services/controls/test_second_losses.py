@@ -79,7 +79,7 @@ def test_a_second_loss_soon_after_a_paid_one_is_approved_by_somebody_else(office
         assert (no_other(office, second).passed, no_other(office, second).detail) == (False, words)
         with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: No other claim for this loss"):
             approve(office, second, by="bola")
-        who = f"an approver other than who approved {reference(first)}, which has another incident on this policy"
+        who = f"other than who approved {reference(first)}, or noted a return of it, which has another"
         with pytest.raises(NotAllowed, match=who):
             approve(office, second, by="sade")
         assert who in (office.log(second)[-1].after or {})["refused"]
@@ -143,7 +143,10 @@ def test_the_same_paper_on_another_policy_is_approved_by_somebody_else(office: O
     second = damaged(office, office.lodge(incident_date="2026-11-10"), "Cracked screen")
     send_one_paper(office, first, second)
     assert no_other(office, second).passed is False
-    with pytest.raises(NotAllowed, match=f"other than who approved {reference(first)}, which has the same document"):
+    with pytest.raises(
+        NotAllowed,
+        match=f"other than who approved {reference(first)}, or noted a return of it, which has the same document",
+    ):
         approve(office, second, by="sade")
     approve(office, second, by="root")
 
@@ -170,7 +173,10 @@ def test_one_person_does_not_approve_the_same_paper_of_two_policies_at_one_insta
         ),
         lambda: approve(office, second, by="sade"),
     )
-    assert f"an approver other than who approved {reference(first)}, which has the same document" in str(refusal)
+    assert (
+        f"an approver other than who approved {reference(first)}, or noted a return of it, which has the same document"
+        in str(refusal)
+    )
 
 
 @pytest.mark.both_databases

@@ -110,8 +110,9 @@ _SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_LOAN, SAME_DOCUMENT, SAME_PIC
 class Duplicate:
     """Another open or paid claim that matches, with what the two have in common.
 
-    `is_decided` where it is approved or was paid. `approvers` are then those who ever approved it, if it may be for the
-    same loss: they do not approve this one. Of a debt there are none, as all its claims together are paid once.
+    `is_decided` where it is approved or was paid. `approvers` are then those who ever approved it, or noted a return
+    of it, if it may be for the same loss: they do not approve this one. Of a debt there are none, as all its claims
+    together are paid once, but where a payment came back.
     """
 
     id: UUID
@@ -189,11 +190,17 @@ def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> lis
 
 def _name_approvers(session: ScopedSession, claim: Claim, found: Sequence[Duplicate]) -> list[Duplicate]:
     near = [each.id for each in found if each.is_decided and each.fails]
-    if submitted.get_line(claim) is None or not near:
+    if not near:
         return list(found)
-    query = sa.select(col(Approval.subject_id), col(Approval.staff_id)).where(col(Approval.subject_id).in_(near))
+    back = sa.select(col(ClaimPayment.claim_id), col(ClaimPayment.paid_by)).where(
+        col(ClaimPayment.claim_id).in_(near), col(ClaimPayment.reverses).is_not(None)
+    )
+    returns = session.execute(back).all()
+    # What came back of a debt is owed once more: its claims do not bound each other then.
+    bounding = near if submitted.get_line(claim) is not None else [row.claim_id for row in returns]
+    query = sa.select(col(Approval.subject_id), col(Approval.staff_id)).where(col(Approval.subject_id).in_(bounding))
     approvers: defaultdict[UUID, set[UUID]] = defaultdict(set)
-    for claim_id, staff_id in session.execute(query):
+    for claim_id, staff_id in (*returns, *session.execute(query)):
         approvers[claim_id].add(staff_id)
     return [replace(each, approvers=frozenset(approvers[each.id])) for each in found]
 

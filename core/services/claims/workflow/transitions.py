@@ -225,7 +225,8 @@ def _describe_second_loss(case: Case) -> str | None:
     mine = next((each for each in case.judgement.duplicates if case.person.id in each.approvers), None)
     if mine is None:
         return None
-    return f"an approver other than who approved {mine.reference}, which has {' and '.join(mine.matches)}"
+    what = " and ".join(mine.matches)
+    return f"an approver other than who approved {mine.reference}, or noted a return of it, which has {what}"
 
 
 def _describe_authority(case: Case) -> str | None:
