@@ -10,13 +10,12 @@ from core.services.claims.intake import submitted
 from core.services.claims.review import related
 from core.services.claims.review.coverage_checks import CoverageCheck, describe_unmet
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import limits as claim_offers
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow import transitions as claim_transitions
-from core.services.claims.workflow.assignment import Referral
+from core.services.claims.workflow.tasks import Referral
 from core.services.people.staff import Person
 from core.states.claims import (
     APPROVED_AMOUNT,
@@ -261,7 +260,7 @@ def _referring(review: ClaimReview, move: ClaimTransition) -> Action:
     return deciding(
         review,
         "refer",
-        lambda session, _, by: claim_assignment.refer_claim(
+        lambda session, _, by: claim_tasks.refer_claim(
             session, review.id, to=move.to, amount=amount or None, note=note, person=by, version=version
         ),
         REFERRED,
@@ -552,7 +551,7 @@ def _ask_referral(review: ClaimReview) -> None:
     refer = changing(
         review,
         "Refer",
-        lambda session, typed, by: claim_assignment.refer_claim(
+        lambda session, typed, by: claim_tasks.refer_claim(
             session,
             review.id,
             to=typed["referred_to"],

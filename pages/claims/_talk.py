@@ -9,7 +9,6 @@ import streamlit as st
 from core import clock, ids, seal
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview, Message
-from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
 from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow.tasks import Task
@@ -102,7 +101,7 @@ def _write_message(review: ClaimReview, kind: str, token: str) -> None:
         if is_question:
             questions.ask_claimant(session, review.id, text=typed["text"], person=by)
         else:
-            claim_moves.add_comment(session, review.id, text=typed["text"], person=by, for_claimant=for_claimant)
+            questions.add_comment(session, review.id, text=typed["text"], person=by, for_claimant=for_claimant)
 
     say = adding(
         review,

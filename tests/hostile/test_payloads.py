@@ -15,7 +15,6 @@ from core.covers.cover import Cover
 from core.covers.registry import COVERS
 from core.desk.exported_lists import TITLES, get_kind
 from core.services.catalogue import keys
-from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
 from core.services.people import credentials, sign_in, staff
 from core.store.access import Scope, Store
@@ -116,7 +115,7 @@ def planted(store: Store, client: Client, partner: Partner) -> dict[str, str]:
         questions.ask_claimant(
             session, session.scalars(sa.select(Claim)).one().id, text=f"{MARKDOWN}\n# {HTML}", person=person
         )
-        claim_moves.add_comment(
+        questions.add_comment(
             session, session.scalars(sa.select(Claim)).one().id, text=f"{HTML}\n- {MARKDOWN}", person=person
         )
     with store.reading(Scope.system()) as session:

@@ -12,7 +12,7 @@ from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.review import review as claim_review
-from core.services.claims.workflow import assignment as claim_assignment
+from core.services.claims.workflow import tasks as claim_tasks
 from core.services.people import staff
 from core.store.access import Scope
 from tests.services.claim_desk import NOON
@@ -40,7 +40,7 @@ def added(office: Office, email: str, roles: list[str], limit: str | None = None
 def refer(office: Office, claim_id: UUID, *, by: str = "ada", **changed: Any) -> None:
     referral = {"to": "Approved", "amount": "75000", "note": "Above what I may decide", **changed}
     referral.setdefault("version", office.claim(claim_id).version)
-    office.do(claim_assignment.refer_claim, claim_id, by=by, **referral)
+    office.do(claim_tasks.refer_claim, claim_id, by=by, **referral)
 
 
 def referred(office: Office) -> list[UUID]:
@@ -94,7 +94,7 @@ def test_a_second_referral_takes_the_place_of_the_first(office: Office) -> None:
     refer(office, claim_id)
     refer(office, claim_id, to="Declined", amount=None, note="On second thoughts")
     with office.store.reading(DESK) as session:
-        found = claim_assignment.find_open_referral(session, claim_id)
+        found = claim_tasks.find_open_referral(session, claim_id)
     assert found is not None
     assert (found.to, found.amount_minor, found.note) == ("Declined", None, "On second thoughts")
     assert referred(office) == [claim_id]

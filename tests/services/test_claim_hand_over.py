@@ -20,6 +20,8 @@ from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import letters, questions, reserves, tasks
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.claims.workflow.paying import HandOver
 from core.store.access import Scope, ScopedSession
@@ -113,7 +115,7 @@ def test_no_other_door_of_a_claim_opens_to_finance_while_it_waits(office: Office
         "assign": lambda s: claim_moves.assign_claim(s, to=funmi.id, **seen),
         "assign several": lambda s: claim_assignment.assign_claims(s, chosen, to=funmi.id, person=funmi),
         "take next": lambda s: claim_assignment.assign_next(s, person=funmi),
-        "comment": lambda s: claim_moves.add_comment(s, text="Pay", **on),
+        "comment": lambda s: claim_questions.add_comment(s, text="Pay", **on),
         "incident": lambda s: claim_corrections.set_incident_date(s, on=date(2026, 11, 1), **seen),
         "deductions": lambda s: claim_moves.set_deductions(s, excess=Decimal(0), betterment=Decimal(0), **seen),
         "reserve": lambda s: reserves.set_reserve(s, amount="1", reason="Why not", **seen),
@@ -125,7 +127,7 @@ def test_no_other_door_of_a_claim_opens_to_finance_while_it_waits(office: Office
         "letter": lambda s: letters.compose(s, kind="advice", **on),
         "settle": lambda s: claim_assignment.settle_claims(s, chosen, person=funmi),
         "ask several": lambda s: claim_assignment.ask_claimants(s, chosen, text="Who?", person=funmi),
-        "refer": lambda s: claim_assignment.refer_claim(s, to="Paid", note="Please", **seen),
+        "refer": lambda s: claim_tasks.refer_claim(s, to="Paid", note="Please", **seen),
         "hand over": lambda s: claim_paying.hand_over(s, **seen),
     }
     for name, door in doors.items():
@@ -266,7 +268,7 @@ def test_hand_over_is_no_referral_and_no_officer_replaces_it(office: Office) -> 
         assert claim_totals.count_views(session, office.people["sade"]).views["referred"] == 0
     version = office.claim(claim_id).version
     with pytest.raises(StateForbids, match="is with finance"):
-        office.do(claim_assignment.refer_claim, claim_id, by="ada", to="Paid", note="Please pay", version=version)
+        office.do(claim_tasks.refer_claim, claim_id, by="ada", to="Paid", note="Please pay", version=version)
 
 
 @pytest.mark.both_databases

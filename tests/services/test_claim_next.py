@@ -12,6 +12,7 @@ from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow import questions
+from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow.assignment import ChosenClaim
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
@@ -68,7 +69,7 @@ def test_next_claim_is_none_that_waits_for_a_supervisor_or_for_finance(office: O
     for claim_id in (first, second, third):
         office.move(claim_id, "Reviewing", by="ada")
     referral = {"to": "Approved", "amount": "75000", "note": "Please decide", "version": office.claim(second).version}
-    office.do(claim_assignment.refer_claim, second, by="ada", **referral)
+    office.do(claim_tasks.refer_claim, second, by="ada", **referral)
     assert find_next(office, first, by="ada") == third
     office.do(
         claim_moves.assign_claim, second, by="sade", to=office.people["sade"].id, version=office.claim(second).version

@@ -13,7 +13,6 @@ from core.services.claims.intake import lodging
 from core.services.claims.review import fraud_flags, related
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
@@ -131,7 +130,7 @@ def test_other_claims_are_bound_by_policy_customer_and_account(office: Office, p
 
 def test_conversation_tells_questions_from_comments(office: Office) -> None:
     claim_id = office.lodge()
-    office.do(claim_moves.add_comment, claim_id, text="For us")
+    office.do(questions.add_comment, claim_id, text="For us")
     office.do(questions.ask_claimant, claim_id, by="ada", text="Send the original")
     found = review(office, claim_id)
     assert sorted((message.text, message.by, message.for_claimant, message.is_open) for message in found.messages) == [
@@ -147,7 +146,7 @@ def test_conversation_tells_questions_from_comments(office: Office) -> None:
 def test_who_comes_second_learns_what_was_changed_and_by_whom(office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Reviewing")
-    office.do(claim_moves.add_comment, claim_id, text="Hello")
+    office.do(questions.add_comment, claim_id, text="Hello")
     office.move(claim_id, "Approved", by="sade", amount="70000", note="Fine")
     (event,) = review(office, claim_id).list_events_since(2)
     assert event.actor == "staff sade@x.example"

@@ -287,7 +287,7 @@ def test_claims_are_worked_by_their_officers_only(office: Office) -> None:
     refused(office, NotAllowed, claim_id, "Viewed", by="funmi")
     for verb, options in (
         (claim_moves.open_claim, {}),
-        (claim_moves.add_comment, {"text": "Hello"}),
+        (questions.add_comment, {"text": "Hello"}),
         (claim_moves.assign_claim, {"to": None, "version": 1}),
         (claim_corrections.set_incident_date, {"on": "2026-11-01", "version": 1}),
         (claim_moves.set_deductions, {"excess": "1", "betterment": "1", "version": 1}),
@@ -374,7 +374,7 @@ def test_two_who_open_a_claim_at_once_view_it_once(office: Office) -> None:
 
 def test_comment_takes_nothing_from_anybody(office: Office) -> None:
     claim_id = office.lodge()
-    comment_id = office.do(claim_moves.add_comment, claim_id, text="Called.\nNo answer.", for_claimant=True)
+    comment_id = office.do(questions.add_comment, claim_id, text="Called.\nNo answer.", for_claimant=True)
     with office.store.reading(DESK) as session:
         (comment,) = records.get_claim(session, claim_id)["comments"]
     assert (comment["id"], comment["text"]) == (str(comment_id), "Called.\nNo answer.")
@@ -383,13 +383,13 @@ def test_comment_takes_nothing_from_anybody(office: Office) -> None:
     assert (entry.action, entry.after) == ("claim commented", {"comment_id": str(comment_id), "for_claimant": True})
     for text in ("", " \n ", "x" * 2001, "a\0b"):
         with pytest.raises(InvalidInput, match="text"):
-            office.do(claim_moves.add_comment, claim_id, text=text)
+            office.do(questions.add_comment, claim_id, text=text)
 
 
 def test_what_officers_say_to_each_other_never_reaches_the_claimant(office: Office) -> None:
     claim_id = office.lodge()
-    office.do(claim_moves.add_comment, claim_id, text="I doubt the letter.")
-    office.do(claim_moves.add_comment, claim_id, text="We are on it.", for_claimant=True)
+    office.do(questions.add_comment, claim_id, text="I doubt the letter.")
+    office.do(questions.add_comment, claim_id, text="We are on it.", for_claimant=True)
     office.do(questions.ask_claimant, claim_id, text="Please send the original.")
     office.move(claim_id, "Viewed", note="Odd")
     with office.store.reading(DESK) as session:

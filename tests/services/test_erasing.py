@@ -23,6 +23,7 @@ from core.services.audit import log as audit
 from core.services.audit.idempotency import WireResponse
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
+from core.services.claims.workflow import questions as claim_questions
 from core.services.compliance import complaints, erasures, remembering, requests, retention
 from core.services.events import feed
 from core.services.events.feed import FeedFilter
@@ -133,7 +134,9 @@ class PrivacyDesk:
     def _traces(self, partner: Partner) -> None:
         policy_id, text = self.desk.sale.policy_id, "Oluwaseyifunmi called from seyi.quist@people.example"
         with self.store.writing(LIVE) as session:
-            claim_moves.add_comment(session, self.claim_id, text=text, for_claimant=False, person=self.people["chi"])
+            claim_questions.add_comment(
+                session, self.claim_id, text=text, for_claimant=False, person=self.people["chi"]
+            )
             calls.record_calls(session, [policy_id], {"outcome": "thinking", "note": text}, by=self.people["oye"])
             movement = session.execute(sa.select(col(Movement.id)).where(col(Movement.policy_id) == policy_id))
             proposal = adjustments.propose(

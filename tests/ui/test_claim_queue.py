@@ -14,9 +14,9 @@ from core import clock
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports.figures import CLAIM_METRICS
-from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
+from core.services.claims.workflow import tasks as claim_tasks
 from core.ui.kit import words
 from core.ui.lists import tables
 from tests.every_case import every_case
@@ -115,7 +115,7 @@ def test_what_is_referred_says_which_decision_is_asked_for(opened: Opened, offic
     for claim_id in (first, second):
         office.move(claim_id, "Reviewing", by="ada")
     referral = {"to": "Approved", "amount": "75000", "note": "Please decide", "version": office.claim(second).version}
-    office.do(claim_assignment.refer_claim, second, by="ada", **referral)
+    office.do(claim_tasks.refer_claim, second, by="ada", **referral)
     [rows] = lists(opened(view="referred", by="sade"))
     assert (list(rows["Referred for"]), list(rows["Reference"])) == (["Approved"], references(office, second))
     assert "Referred for" not in lists(opened(view="open", by="sade"))[0]

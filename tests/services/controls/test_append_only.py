@@ -7,8 +7,8 @@ import sqlalchemy as sa
 
 from core import clock, seal
 from core.services.claims.workflow import corrections as claim_corrections
-from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import questions as claim_questions
 from core.store.access import Scope
 from core.store.schema.tables import ClaimComment, ClaimReferral, PaymentPayee
 from tests.every_case import every_case
@@ -24,7 +24,7 @@ PAYEE = {"name": "Ada Eze", "bank_name": "First Bank", "account_number": "012345
 def worked(office: Office) -> Office:
     """An office with a comment, a payee and a payment that was handed to finance."""
     claim_id = office.lodge(incident_date="2026-11-17")
-    office.do(claim_moves.add_comment, claim_id, text="Spoke to the employer")
+    office.do(claim_questions.add_comment, claim_id, text="Spoke to the employer")
     office.do(claim_corrections.set_payee, claim_id, by="bola", version=office.claim(claim_id).version, **PAYEE)
     for status in ("Approved", "Offer sent", "Offer accepted"):
         office.walk(claim_id, status)

@@ -21,7 +21,6 @@ from core.services.claims.review import officers as claim_officers
 from core.services.claims.review import related
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.related import ClaimLine, Duplicate
-from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import letters as claim_letters
@@ -30,14 +29,13 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow import transitions as claim_transitions
-from core.services.claims.workflow.assignment import Referral
 from core.services.claims.workflow.clock import Clock
 from core.services.claims.workflow.judgement import Judgement, Link, Override
 from core.services.claims.workflow.letters import KeptLetter
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.claims.workflow.payments import Payee, Payment
 from core.services.claims.workflow.reserves import ReserveChange
-from core.services.claims.workflow.tasks import Task
+from core.services.claims.workflow.tasks import Referral, Task
 from core.services.people import staff
 from core.services.people.staff import Person, join_names
 from core.states.claims import DECIDED, ClaimTransition
@@ -317,7 +315,7 @@ def _load_decisions(session: ScopedSession, claim: Claim, judgement: Judgement, 
     return {
         "links": claim_judgement.list_shown_links(judgement.links),
         "overrides": claim_judgement.list_overrides(session, claim.id),
-        "referral": claim_assignment.find_open_referral(session, claim.id),
+        "referral": claim_tasks.find_open_referral(session, claim.id),
         "amounts": _amounts(claim, judgement.limits),
         "offer": claim_limits.compute_standing_offer(claim, judgement.limits),
         "transitions_allowed": claim_transitions.list_allowed(claim, person, judgement),

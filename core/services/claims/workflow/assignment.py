@@ -1,18 +1,13 @@
-"""Assignment of claims: to officers, from the queue, to a supervisor; several settled or asked at once (C11, C19)."""
+"""Assignment of claims: to officers, from the queue; several assigned, settled or asked at once (C11, C19)."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
-from typing import Any, ClassVar
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import money
-from core.covers import fields, request
-from core.covers.request import Request, refuse_unless
+from core.covers import request
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.lists import queue
 from core.services.claims.lists.filter import ClaimFilter, build_conditions, build_referral_condition
@@ -21,121 +16,13 @@ from core.services.claims.review.officers import build_own_condition
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions as claim_questions
-from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.questions import QuestionInput
 from core.services.lists.paging import Paging
-from core.services.people.staff import Person, join_names
+from core.services.people.staff import Person
 from core.states.claims import AskedRole, ClaimStatus
-from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimReferral, Staff
-
-
-class ReferralInput(Request):
-    """The decision that is referred, its amount, if it has one, and why a supervisor should decide."""
-
-    multiline_fields: ClassVar[frozenset[str]] = frozenset({"referral_note"})
-
-    referred_to: fields.Text
-    referral_amount: fields.Naira | None = None
-    referral_note: fields.LongText
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Referral:
-    """An open referral: whom it asks for which decision, the amount in kobo if it has one, and why."""
-
-    asks_role: str
-    to: str
-    amount_minor: int | None
-    note: str
-    by: str
-    by_id: UUID
-    at: datetime
-
-    @property
-    def is_for_finance(self) -> bool:
-        """True where a payment was handed to finance."""
-        return self.asks_role == AskedRole.FINANCE
-
-
-def find_open_referral(session: ScopedSession, claim_id: UUID) -> Referral | None:
-    """Return the open referral of a claim, None when there is none."""
-    query: AnySelect = (
-        sa.select(
-            *(col(ClaimReferral.asks_role), col(ClaimReferral.to_status).label("to"), col(ClaimReferral.amount_minor)),
-            *(
-                col(ClaimReferral.note),
-                col(ClaimReferral.staff_id).label("by_id"),
-                col(ClaimReferral.created_at).label("at"),
-            ),
-        )
-        .where(col(ClaimReferral.claim_id) == claim_id, col(ClaimReferral.closed_at).is_(None))
-        .order_by(col(ClaimReferral.created_at).desc())
-        .limit(1)
-    )
-    row = session.execute(join_names(query, by=ClaimReferral.staff_id)).one_or_none()
-    return None if row is None else Referral(**row._mapping)
-
-
-def refer_claim(
-    session: ScopedSession,
-    claim_id: UUID,
-    *,
-    to: str,
-    note: str,
-    person: Person,
-    version: int,
-    amount: Decimal | str | None = None,
-) -> ClaimChange:
-    """Refer a decision with its amount in naira and a note to the supervisors, in place of an earlier referral.
-
-    StateForbids for a transition that does not exist and for a supervisor, who decides; InvalidInput for an amount of
-    a decision that has none.
-    """
-    typed = {"referred_to": to, "referral_amount": amount, "referral_note": note}
-    inputs: ReferralInput = request.validate(ReferralInput, typed)
-    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    transition = claim_transitions.require_transition(claim, ClaimStatus(to) if to in set(ClaimStatus) else to)
-    if person.has_role("supervisor"):
-        raise StateForbids("A supervisor decides: there is nobody to refer it to")
-    if (standing := find_open_referral(session, claim.id)) and standing.is_for_finance:
-        raise StateForbids("The payment is with finance: a supervisor can take it back first")
-    given = inputs.referral_amount is not None
-    refuse_unless([(not given or transition.column is not None, "referral_amount", f"is no part of the move to {to}")])
-    before = claim_changes.get_audited_facts(claim)
-    at = claim_changes.next_instant(claim)
-    amount_minor = None if inputs.referral_amount is None else money.to_minor(inputs.referral_amount)
-    open_referral(
-        session, claim, to=transition.to, amount_minor=amount_minor, note=inputs.referral_note, person=person, at=at
-    )
-    facts: dict[str, Any] = {"referred_for": str(transition.to), "note": inputs.referral_note}
-    if amount_minor is not None:
-        facts["referred_amount"] = money.to_wire(amount_minor)
-    return claim_changes.save_change(session, claim, before, person=person, action="claim referred", facts=facts)
-
-
-def open_referral(
-    session: ScopedSession,
-    claim: Claim,
-    *,
-    to: str,
-    amount_minor: int | None,
-    note: str,
-    person: Person,
-    at: datetime,
-    asks_role: AskedRole = AskedRole.SUPERVISOR,
-) -> None:
-    """Write a referral in place of the one that is open."""
-    close_referral(session, claim, person=person, at=at)
-    referral = {"asks_role": asks_role, "to_status": to, "amount_minor": amount_minor, "note": note}
-    session.insert(claim_changes.new_row(ClaimReferral, claim, **referral, staff_id=person.id, created_at=at))
-
-
-def close_referral(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> None:
-    """Close the open referral of a claim, if there is one."""
-    is_open = (col(ClaimReferral.claim_id) == claim.id, col(ClaimReferral.closed_at).is_(None))
-    session.change(ClaimReferral, *is_open, closed_at=at, closed_by=person.id)
+from core.store.access import ScopedSession
+from core.store.schema.tables import Claim, Staff
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,11 +17,11 @@ from core.errors import StateForbids
 from core.services.claims.intake import submitted
 from core.services.claims.intake.new_claims import build_claimant_columns
 from core.services.claims.review import fraud_flags
-from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow.changes import ClaimChange, Reason
 from core.services.claims.workflow.payments import Payee
 from core.services.people import transfers
@@ -223,9 +223,9 @@ def set_payee(
             claim_changes.require_supervisor(person, "Once an offer was accepted, a supervisor changes the payee")
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     hint = given.payee_account[-4:]
-    if (referral := claim_assignment.find_open_referral(session, claim.id)) and referral.is_for_finance:
+    if (referral := claim_tasks.find_open_referral(session, claim.id)) and referral.is_for_finance:
         # Finance pays whom the supervisor has seen: another payee is handed over anew.
-        claim_assignment.close_referral(session, claim, person=person, at=at)
+        claim_tasks.close_referral(session, claim, person=person, at=at)
     claim_payments.insert_payee(
         session,
         claim,

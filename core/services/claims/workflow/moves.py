@@ -10,14 +10,13 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, money, reference
+from core import money, reference
 from core.covers import fields, request
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import records
-from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import judgement as claim_judgement
@@ -25,18 +24,18 @@ from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions
 from core.services.claims.workflow import reserves as claim_reserves
+from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.payments import PaymentInput, Source
-from core.services.claims.workflow.questions import CommentInput
 from core.services.claims.workflow.transitions import Case, TransitionInput
 from core.services.people import demonstration, staff
 from core.services.people.staff import Person
 from core.states import claims as claim_states
 from core.states.claims import CHECKS, CLAIMS_ROLES, DECIDED, ClaimStatus, ClaimTransition, Effect
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, ClaimComment, ClaimEvent
+from core.store.schema.tables import Claim, ClaimEvent
 
 
 class DeductionsInput(Request):
@@ -83,7 +82,7 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
         facts["document"] = move.inputs.estimate_document
     facts |= _record_overrides(session, claim, move, event.id, at)
     facts |= _reverse(session, claim, move, at)
-    claim_assignment.close_referral(session, claim, person=person, at=at)
+    claim_tasks.close_referral(session, claim, person=person, at=at)
     claim_reserves.follow_transition(session, claim, transition, person=person, at=at)
     facts |= _pay(session, claim, move, at)
     return claim_changes.save_change(session, claim, before, person=person, action="claim moved", facts=facts)
@@ -323,25 +322,6 @@ def link_second_submission(
     return move_claim(
         session, claim_id, to=ClaimStatus.DECLINED, person=person, version=version, reason="duplicate", note=note
     )
-
-
-def add_comment(
-    session: ScopedSession, claim_id: UUID, *, text: str, person: Person, for_claimant: bool = False
-) -> UUID:
-    """Add a comment to a claim, whatever its version; returns the id of the comment.
-
-    Internal to the desk unless `for_claimant` is set (contract C6).
-    """
-    claim_changes.require_claims_role(person)
-    inputs: CommentInput = request.validate(CommentInput, {"text": text})
-    claim = claim_changes.get_for_update(session, claim_id)
-    comment = {"text": inputs.text, "for_claimant": for_claimant, "staff_id": person.id, "created_at": clock.now()}
-    row = claim_changes.new_row(ClaimComment, claim, **comment)
-    session.insert(row)
-    # The text may hold medical facts: it is kept out of the audit log, which cannot be erased.
-    facts = {"comment_id": str(row.id), "for_claimant": for_claimant}
-    audit.note(session, "claim", claim.id, "claim commented", actor=person.actor, **facts)
-    return row.id
 
 
 def assign_claim(

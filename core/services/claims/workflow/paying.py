@@ -17,13 +17,13 @@ from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
-from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
+from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.judgement import Link
@@ -92,7 +92,7 @@ def pay_part(
         )
         claim.payment_reference = inputs.payment_reference
         # The amount that was handed to finance, if it was, is another one now.
-        claim_assignment.close_referral(session, claim, person=person, at=at)
+        claim_tasks.close_referral(session, claim, person=person, at=at)
         claim_reserves.reduce(session, claim, minor, reason="A part was paid", person=person, at=at)
         facts = {"paid": money.to_wire(minor)}
         return claim_changes.save_change(
@@ -124,7 +124,7 @@ def take_back_part(
             session, claim, reference=reference, reason=inputs.note, person=person, at=at
         )
         claim_changes.end_by_return(session, claim, person=person, at=at)
-        claim_assignment.close_referral(session, claim, person=person, at=at)
+        claim_tasks.close_referral(session, claim, person=person, at=at)
         claim_reserves.reduce(session, claim, -minor, reason="A part came back", person=person, at=at)
         facts = {"reversed": money.to_wire(minor), "note": inputs.note}
         return claim_changes.save_change(
@@ -175,7 +175,7 @@ def hand_over(
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     minor = claim_limits.get_balance(claim, judgement.limits)
     note, to = given.hand_over_note or "", transition.to
-    claim_assignment.open_referral(
+    claim_tasks.open_referral(
         session, claim, to=to, amount_minor=minor, note=note, person=person, at=at, asks_role=PAYER_ROLE
     )
     facts = {"to_pay": money.to_wire(minor)}
@@ -191,7 +191,7 @@ def take_back(session: ScopedSession, claim_id: UUID, *, person: Person, version
     if _find_giver(session, claim) is None:
         raise StateForbids(_NOT_THERE)
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
-    claim_assignment.close_referral(session, claim, person=person, at=at)
+    claim_tasks.close_referral(session, claim, person=person, at=at)
     return claim_changes.save_change(session, claim, before, person=person, action="claim taken back from finance")
 
 

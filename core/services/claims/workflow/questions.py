@@ -1,4 +1,4 @@
-"""Questions to the claimant, which stop the statutory clock until answered (contract C9)."""
+"""Comments on a claim, and questions to the claimant, which stop the statutory clock until answered (C6, C9)."""
 
 from datetime import date
 from typing import Any, ClassVar, Final
@@ -46,6 +46,25 @@ class AnswerInput(Request):
     multiline_fields: ClassVar[frozenset[str]] = frozenset({"answer"})
 
     answer: fields.LongText = Field(examples=["The account was closed on 3 November; the bank's letter follows."])
+
+
+def add_comment(
+    session: ScopedSession, claim_id: UUID, *, text: str, person: Person, for_claimant: bool = False
+) -> UUID:
+    """Add a comment to a claim, whatever its version; returns the id of the comment.
+
+    Internal to the desk unless `for_claimant` is set (contract C6).
+    """
+    claim_changes.require_claims_role(person)
+    inputs: CommentInput = request.validate(CommentInput, {"text": text})
+    claim = claim_changes.get_for_update(session, claim_id)
+    comment = {"text": inputs.text, "for_claimant": for_claimant, "staff_id": person.id, "created_at": clock.now()}
+    row = claim_changes.new_row(ClaimComment, claim, **comment)
+    session.insert(row)
+    # The text may hold medical facts: it is kept out of the audit log, which cannot be erased.
+    facts = {"comment_id": str(row.id), "for_claimant": for_claimant}
+    audit.note(session, "claim", claim.id, "claim commented", actor=person.actor, **facts)
+    return row.id
 
 
 def ask_claimant(

@@ -1,8 +1,9 @@
-"""Tasks on claims: made by hand, or due by a rule from where a claim stands (contract C18)."""
+"""Tasks on claims, by hand or by a rule from where a claim stands, and referrals to a supervisor (C18, C19)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
@@ -10,23 +11,23 @@ import sqlalchemy as sa
 from pydantic import Field
 from sqlmodel import col
 
-from core import clock
+from core import clock, money
 from core.covers import fields, request
-from core.covers.request import Request
+from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import filter as claim_filter
-from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
-from core.services.claims.workflow import moves as claim_moves
+from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff
 from core.services.people.staff import Person, join_names
-from core.states.claims import CLAIMS_ROLES, RULES, ClaimStatus
+from core.states.claims import CLAIMS_ROLES, RULES, AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
-from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion, ClaimTask
+from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion, ClaimReferral, ClaimTask
 
 QUESTION_DAYS: Final = 7
 OFFER_DAYS: Final = 14
@@ -111,14 +112,14 @@ def give_back_referral(
     """
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
     person.require_role("supervisor", otherwise="A supervisor gives a referral back")
-    referral = claim_assignment.find_open_referral(session, claim.id)
+    referral = find_open_referral(session, claim.id)
     if referral is None or referral.is_for_finance:
         raise StateForbids("No decision is referred on this claim")
     inputs: TaskInput = request.validate(TaskInput, {"task": question, "due_on": clock.today()})
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
-    claim_assignment.close_referral(session, claim, person=person, at=at)
+    close_referral(session, claim, person=person, at=at)
     change = claim_changes.save_change(session, claim, before, person=person, action="claim referral given back")
-    claim_moves.add_comment(session, claim.id, text=inputs.task, person=person)
+    claim_questions.add_comment(session, claim.id, text=inputs.task, person=person)
     if referral.by_id in staff.list_active(session, *CLAIMS_ROLES):
         add_task(session, claim.id, text=inputs.task, to=referral.by_id, due_on=inputs.due_on, person=person)
     return change
@@ -203,3 +204,113 @@ def _list_rules(claim: Claim, since: datetime, asked_at: datetime | None) -> Ite
     if claim.claim_status in _BEFORE_APPROVAL and (papers := submitted.list_missing_documents(claim)):
         names = ", ".join(name.replace("_", " ") for name in papers)
         yield claim.created_at, PAPERS_DAYS, f"Papers are owed: {names}"
+
+
+# The referral of a claim, to a supervisor or to finance.
+
+
+class ReferralInput(Request):
+    """The decision that is referred, its amount, if it has one, and why a supervisor should decide."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"referral_note"})
+
+    referred_to: fields.Text
+    referral_amount: fields.Naira | None = None
+    referral_note: fields.LongText
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Referral:
+    """An open referral: whom it asks for which decision, the amount in kobo if it has one, and why."""
+
+    asks_role: str
+    to: str
+    amount_minor: int | None
+    note: str
+    by: str
+    by_id: UUID
+    at: datetime
+
+    @property
+    def is_for_finance(self) -> bool:
+        """True where a payment was handed to finance."""
+        return self.asks_role == AskedRole.FINANCE
+
+
+def find_open_referral(session: ScopedSession, claim_id: UUID) -> Referral | None:
+    """Return the open referral of a claim, None when there is none."""
+    query: AnySelect = (
+        sa.select(
+            *(col(ClaimReferral.asks_role), col(ClaimReferral.to_status).label("to"), col(ClaimReferral.amount_minor)),
+            *(
+                col(ClaimReferral.note),
+                col(ClaimReferral.staff_id).label("by_id"),
+                col(ClaimReferral.created_at).label("at"),
+            ),
+        )
+        .where(col(ClaimReferral.claim_id) == claim_id, col(ClaimReferral.closed_at).is_(None))
+        .order_by(col(ClaimReferral.created_at).desc())
+        .limit(1)
+    )
+    row = session.execute(join_names(query, by=ClaimReferral.staff_id)).one_or_none()
+    return None if row is None else Referral(**row._mapping)
+
+
+def refer_claim(
+    session: ScopedSession,
+    claim_id: UUID,
+    *,
+    to: str,
+    note: str,
+    person: Person,
+    version: int,
+    amount: Decimal | str | None = None,
+) -> ClaimChange:
+    """Refer a decision with its amount in naira and a note to the supervisors, in place of an earlier referral.
+
+    StateForbids for a transition that does not exist and for a supervisor, who decides; InvalidInput for an amount of
+    a decision that has none.
+    """
+    typed = {"referred_to": to, "referral_amount": amount, "referral_note": note}
+    inputs: ReferralInput = request.validate(ReferralInput, typed)
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    transition = claim_transitions.require_transition(claim, ClaimStatus(to) if to in set(ClaimStatus) else to)
+    if person.has_role("supervisor"):
+        raise StateForbids("A supervisor decides: there is nobody to refer it to")
+    if (standing := find_open_referral(session, claim.id)) and standing.is_for_finance:
+        raise StateForbids("The payment is with finance: a supervisor can take it back first")
+    given = inputs.referral_amount is not None
+    refuse_unless([(not given or transition.column is not None, "referral_amount", f"is no part of the move to {to}")])
+    before = claim_changes.get_audited_facts(claim)
+    at = claim_changes.next_instant(claim)
+    amount_minor = None if inputs.referral_amount is None else money.to_minor(inputs.referral_amount)
+    open_referral(
+        session, claim, to=transition.to, amount_minor=amount_minor, note=inputs.referral_note, person=person, at=at
+    )
+    facts: dict[str, Any] = {"referred_for": str(transition.to), "note": inputs.referral_note}
+    if amount_minor is not None:
+        facts["referred_amount"] = money.to_wire(amount_minor)
+    return claim_changes.save_change(session, claim, before, person=person, action="claim referred", facts=facts)
+
+
+def open_referral(
+    session: ScopedSession,
+    claim: Claim,
+    *,
+    to: str,
+    amount_minor: int | None,
+    note: str,
+    person: Person,
+    at: datetime,
+    asks_role: AskedRole = AskedRole.SUPERVISOR,
+) -> None:
+    """Write a referral in place of the one that is open."""
+    close_referral(session, claim, person=person, at=at)
+    referral = {"asks_role": asks_role, "to_status": to, "amount_minor": amount_minor, "note": note}
+    session.insert(claim_changes.new_row(ClaimReferral, claim, **referral, staff_id=person.id, created_at=at))
+
+
+def close_referral(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> None:
+    """Close the open referral of a claim, if there is one."""
+    is_open = (col(ClaimReferral.claim_id) == claim.id, col(ClaimReferral.closed_at).is_(None))
+    session.change(ClaimReferral, *is_open, closed_at=at, closed_by=person.id)

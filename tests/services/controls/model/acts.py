@@ -18,6 +18,8 @@ from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow import questions, reserves
+from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.files import files
 from core.services.files.files import ReceivedFile
@@ -245,7 +247,9 @@ def comment(office: Office, dice: Random) -> None:
     if claim is None:
         raise Idle
     with acting(office, anybody(office, dice, *DESK)) as (session, person):
-        claim_moves.add_comment(session, as_id(claim.id), text="Seen", for_claimant=dice.random() < 0.5, person=person)
+        claim_questions.add_comment(
+            session, as_id(claim.id), text="Seen", for_claimant=dice.random() < 0.5, person=person
+        )
 
 
 def any_move(office: Office, dice: Random) -> None:
@@ -466,7 +470,7 @@ def refer(office: Office, dice: Random) -> None:
         raise Idle
     how: dict[str, Any] = {"to": dice.choice(NEXT[claim.claim_status]), "note": "Above my limit"}
     with acting(office, anybody(office, dice, "ada", "bola", "chi")) as (session, person):
-        claim_assignment.refer_claim(session, as_id(claim.id), person=person, version=claim.version, **how)
+        claim_tasks.refer_claim(session, as_id(claim.id), person=person, version=claim.version, **how)
 
 
 def assign(office: Office, dice: Random) -> None:
