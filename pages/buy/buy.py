@@ -42,6 +42,9 @@ def draw_window(offers: Sequence[Offer], seller: DistributorName | None) -> Delt
     text = st.query_params.get(FIND, "")
     url_state.search_box(FIND, "Find a cover", text=text, placeholder="Cover or insurer, such as motor or travel")
     shown = _group(offers, text)
+    if not shown:
+        st.info(f"No cover on sale is called “{words.plain(text[:60])}”.", icon=":material/search_off:")
+        st.button("Show all covers", on_click=url_state.change, args=({FIND: []},))
     # Cards of their own heights in columns, as look.css has them.
     with st.container(key="shop_window"):
         for place, (insurer, covers) in enumerate(shown.items()):
@@ -54,8 +57,6 @@ def draw_window(offers: Sequence[Offer], seller: DistributorName | None) -> Delt
         with st.container(gap="small"):
             beside = st.container()
             _draw_recent()
-    if not shown:
-        st.caption(f"No cover on sale is called “{words.plain(text[:60])}”.")
     return beside
 
 
