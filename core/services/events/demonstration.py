@@ -60,7 +60,8 @@ def write_endpoints(session: ScopedSession) -> int:
     wanted = ["policy.*", "claim.*"]
     sellers = _list_events_by_seller(session, wanted)[:2]
     written = 0
-    for (distributor_id, events), path in zip(sellers, ("crm", "old-ledger"), strict=False):
+    # The newest stands first in the list: the one that works.
+    for (distributor_id, events), path in reversed(list(zip(sellers, ("crm", "old-ledger"), strict=False))):
         url = f"http://127.0.0.1:9471/{path}"
         request = EndpointRequest(url=url, events=wanted, description=f"Receiver on this machine: {path}")
         made = endpoints.register(session, request, distributor_id=distributor_id, is_live=True, actor=by)

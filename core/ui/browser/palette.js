@@ -19,20 +19,32 @@ if (!palette.listens) {
   }, true);
 }
 
-// Whoever may open every screen begins with the sections folded but for the open one; the framework keeps what they unfold.
+// Whoever may open every screen begins with the sections folded but for the open one; the framework keeps what they
+// unfold. A screen that is opened unfolds its section.
 const MANY = 24, FOLDED = "coverdeskMenuFolded";
 
-function foldMenu() {
+function foldMenu(screens) {
   const headers = [...document.querySelectorAll('[data-testid="stNavSectionHeader"]')];
   for (const header of headers) {
     if (header.tabIndex === 0) continue;
     header.tabIndex = 0;
     header.setAttribute("role", "button");
-    header.addEventListener("keydown", (event) => { if (["Enter", " "].includes(event.key)) { event.preventDefault(); header.click(); } });
+    header.addEventListener("keydown", (event) => {
+      if (!["Enter", " "].includes(event.key)) return;
+      event.preventDefault();
+      header.click();
+    });
   }
-  if (localStorage.getItem(FOLDED) || document.querySelectorAll('[data-testid="stSidebarNavLink"]').length <= MANY) return;
-  localStorage.setItem(FOLDED, "1");
-  for (const header of headers) if (!header.parentElement.querySelector('[aria-current="page"]')) header.click();
+  const isOpen = (header) => header.parentElement.querySelector('[data-testid="stSidebarNavLink"]') !== null;
+  const open = screens.find(({ href, section }) => section && new URL(href, location).pathname === location.pathname);
+  if (!localStorage.getItem(FOLDED) && document.querySelectorAll('[data-testid="stSidebarNavLink"]').length > MANY) {
+    localStorage.setItem(FOLDED, "1");
+    for (const header of headers) if (!header.parentElement.querySelector('[aria-current="page"]')) header.click();
+  } else if (palette.at !== location.pathname && open) {
+    const own = headers.find((header) => header.querySelector("p")?.textContent === open.section);
+    if (own && !isOpen(own)) own.click();
+  }
+  palette.at = location.pathname;
 }
 
 function matches(screen, words) {
@@ -184,5 +196,5 @@ export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".root");
   palette.mounted = built.get(root) ?? mount(root, data);
   palette.mounted.data = data;
-  foldMenu();
+  foldMenu(data.screens);
 }
