@@ -36,13 +36,16 @@ function foldMenu(screens) {
     });
   }
   const isOpen = (header) => header.parentElement.querySelector('[data-testid="stSidebarNavLink"]') !== null;
-  const open = screens.find(({ href, section }) => section && new URL(href, location).pathname === location.pathname);
+  const own = ({ href, section }) => section && new URL(href, location).pathname === location.pathname;
+  // The first screen is served at the root.
+  const open = screens.find(own) ?? (location.pathname === "/" ? screens[0] : undefined);
+  const ofOpen = (header) => header.querySelector("p")?.textContent === open?.section;
   if (!localStorage.getItem(FOLDED) && document.querySelectorAll('[data-testid="stSidebarNavLink"]').length > MANY) {
     localStorage.setItem(FOLDED, "1");
-    for (const header of headers) if (!header.parentElement.querySelector('[aria-current="page"]')) header.click();
+    for (const header of headers) if (!ofOpen(header)) header.click();
   } else if (palette.at !== location.pathname && open) {
-    const own = headers.find((header) => header.querySelector("p")?.textContent === open.section);
-    if (own && !isOpen(own)) own.click();
+    const header = headers.find(ofOpen);
+    if (header && !isOpen(header)) header.click();
   }
   palette.at = location.pathname;
 }
