@@ -335,7 +335,7 @@ def test_two_who_take_one_payment_back_take_it_back_once(office: Office) -> None
         partial(
             office.move, claim_id, "Offer accepted", by=by, version=5, payment_reference=f"RET-{by}", note="It bounced"
         )
-        for by in ("sade", "root")
+        for by in (office.hire("tunde", "supervisor"), "root")
     ]
     assert sorted(type(each).__name__ for each in run_at_once(*back)) == ["NoneType", "StaleVersion"]
     assert sum(amount for _, amount, _ in payments(office)) == 0
