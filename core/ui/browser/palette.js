@@ -19,37 +19,6 @@ if (!palette.listens) {
   }, true);
 }
 
-// Whoever may open every screen begins with the sections folded but for the open one; the framework keeps what they
-// unfold. A screen that is opened unfolds its section.
-const MANY = 24, FOLDED = "coverdeskMenuFolded";
-
-function foldMenu(screens) {
-  const headers = [...document.querySelectorAll('[data-testid="stNavSectionHeader"]')];
-  for (const header of headers) {
-    if (header.tabIndex === 0) continue;
-    header.tabIndex = 0;
-    header.setAttribute("role", "button");
-    header.addEventListener("keydown", (event) => {
-      if (!["Enter", " "].includes(event.key)) return;
-      event.preventDefault();
-      header.click();
-    });
-  }
-  const isOpen = (header) => header.parentElement.querySelector('[data-testid="stSidebarNavLink"]') !== null;
-  const own = ({ href, section }) => section && new URL(href, location).pathname === location.pathname;
-  // The first screen is served at the root.
-  const open = screens.find(own) ?? (location.pathname === "/" ? screens[0] : undefined);
-  const ofOpen = (header) => header.querySelector("p")?.textContent === open?.section;
-  if (!localStorage.getItem(FOLDED) && document.querySelectorAll('[data-testid="stSidebarNavLink"]').length > MANY) {
-    localStorage.setItem(FOLDED, "1");
-    for (const header of headers) if (!ofOpen(header)) header.click();
-  } else if (palette.at !== location.pathname && open) {
-    const header = headers.find(ofOpen);
-    if (header && !isOpen(header)) header.click();
-  }
-  palette.at = location.pathname;
-}
-
 function matches(screen, words) {
   const said = `${screen.title} ${screen.detail} ${screen.words ?? ""}`.toLowerCase();
   return words.every((word) => said.includes(word));
@@ -199,5 +168,4 @@ export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".root");
   palette.mounted = built.get(root) ?? mount(root, data);
   palette.mounted.data = data;
-  foldMenu(data.screens);
 }

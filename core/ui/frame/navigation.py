@@ -3,9 +3,8 @@
 The palette (Ctrl+K) goes to any screen, action or record that the person may open. It is a custom component
 (`browser/palette.js`) that asks `/desk/find` for records, with a payload of plain values:
 
-    screens: kind, title, detail, href and search words of each screen and action; of a screen its section of the menu
+    screens: kind, title, detail, href and search words of each screen and action
     pages:   path and label of the page of each kind of record
-    at:      path of the open page, with which its section of the menu is unfolded
     find, longest, placeholder: where records are searched, by how long a text · test: is test mode shown
 """
 
@@ -113,13 +112,7 @@ def payload(person: Person) -> dict[str, Any]:
     return {
         "screens": [
             *(
-                {
-                    "kind": "Screen",
-                    "title": each.title,
-                    "detail": each.purpose,
-                    "href": frame.link(each.path),
-                    "section": each.section,
-                }
+                {"kind": "Screen", "title": each.title, "detail": each.purpose, "href": frame.link(each.path)}
                 for each in screens
             ),
             *(
@@ -246,7 +239,7 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
         place = st.container()
         frame.mode_switch()
         with place:
-            _mount(key="palette", data={**payload(person), "at": page.url_path})
+            _mount(key="palette", data=payload(person))
         page_links.keep_mode(starts, person.id)
         _who(person, counts)
     return page
