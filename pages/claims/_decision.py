@@ -10,7 +10,7 @@ from core.services.claims.intake import submitted
 from core.services.claims.review import related
 from core.services.claims.review.coverage_checks import CoverageCheck, describe_unmet
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow import limits as claim_offers
+from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow import tasks as claim_tasks
@@ -364,7 +364,7 @@ def _show_offer(review: ClaimReview, typed: str) -> None:
     if approved is None:
         return
     excess, betterment = amounts.excess_minor, amounts.betterment_minor
-    price = claim_offers.compute_offer_within(
+    price = claim_limits.compute_offer_within(
         amounts.limits, approved=approved, excess_minor=excess, betterment_minor=betterment
     )
     st.caption(f"The offer would be {words.naira_of(price.total)}, before anybody changes it.")

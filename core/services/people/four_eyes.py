@@ -139,29 +139,22 @@ def list_as_one(session: ScopedSession, acts: Collection[Act]) -> dict[Act, set[
     It is who made the link by which the actor had the password of that instant, and whoever has a password by a link
     that the actor made: one of the two may act as the other. A password that the command line set is nobody's.
     """
-    actors = {actor for actor, _ in acts if actor.startswith(_ACTOR)}
-    if not actors:
+    if not any(actor.startswith(_ACTOR) for actor, _ in acts):
         return {}
-    action, subject, maker = col(AuditEntry.action), col(AuditEntry.subject), col(AuditEntry.actor)
-    made = session.execute(sa.select(subject).where(action == LINK_MADE, maker.in_(actors))).scalars()
-    invited = [UUID(each.rpartition(" ")[2]) for each in made]
-    named = [actor.removeprefix(_ACTOR) for actor in actors]
-    people = sa.select(col(Staff.id), col(Staff.email)).where(
-        sa.or_(col(Staff.email).in_(named), col(Staff.id).in_(invited))
-    )
-    owners = {audit.subject_of("staff", row.id): f"{_ACTOR}{row.email}" for row in session.execute(people)}
-    columns = (col(AuditEntry.before), col(AuditEntry.after), col(AuditEntry.created_at))
-    entries = sa.select(action, subject, maker, *columns).where(
-        subject.in_(list(owners)), action.in_([LINK_MADE, CHOSEN, *_SET])
-    )
+    people = session.execute(sa.select(col(Staff.id), col(Staff.email)))
+    owners = {audit.subject_of("staff", row.id): f"{_ACTOR}{row.email}" for row in people}
+    # By their kind there are few; whoever makes links may have a hundred thousand entries of other kinds.
+    columns = (getattr(AuditEntry, name) for name in ("action", "subject", "actor", "before", "after", "created_at"))
+    entries = sa.select(*map(col, columns)).where(col(AuditEntry.action).in_([LINK_MADE, CHOSEN, *_SET]))
     links: dict[str, str] = {}
     passwords: defaultdict[str, list[tuple[datetime, str]]] = defaultdict(list)
     for row in session.execute(entries.order_by(col(AuditEntry.created_at), col(AuditEntry.position))):
         if row.action == LINK_MADE:
             links[row.subject] = row.actor
-        elif row.action == CHOSEN or _is_new_password(row.before, row.after):
-            links.setdefault(row.subject, row.actor)
-            passwords[owners[row.subject]].append((row.created_at, links.pop(row.subject)))
+        elif row.subject in owners and row.action == CHOSEN:
+            passwords[owners[row.subject]].append((row.created_at, links.pop(row.subject, row.actor)))
+        elif row.subject in owners and _is_new_password(row.before, row.after):
+            passwords[owners[row.subject]].append((row.created_at, row.actor))
     by_now = {owner: of[-1][1] for owner, of in passwords.items()}
     found = {}
     for actor, at in acts:

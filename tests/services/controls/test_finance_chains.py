@@ -422,15 +422,20 @@ def test_who_made_a_password_does_not_confirm_what_its_person_proposed(finance: 
         with pytest.raises(NotAllowed, match="has a password by a link that the other made: somebody else confirms it"):
             finance.do(bank_accounts.confirm, account, by=confirmer)
         finance.do(bank_accounts.take_back, account, by=proposer)
-    # By the server's command the password is nobody's.
+    # By the server's command the password is nobody's; a link that waited for its use meanwhile stays its maker's.
+    second = finance.people["second"]
     with clock.freeze(NOW - timedelta(days=2)), finance.store.writing(Scope.system()) as session:
+        audit.note(session, "staff", second.id, "password link made", actor=finance.people["root"].actor)
         known = {"roles": ["admin"], "password": "correct horse battery", "actor": "command line, eve at desk-1"}
-        session.get_one(Staff, finance.people["second"].id).password_hash = credentials.hash_password(
-            "another one here"
-        )
+        session.get_one(Staff, second.id).password_hash = credentials.hash_password("another one here")
         staff.add_or_update(session, email="second@f.example", name="Second", **known)
     account = finance.do(bank_accounts.propose, party, BANK, by="root")
     finance.do(bank_accounts.confirm, account, by="second")
+    with clock.freeze(NOW - timedelta(days=1)), finance.store.writing(Scope.system()) as session:
+        audit.note(session, "staff", second.id, "password chosen", actor=second.actor)
+    account = finance.do(bank_accounts.propose, party, {**BANK, "account_number": "0123456780"}, by="root")
+    with pytest.raises(NotAllowed, match="has a password by a link that the other made"):
+        finance.do(bank_accounts.confirm, account, by="second")
 
 
 def test_what_another_person_ended_than_who_sold_it_takes_one(finance: Finance, partner: Partner) -> None:
