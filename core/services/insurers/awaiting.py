@@ -199,6 +199,7 @@ def load_names(session: ScopedSession, policy_ids: Collection[UUID]) -> dict[UUI
 
 
 Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]
+_IS_TRIED_LATER: Final = {"Queued", "Deciding", "Trying again"}
 Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Paused", "Checking"]
 NextAct = Literal["tell", "activate", "send"]
 EVERYTHING = SubmissionFilter()
@@ -214,7 +215,10 @@ _EVERY: tuple[tuple[Order, str, tuple[Any, ...]], ...] = (
     ("tries", "Fewest tries first", (_TRIES, _CREATED_AT, _KEY)),
     ("tries-back", "Most tries first", (_TRIES.desc(), _CREATED_AT, _KEY)),
 )
-ORDERS: Mapping[Order, ListOrder] = {name: ListOrder(name, label, keys) for name, label, keys in _EVERY}
+_BACKWARDS: Final = {"newest", "next-back", "tries-back"}
+ORDERS: Mapping[Order, ListOrder] = {
+    name: ListOrder(name, label, keys, is_descending=name in _BACKWARDS) for name, label, keys in _EVERY
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -250,6 +254,50 @@ class OpenSubmission:
     def is_overdue(self) -> bool:
         """True when its insurer should have taken it by now."""
         return self.due_at <= clock.now()
+
+    @property
+    def standing(self) -> str:
+        """How it stands with its insurer, in one sentence."""
+        tried = (self.attempts, self.last_error, self.next_try_at)
+        return _describe_standing(self.stage, self.situation, self.connection, *tried)
+
+    @property
+    def time_to_target(self) -> str:
+        """How far it is from its target: "4 days over", "20 h left"."""
+        return _describe_target(self.due_at)
+
+
+def _describe_standing(
+    stage: str, situation: Situation, connection: Health, attempts: int, error: str | None, next_try_at: datetime | None
+) -> str:
+    if connection == "Delegated":
+        return "Tell the insurer by hand" if stage != PolicyStage.PENDING else "Ask the insurer, then activate it"
+    if situation == "Set aside":
+        return ". ".join(filter(None, ("Set aside: needs you", error)))
+    if situation == "Being sent":
+        return f"Being sent, try {attempts}"
+    later = f", next {clock.format_lagos(next_try_at, '%H:%M')}" if next_try_at and situation in _IS_TRIED_LATER else ""
+    # What is done about it comes before the insurer's words, whose end a narrow list cuts off.
+    tried = f"{attempts} {'try' if attempts == 1 else 'tries'}{later}{f': {error}' if error else ''}"
+    if connection in ("Failing", "Paused", "Checking"):
+        return f"Connection failing, {tried}"
+    if situation == "Trying again":
+        return f"Not taken yet, {tried}"
+    return f"{'The insurer decides' if situation == 'Deciding' else 'To be sent'}{later}"
+
+
+def _describe_target(due_at: datetime) -> str:
+    left = due_at - clock.now()
+    return f"{format_age(-left)} over" if left <= timedelta() else f"{format_age(left)} left"
+
+
+def format_age(age: timedelta) -> str:
+    """Format a time in its largest useful unit: "5 min", "3 h", "12 days"."""
+    minutes = int(age.total_seconds() // 60)
+    if minutes < 60:
+        return f"{max(minutes, 0)} min"
+    hours = minutes // 60
+    return f"{hours} h" if hours < 48 else f"{hours // 24:,} days"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -363,7 +411,7 @@ def _build_row(submission: Submission, policy: Any, names: Choices, connection: 
         connection=connection,
         attempts=submission.attempts,
         last_error=submission.last_error,
-        next_try_at=submission.next_try_at if situation in {"Queued", "Deciding", "Trying again"} else None,
+        next_try_at=submission.next_try_at if situation in _IS_TRIED_LATER else None,
         retryable=is_connected and situation != "Being sent",
         due_at=submission.created_at + (ANSWERED_WITHIN if is_connected else TOLD_WITHIN),
     )
@@ -397,9 +445,23 @@ def _work_out_situation(context: Context, segment: str, *standing: Any) -> Situa
     return _name_situation(*standing, connected=_is_segment_connected(context, segment))
 
 
+def _work_out_standing(context: Context, segment: str, *values: Any) -> str:
+    submission, (stage, *tried), connection = values[:4], values[4:8], values[8:]
+    situation = _work_out_situation(context, segment, *submission)
+    health = _name_health(*connection) if _is_segment_connected(context, segment) else "Delegated"
+    return _describe_standing(stage, situation, health, *tried)
+
+
 def _work_out_target(context: Context, segment: str, created_at: datetime) -> str:
-    within = ANSWERED_WITHIN if _is_segment_connected(context, segment) else TOLD_WITHIN
-    return "past" if created_at + within <= clock.now() else "within"
+    return "past" if _find_target(context, segment, created_at) <= clock.now() else "within"
+
+
+def _work_out_time_to_target(context: Context, segment: str, created_at: datetime) -> str:
+    return _describe_target(_find_target(context, segment, created_at))
+
+
+def _find_target(context: Context, segment: str, created_at: datetime) -> datetime:
+    return created_at + (ANSWERED_WITHIN if _is_segment_connected(context, segment) else TOLD_WITHIN)
 
 
 def _rows(columns: Sequence[Any], criteria: SubmissionFilter, _: Choices) -> AnySelect:
@@ -408,13 +470,20 @@ def _rows(columns: Sequence[Any], criteria: SubmissionFilter, _: Choices) -> Any
         .select_from(Submission)
         .join(Policy, col(Policy.id) == col(Submission.policy_id))
         .join(Provider, col(Provider.id) == col(Submission.provider_id))
+        .outerjoin(InsurerConnection, col(InsurerConnection.provider_id) == col(Submission.provider_id))
         .outerjoin(SubmissionOwner, col(SubmissionOwner.policy_id) == col(Submission.policy_id))
         .outerjoin(Staff, col(Staff.id) == col(SubmissionOwner.owner_id))
         .where(col(Submission.state).in_(OPEN), *criteria.conditions(Submission))
     )
 
 
-_STANDING: Final = tuple(col(getattr(Submission, name)) for name in ("state", "leased_until", "failures", "answer"))
+_SITUATION: Final = tuple(col(getattr(Submission, name)) for name in ("state", "leased_until", "failures", "answer"))
+_TRIED: Final = (declaration.policy_stage(), _TRIES, col(Submission.last_error), _NEXT)
+_CONNECTION: Final = (
+    *(col(getattr(InsurerConnection, name)) for name in ("last_success_at", "last_failure_at", "rests_until")),
+    # Nothing was sent yet to an insurer whose connection has no record.
+    sa.func.coalesce(col(InsurerConnection.failures), 0),
+)
 WAITING: Listing[SubmissionFilter] = Listing(
     name="awaiting",
     title="Awaiting insurer",
@@ -422,15 +491,25 @@ WAITING: Listing[SubmissionFilter] = Listing(
     roles=ROLES,
     filter=SubmissionFilter,
     key=_KEY,
+    usual=("holder", "product", "state", "age", "target", "owner", "insurer", "cover"),
     usual_order="oldest",
     row_type=OpenSubmission,
     columns={
         "id": Column("Reference", ID, _KEY, machine="policy_id"),
-        "holder": replace(customer_columns()["customer"], of="holder"),
-        "product": Column("Product", WORD, name_of_sale(Policy, 2)),
+        "holder": replace(customer_columns()["customer"], of="holder", width=125),
+        "product": Column("Product", WORD, name_of_sale(Policy, 2), width=160),
         "state": Column(
-            *("State", WORD, Derived((col(Provider.segment), *_STANDING), _work_out_situation, is_cached=False)),
-            of="situation",
+            "State",
+            WORD,
+            Derived((col(Provider.segment), *_SITUATION, *_TRIED, *_CONNECTION), _work_out_standing, is_cached=False),
+            of="standing",
+            machine="standing",
+            for_machines=False,
+            width=300,
+        ),
+        "submission_state": Column(
+            *("Submission", WORD, Derived((col(Provider.segment), *_SITUATION), _work_out_situation, is_cached=False)),
+            machine="state",
         ),
         "age": Column(
             *("Waiting, days", COUNT),
@@ -440,13 +519,25 @@ WAITING: Listing[SubmissionFilter] = Listing(
             orders=(ORDERS["oldest"], ORDERS["newest"]),
         ),
         "target": Column(
-            *("Target", WORD, Derived((col(Provider.segment), _CREATED_AT), _work_out_target, is_cached=False)),
-            of="due_at",
-            words={"past": "Past its target", "within": "Within its target"},
+            *("Target", WORD, Derived((col(Provider.segment), _CREATED_AT), _work_out_time_to_target, is_cached=False)),
+            of="time_to_target",
+            machine="time_to_target",
+            for_machines=False,
+            says="Connected insurers should answer within a day; the others have to be told within seven.",
         ),
-        "owner": Column("Owner", TEXT, col(Staff.name)),
-        "insurer": Column("Insurer", WORD, name_of_sale(Policy, 1), of="provider", machine="provider"),
-        "said": Column("Last answer", TEXT, col(Submission.last_error), of="last_error", machine="last_answer"),
+        "is_past_target": Column(
+            *(
+                "Past its target",
+                WORD,
+                Derived((col(Provider.segment), _CREATED_AT), _work_out_target, is_cached=False),
+            ),
+            machine="target",
+        ),
+        "owner": Column("Owner", TEXT, col(Staff.name), width=110),
+        "insurer": Column("Insurer", WORD, name_of_sale(Policy, 1), of="provider", machine="provider", width=165),
+        "said": Column(
+            *("Last answer", TEXT, col(Submission.last_error)), of="last_error", machine="last_answer", width=230
+        ),
         "attempts": Column("Tries", COUNT, _TRIES, machine="tries", orders=(ORDERS["tries-back"], ORDERS["tries"])),
         "next": Column(
             *("Next try", INSTANT, _NEXT),
@@ -455,9 +546,14 @@ WAITING: Listing[SubmissionFilter] = Listing(
             orders=(ORDERS["next"], ORDERS["next-back"]),
         ),
         "cover": Column("Cover", STATE, declaration.policy_stage(), of="stage", machine="stage"),
-        "distributor": Column("Distributor", WORD, name_of_sale(Policy, 0)),
-        "number": replace(policy_number()["policy"], of="policy_number"),
-        "since": Column("Since", INSTANT, _CREATED_AT, of="created_at", machine="created_at"),
+        "distributor": Column("Distributor", WORD, name_of_sale(Policy, 0), width=130),
+        "number": replace(policy_number(width=165)["policy"], of="policy_number"),
+        "since": Column(
+            *("Since", INSTANT, _CREATED_AT),
+            of="created_at",
+            machine="created_at",
+            orders=(ORDERS["oldest"], ORDERS["newest"]),
+        ),
         "premium": Column("Premium", MONEY, col(Policy.genius_price_minor)),
         **mode_column(),
     },
@@ -507,13 +603,23 @@ def _build_health(
 
 
 def _get_health(connection: InsurerConnection | None) -> Health:
-    if connection is None or not (connection.last_success_at or connection.last_failure_at):
+    if connection is None:
         return "Not used yet"
-    if sending.is_resting(connection):
+    return _name_health(
+        connection.last_success_at, connection.last_failure_at, connection.rests_until, connection.failures
+    )
+
+
+def _name_health(
+    succeeded_at: datetime | None, failed_at: datetime | None, rests_until: datetime | None, failures: int
+) -> Health:
+    if not (succeeded_at or failed_at):
+        return "Not used yet"
+    if sending.is_paused(rests_until):
         return "Paused"
-    if connection.failures >= sending.FAILURES_TO_TRIP:
+    if failures >= sending.FAILURES_TO_TRIP:
         return "Checking"
-    return "Failing" if connection.failures else "Working"
+    return "Failing" if failures else "Working"
 
 
 DELEGATED = "Delegated authority"
