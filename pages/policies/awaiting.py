@@ -9,7 +9,8 @@ import streamlit as st
 
 from core import clock
 from core.services.insurers import awaiting, resending
-from core.services.insurers.awaiting import NOBODY, InsurerHealth, NextAct, OpenSubmission, SubmissionFilter
+from core.services.insurers.awaiting import NOBODY, NextAct, OpenSubmission, SubmissionFilter
+from core.services.insurers.insurers import InsurerHealth, list_health
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.paging import Page
 from core.services.people.staff import Person
@@ -71,7 +72,7 @@ def draw() -> None:
     frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
     actions.run()
     with reading(frame.scope()) as session:
-        names, insurers = load_choices(session), awaiting.list_health(session)
+        names, insurers = load_choices(session), list_health(session)
         people = awaiting.list_candidates(session)
     wanted = read(insurers)
     filters(wanted, insurers, people, person)
