@@ -76,6 +76,15 @@ def test_a_return_noted_by_who_approved_or_paid_is_named_with_what_was_paid(offi
         with planted(office.store, noted, without={"claim_payment_update": "claim_payment"}) as session:
             found = f"{named(claim_id)}, ₦70,000.00 was noted as returned by {name}, who {part} it"
             assert find_faults(session, RETURNS) == [found]
+            # A version without the rule let them, and its log does not say that the approval ended.
+            entry: dict[str, Any] = {"actor": f"staff {name}@x.example", "subject": f"claim {claim_id}", "before": None}
+            noted_then = {"claim_status": "Offer accepted", "reversed": "70000.00"}
+            audit.write(session, action="claim moved", after=noted_then, **entry)
+            assert find_faults(session, RETURNS) == []
+            audit.write(session, action="claim moved", after={**noted_then, "approval": "ended"}, **entry)
+            assert find_faults(session, RETURNS) == [found]
+    logged = next(entry.after or {} for entry in reversed(office.log(claim_id)) if entry.action == "claim moved")
+    assert (logged["reversed"], logged["approval"]) == ("70000.00", "ended")
 
 
 def explain(office: Office, claim_id: UUID, check_key: str) -> None:

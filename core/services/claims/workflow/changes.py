@@ -227,11 +227,17 @@ def record_approval(session: ScopedSession, claim: Claim, *, person: Person, at:
     approvals.approve(session, subject, staff_id=person.id, role=role, limit_minor=limit_minor, at=at)
 
 
-def end_by_return(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> None:
-    """Let the approval of a claim lapse as a payment of it came back: whoever approves it again judges the return."""
+def end_by_return(
+    session: ScopedSession, claim: Claim, minor: int, *, person: Person, at: datetime
+) -> Mapping[str, str]:
+    """Let the approval of a claim lapse as this sum in kobo came back: whoever approves it again judges the return.
+
+    It returns what the log says of it: that the approval ended tells the return from one of before there was the rule.
+    """
     approval = find_approval(session, claim)
     if approval is not None:
         approvals.lapse(session, approval.id, reason=approvals.CAME_BACK, actor=person.actor, at=at)
+    return {"reversed": money.to_wire(minor), "approval": "ended"}
 
 
 def find_approval(session: ScopedSession, claim: Claim) -> Approval | None:

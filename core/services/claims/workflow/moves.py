@@ -150,8 +150,7 @@ def _reverse(session: ScopedSession, claim: Claim, move: Move, at: datetime) -> 
     reversed_minor = claim_payments.reverse_last(
         session, claim, reference=reference, reason=move.inputs.note, person=move.person, at=at
     )
-    claim_changes.end_by_return(session, claim, person=move.person, at=at)
-    return {"reversed": money.to_wire(reversed_minor)}
+    return dict(claim_changes.end_by_return(session, claim, reversed_minor, person=move.person, at=at))
 
 
 def _pay(session: ScopedSession, claim: Claim, move: Move, at: datetime) -> dict[str, str]:
