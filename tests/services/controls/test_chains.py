@@ -31,6 +31,7 @@ from tests.portfolio import NOW
 from tests.services.finance_office import ACCOUNT, BANK, LIVE, Finance
 from tests.services.races import run_while_open
 from tests.services.selling import sell
+from tests.services.sign_in_links import choose_by_link
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -477,6 +478,7 @@ def test_who_proposed_a_commission_share_approves_no_statement_that_it_counts_in
                 share = finance.do(share_changes.propose, partner.id, raised, by=maker)
                 finance.do(share_changes.confirm, share, by=other)
     sold(finance, partner, at=NOW - timedelta(days=90))
+    choose_by_link(finance.store, finance.people["wale"], by=finance.people["root"])
     for month in (8, 9):
         with clock.freeze(NOW + timedelta(seconds=month)):
             of_month = date(2026, month, 1)
@@ -484,6 +486,10 @@ def test_who_proposed_a_commission_share_approves_no_statement_that_it_counts_in
             for by in ("root", "second"):
                 with pytest.raises(NotAllowed, match="You proposed a commission share of this distributor"):
                     finance.do(statement_transitions.move, made, "Approved", by=by)
+            with pytest.raises(
+                NotAllowed, match=r"One of you and \w+, who proposed a commission share of it, has a pass"
+            ):
+                finance.do(statement_transitions.move, made, "Approved", by="wale")
             finance.do(statement_transitions.move, made, "Approved", by="femi")
     with clock.freeze(NOW + timedelta(seconds=10)):
         following = finance.do(statements.prepare, party, date(2026, 10, 1), by="funmi", without_withholding=True)

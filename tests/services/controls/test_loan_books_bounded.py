@@ -24,6 +24,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.finance_office import ACCOUNT, Finance
 from tests.services.loan_books import Lender, as_csv, exits_csv, loan, person
+from tests.services.sign_in_links import choose_by_link
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
@@ -40,7 +41,11 @@ def test_a_limit_is_not_split_over_several_books_of_a_lender(store: Store, partn
         ):
             lender.confirm(second, by)
     Lender(store, stranger).carry_out(Lender(store, stranger).read(as_csv([loan(1)]), by=head), one)
-    lender.carry_out(second, person(store, "supervisor", "other"))
+    other = person(store, "supervisor", "other")
+    choose_by_link(store, head, by=other, days_ago=0)
+    with pytest.raises(NotAllowed, match="One of you and Head, who uploaded this loan book, has a password by a link"):
+        lender.confirm(second, other)
+    lender.carry_out(second, person(store, "supervisor", "third"))
     with clock.freeze(clock.now() + timedelta(days=31)):
         lender.confirm(lender.read(as_csv([loan(3)]), by=head), two)
 
