@@ -25,7 +25,7 @@ from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gon
 from core.services.people.staff import Person
 from core.services.people.transfers import Reference, TypedReference
 from core.states.finance import PAYMENT_TRANSITIONS, PaymentState, StatementState
-from core.store.access import Query, ScopedSession
+from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import PartyPayment, Payment, PaymentSettlement, PayoutBatch, Statement
 
 ROLE: Final = "finance"
@@ -304,7 +304,7 @@ def load_returners(
     )
     is_return = sa.and_(col(PartyPayment.payment_id) == col(Payment.id), col(PartyPayment.reverses).is_not(None))
     noted = sa.func.coalesce(col(Payment.refused_by), col(PartyPayment.paid_by))
-    query = (
+    query: AnySelect = (
         sa.select(noted.label("by"), col(PartyPayment.created_at).label("at"))
         .select_from(Payment)
         .join(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))

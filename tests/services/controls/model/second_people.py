@@ -1,4 +1,4 @@
-"""Who is a second person: after a return it takes others, and whoever made a password counts as its person."""
+"""Acts that take two: after a return others than before, and whoever made a password counts as its person."""
 
 from collections import defaultdict
 from typing import Any
@@ -11,7 +11,7 @@ _KINDS = (("claim", "claim_payment", "claim_id"), ("credit note", "credit_note_p
 
 
 class SecondPeople:
-    """Whose password each is by the log, and who had which when an approval or a proposal was first seen."""
+    """Makers of the passwords by the log, now and when an approval or a proposal was first seen."""
 
     def __init__(self, office: Office) -> None:
         self.office = office
@@ -20,13 +20,13 @@ class SecondPeople:
         self.then: dict[str, dict[str, str]] = {}
 
     def find_faults(self) -> list[str]:
-        """What one person did of two, since the look before."""
+        """Return the acts of one person that take two, since the look before."""
         self.makers = self._read_makers()
         found = [fault for kind in _KINDS for fault in self._of_payments(*kind)]
         return found + [fault for table in _PROPOSALS for fault in self._of_proposals(table)]
 
     def _read_makers(self) -> dict[str, str]:
-        """By person who made the link of the password of now; a link of one's own is of who made the one before."""
+        """Return, by person, the maker of the password of now; a link of one's own is of who made the one before."""
         people = {f"staff {row.email}": plain(row.id) for row in self.office.read("SELECT id, email FROM staff")}
         made: dict[str, str] = {}
         links: dict[str, str] = {}
