@@ -85,7 +85,6 @@ def test_a_loss_that_was_paid_for_is_not_moved_to_a_day_on_which_nothing_is_owed
     office.do(claim_corrections.set_incident_date, claim_id, by="sade", **moved | {"on": "2026-11-11"})
 
 
-@pytest.mark.both_databases
 def test_who_typed_a_claim_with_its_account_at_the_desk_does_not_approve_it(office: Office) -> None:
     claim_id = office.lodge(actor="staff sade@x.example", **KNOWN)
     office.put(claim_id, sealed=seal.seal({"account_number": "0123456789"}))
@@ -164,7 +163,6 @@ def test_who_made_a_password_that_was_replaced_before_the_approval_is_another_pe
     office.move(claim_id, "Paid", by="root", payment_reference="ONE")
 
 
-@pytest.mark.both_databases
 def test_who_noted_that_a_payment_came_back_does_not_approve_another_claim_for_its_debt(office: Office) -> None:
     """By a return that there was not, the debt is owed once more, on a second claim that somebody else pays."""
     first = office.lodge(**KNOWN)
