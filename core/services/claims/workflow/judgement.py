@@ -24,7 +24,7 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
-from core.services.people import four_eyes, role_grants
+from core.services.people import approvals, four_eyes, role_grants
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person, join_names
 from core.services.policies import changes as policy_changes
@@ -266,7 +266,7 @@ class Judgement:
         return claim_limits.sum_related(self.session, self.claim)
 
     @cached_property
-    def _approval(self) -> Approval | None:
+    def _approval(self) -> approvals.Approval | None:
         return claim_changes.find_approval(self.session, self.claim)
 
     @cached_property
