@@ -209,7 +209,7 @@ class Override:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What stands for and against a claim; each part is read when a move first needs it, and is kept."""
+    """A claim as it is judged; each part is read when a move first needs it, and is kept."""
 
     session: ScopedSession = field(repr=False)
     claim: Claim = field(repr=False)
@@ -252,17 +252,17 @@ class Judgement:
 
     @cached_property
     def links(self) -> Sequence[Link]:
-        """Who did what that leads to a payment."""
+        """The acts that lead to a payment."""
         return list_links(self.session, self.claim)
 
     @cached_property
     def parties(self) -> Parties:
-        """Whose the claim is."""
+        """The people and accounts that the claim is of."""
         return officers.load_parties(self.session, self.claim)
 
     @cached_property
     def related(self) -> RelatedApprovals:
-        """What was approved on related claims."""
+        """The approvals of related claims."""
         return claim_limits.sum_related(self.session, self.claim)
 
     @cached_property
@@ -271,7 +271,7 @@ class Judgement:
 
     @cached_property
     def approval_fault(self) -> str | None:
-        """Why the approval does not stand."""
+        """The reason why the approval does not stand, in words; None where it does."""
         return claim_changes.describe_approval_fault(self.session, self.claim, self._approval)
 
     @cached_property
@@ -287,7 +287,7 @@ class Judgement:
 
     @cached_property
     def appeal_minor(self) -> int | None:
-        """What was approved before a decline in kobo, where no paper came since."""
+        """The amount in kobo that was approved before a decline, where no paper came since."""
         return _find_first_figure(self.session, self.claim, self.links)
 
     @property
