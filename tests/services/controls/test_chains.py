@@ -129,7 +129,6 @@ def test_a_refund_is_paid_to_the_customer_or_corrected_for_the_parties_and_never
     assert finance.money_faults() == []
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("other", ["corrected", "given back"])
 @pytest.mark.parametrize("is_paid_first", [True, False], ids=["paid first", "paid second"])
 def test_a_refund_that_is_paid_at_one_instant_is_not_given_to_the_parties_as_well(
@@ -159,7 +158,6 @@ def test_a_refund_that_is_paid_at_one_instant_is_not_given_to_the_parties_as_wel
     assert finance.money_faults() == []
 
 
-@pytest.mark.both_databases
 def test_the_check_names_a_refund_that_was_paid_and_corrected_with_its_sum(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,7 +250,6 @@ def test_what_is_proposed_in_the_name_of_somebody_whose_password_was_just_reset_
         finance.do(adjustments.confirm, since, by="femi")
 
 
-@pytest.mark.both_databases
 def test_another_payee_than_the_customer_takes_two_who_approve(finance: Finance, partner: Partner) -> None:
     note = cancel(finance, sold(finance, partner))
     assert finance.do(deciding.approve, note, {"payee": "A Friend", **ACCOUNT}, by="femi") == "Awaits second person"
@@ -318,7 +315,6 @@ def test_who_made_the_link_of_who_ended_a_policy_does_not_approve_its_refund_alo
     assert finance.do(deciding.approve, other, OTHER, by="second") == "Approved"
 
 
-@pytest.mark.both_databases
 def test_the_check_names_another_payee_that_one_person_approved_with_the_sum(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:

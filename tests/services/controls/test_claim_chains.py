@@ -102,7 +102,6 @@ def test_a_loss_that_was_paid_for_is_not_moved_to_a_day_on_which_nothing_is_owed
     office.do(claim_corrections.set_incident_date, claim_id, by="sade", **moved | {"on": "2026-11-11"})
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("is_back", [False, True], ids=["paid", "said to have come back"])
 def test_a_loss_that_was_paid_for_is_not_moved_to_another_term(office: Office, *, is_back: bool) -> None:
     """The premium of the term that it used up would go back, and all that the term insures be owed again."""
@@ -141,7 +140,6 @@ def lodge_motor(office: Office, **changed: str) -> UUID:
         return ids.parse(lodging.lodge_claim(session, request, kept, owner=owner, actor="key tests")["id"])
 
 
-@pytest.mark.both_databases
 def test_who_typed_a_claim_with_its_account_at_the_desk_does_not_approve_it(office: Office) -> None:
     claim_id = office.lodge(actor="staff sade@x.example", **KNOWN)
     office.put(claim_id, sealed=seal.seal({"account_number": "0123456789"}))
@@ -220,7 +218,6 @@ def test_who_made_a_password_that_was_replaced_before_the_approval_is_another_pe
     office.move(claim_id, "Paid", by="root", payment_reference="ONE")
 
 
-@pytest.mark.both_databases
 def test_who_noted_that_a_payment_came_back_does_not_approve_another_claim_for_its_debt(office: Office) -> None:
     """By a return that there was not, the debt is owed once more, on a second claim that somebody else pays."""
     first = office.lodge(**KNOWN)

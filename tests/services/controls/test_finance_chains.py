@@ -112,7 +112,6 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
     assert found == (f"payout PB-0002, {total}: Wale had noted that it came back before, and prepared or approved it")
 
 
-@pytest.mark.both_databases
 def test_nor_once_the_statement_was_reversed_and_stated_anew(finance: Finance, partner: Partner, party: Party) -> None:
     sold(finance, partner)
     (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))

@@ -50,7 +50,6 @@ def test_a_limit_is_not_split_over_several_books_of_a_lender(store: Store, partn
         lender.confirm(lender.read(as_csv([loan(3)]), by=head), two)
 
 
-@pytest.mark.both_databases
 def test_a_lenders_key_ends_no_loans_of_long_ago(store: Store, partner: Partner) -> None:
     """Covered for months without a loss, a lender would say that the loans had ended at their beginning."""
     lender, by = Lender(store, partner, is_live=True), person(store, "admin", "ada")
@@ -66,7 +65,6 @@ def test_a_lenders_key_ends_no_loans_of_long_ago(store: Store, partner: Partner)
     lender.confirm(soon)
 
 
-@pytest.mark.both_databases
 def test_nothing_is_sold_of_a_book_or_at_the_desk_for_a_lender_that_was_switched_off(
     store: Store, partner: Partner
 ) -> None:

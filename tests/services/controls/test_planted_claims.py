@@ -109,7 +109,6 @@ def explain(office: Office, claim_id: UUID, check_key: str) -> None:
         )
 
 
-@pytest.mark.both_databases
 def test_an_honest_office_has_no_fault(office: Office) -> None:
     paid(office)
     assert faults(office) == []
@@ -177,7 +176,6 @@ def test_payment_on_an_approval_that_had_lapsed(office: Office) -> None:
     assert f"{named(claim_id)}, {fault}" in faults(office, "Nothing was paid on an approval that had lapsed")
 
 
-@pytest.mark.both_databases
 def test_payment_above_what_was_approved_and_without_an_approval(office: Office) -> None:
     claim_id, other = paid(office), office.lodge(**KNOWN)
     insert_payment(office, claim_id, 1_000_000, by="ada")
@@ -186,7 +184,6 @@ def test_payment_above_what_was_approved_and_without_an_approval(office: Office)
     assert f"{named(other)}, ₦5,000.00 paid: ₦0.00 was approved" in faults(office, UNAPPROVED)
 
 
-@pytest.mark.both_databases
 def test_payment_by_who_approved(office: Office) -> None:
     claim_id = paid(office)
     insert_payment(office, claim_id, 100_000, by="sade")

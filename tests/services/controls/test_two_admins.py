@@ -126,7 +126,6 @@ def test_the_second_admin_is_not_disabled_or_demoted_and_a_puppet_does_not_confi
     assert admins.faults() == []
 
 
-@pytest.mark.both_databases
 def test_an_admin_who_has_the_password_of_another_is_not_two_of_them(store: Store) -> None:
     """One who believes it proposes a link of the second; the third confirms it, opens it, and waits for a day."""
     admins = Admins(store, "ada", "eze", "ope")
