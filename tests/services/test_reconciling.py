@@ -154,7 +154,6 @@ def test_transactions_rates_and_neighbouring_months_are_told_apart() -> None:
     assert found == {"A": "only ours", "B": "rate differs", "C": "timing", "D": "timing", "": "not checked"}
 
 
-@pytest.mark.both_databases
 @every_case(
     ("name", "content", "message"),
     [
@@ -366,7 +365,6 @@ def test_a_row_without_a_number_is_not_checked_and_a_row_of_totals_is_none() -> 
         ]
 
 
-@pytest.mark.both_databases
 def test_our_own_bordereau_is_taken_back_as_it_is_without_a_difference(finance: Finance, insurer: UUID) -> None:
     for month in (date(2026, 8, 1), SEPTEMBER):
         made = finance.do(bordereaux.issue, insurer, "premium", month, by="funmi")
@@ -382,7 +380,6 @@ def test_our_own_bordereau_is_taken_back_as_it_is_without_a_difference(finance: 
     assert sum(each.difference_minor for each in unnumbered) == 0
 
 
-@pytest.mark.both_databases
 def test_the_file_of_differences_adds_up_to_ours_less_theirs(finance: Finance, insurer: UUID) -> None:
     number, lines = next(each for each in ours(finance, insurer).items() if each[0])
     total = sum(minor for minor, _ in lines)
@@ -441,7 +438,6 @@ def test_the_newest_file_can_be_read_in_another_way_and_an_older_one_cannot_come
             run(finance, insurer, content, **more)
 
 
-@pytest.mark.both_databases
 def test_a_store_of_before_keeps_its_files_and_their_differences(finance: Finance, insurer: UUID) -> None:
     row = difference(finance, insurer)
     before = row_of(finance, row.reconciliation_id)
