@@ -12,7 +12,7 @@ from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.lists import columns, tables
 from core.ui.lists.columns import TableColumn
-from core.ui.lists.tables import PAGE_SIZE, Table
+from core.ui.lists.tables import Table
 from pages.claims import _talk
 
 NAME = "claim_tasks"
@@ -25,27 +25,31 @@ COLUMNS: Mapping[str, TableColumn[Task]] = {
         "Due",
         lambda task: f"{words.day(task.due_on)}, overdue" if task.is_overdue else words.day(task.due_on),
         colour=lambda task: "red" if task.is_overdue else "",
+        sort_key=lambda task: task.due_on,
     ),
     "claim": columns.text("Claim", lambda task: task.reference, 110),
 }
 
 
-def _key(task: Task) -> str:
+def _key(task: Task) -> UUID | str:
     """Return the key of a row: what a rule asks for has no id, and a claim may be asked for several things."""
-    return str(task.id or f"{task.claim_id} {task.text}")
+    return task.id or f"{task.claim_id} {task.text}"
 
 
 def _build_table(found: Sequence[Task]) -> Table[Task]:
     claims = {_key(task): task.claim_id for task in found}
-    return Table(
-        name=NAME,
-        noun=("task", "tasks"),
-        columns=COLUMNS,
-        opens="claims/claim.py",
-        narrow=("task", "due", "claimant", "amount"),
-        act=lambda task: "Done" if task.id else "",
-        key=_key,
-        query=lambda key: {"id": str(claims[str(key)])},
+    return tables.sortable(
+        Table(
+            name=NAME,
+            noun=("task", "tasks"),
+            columns=COLUMNS,
+            opens="claims/claim.py",
+            narrow=("task", "due", "claimant", "amount"),
+            act=lambda task: "Done" if task.id else "",
+            key=_key,
+            query=lambda key: {"id": str(claims[key])},
+        ),
+        usual="By the day due",
     )
 
 
@@ -64,8 +68,5 @@ def draw() -> None:
         st.info("Nothing is due. Tasks are assigned on the page of a claim.", icon=":material/task_alt:")
         return
     table, late = _build_table(found), sum(task.is_overdue for task in found)
-    st.markdown(f"{table.count_text(len(found))}, {words.count(late)} overdue")
-    number = tables.page_of(table, len(found))
-    if number is not None:
-        rows = found[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
-        tables.draw(table, rows, number=number, total=len(found))
+    tables.head(f"{table.count_text(len(found))}, {words.count(late)} overdue", table)
+    tables.draw_held(table, found)

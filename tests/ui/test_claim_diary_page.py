@@ -1,10 +1,12 @@
 """Tasks, letters, payees and corrections on the review of a claim, and the tasks of a person (contract C10 to C18)."""
 
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core import ids
@@ -12,6 +14,7 @@ from core.services.claims.workflow import letters
 from core.services.mail import mail
 from core.store.access import Scope
 from core.store.schema.tables import ClaimTask, PaymentPayee
+from core.ui.lists import tables
 from tests.services.claim_desk import Desk
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, lists, press, texts
@@ -38,7 +41,9 @@ def click(at: AppTest, claim_id: UUID, name: str) -> AppTest:
     return done
 
 
-def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(opens: Opens, office: Office) -> None:
+def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(
+    opens: Opens, office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
     claim_id = office.lodge(**KNOWN)
     assert "Nothing is due" in texts(opens("tasks", "ada"))
     at = opens("claim", id=str(claim_id))
@@ -55,11 +60,16 @@ def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(opens: O
     [rows] = lists(at)
     assert list(rows.columns) == ["Task", "Claimant", "Cover", "Amount", "Due", "Claim", "Act"]
     assert rows["Task"][0] == "Call the lender"
-    with office.store.reading(DESK) as session:
-        [made] = session.execute(sa.select(ClaimTask)).scalars().all()
-    # The click of the button in its row.
-    at.session_state["claim_tasks_act"] = (made.id, "Done")
+
+    def click_done(*, key: str, data: dict[str, Any], on_acted_change: Callable[[], None], **_: object) -> None:
+        st.session_state[key] = {"acted": {"key": data["rows"][0]["key"], "act": "Done"}}
+        on_acted_change()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tables, "draw_component", click_done)
+        at.run()
     at.run()
+    assert not at.exception
     assert "The task is done." in texts(at)
     assert "Nothing is due" in texts(at)
     with office.store.reading(DESK) as session:
