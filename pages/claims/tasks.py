@@ -44,6 +44,7 @@ def _build_table(found: Sequence[Task]) -> Table[Task]:
             noun=("task", "tasks"),
             columns=COLUMNS,
             opens="claims/claim.py",
+            home=("claims/tasks.py", "Back to my tasks"),
             narrow=("task", "due", "claimant", "amount"),
             act=lambda task: "Done" if task.id else "",
             key=_key,
@@ -58,6 +59,8 @@ def draw() -> None:
     clicked: UUID | None = tables.get_clicked(_build_table(()))[0]
     if clicked is not None:
         _talk.finishing(clicked).do()
+        # The menu, which is drawn before the page, counts them.
+        st.rerun()
     frame.page_header(
         "My tasks", "What you have to do on claims: given to you, or due by rule on claims that are yours."
     )

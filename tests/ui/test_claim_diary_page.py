@@ -15,6 +15,7 @@ from core.services.mail import mail
 from core.store.access import Scope
 from core.store.schema.tables import ClaimTask, PaymentPayee
 from core.ui.lists import tables
+from tests.pages import turn_to
 from tests.services.claim_desk import Desk
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, lists, press, texts
@@ -41,6 +42,12 @@ def click(at: AppTest, claim_id: UUID, name: str) -> AppTest:
     return done
 
 
+def click_done(*, key: str, data: dict[str, Any], on_acted_change: Callable[[], None], **_: object) -> None:
+    """What a click of the first row's button sends."""
+    st.session_state[key] = {"acted": {"key": data["rows"][0]["key"], "act": "Done"}}
+    on_acted_change()
+
+
 def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(
     opens: Opens, office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,11 +67,10 @@ def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(
     [rows] = lists(at)
     assert list(rows.columns) == ["Task", "Claimant", "Cover", "Amount", "Due", "Claim", "Act"]
     assert rows["Task"][0] == "Call the lender"
-
-    def click_done(*, key: str, data: dict[str, Any], on_acted_change: Callable[[], None], **_: object) -> None:
-        st.session_state[key] = {"acted": {"key": data["rows"][0]["key"], "act": "Done"}}
-        on_acted_change()
-
+    turn_to(at, "claims/claim.py")
+    at.query_params["id"] = str(claim_id)
+    assert "Back to my tasks" in [link.proto.label for link in at.run().get("page_link")]
+    at = opens("tasks", "ada")
     with monkeypatch.context() as patched:
         patched.setattr(tables, "draw_component", click_done)
         at.run()

@@ -268,7 +268,8 @@ def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
     keys: Mapping[str, UUID | str] = payload.pop("keys")
     place = f"{table.name} list"
     keep_address(table)
-    _note_origin(table, list(keys))
+    if table.opens is not None:
+        _note_origin(table, [str((table.query(key) or {}).get("id", key)) for key in keys.values()])
 
     def on_acted() -> None:
         event = st.session_state[place].get("acted") or {}
@@ -355,14 +356,14 @@ def _sorting(table: Table[Any], column: TableColumn[Any]) -> dict[str, Any]:
     }
 
 
-def _note_origin(table: Table[Any], keys: Sequence[str]) -> None:
-    """Record which table showed each record last: a record can be on several lists, and its back link leads to that
-    one.
+def _note_origin(table: Table[Any], records: Sequence[str]) -> None:
+    """Record which table showed each record last, by the id in its address: a record can be on several lists, and its
+    back link leads to that one.
     """
     kept: dict[str, tuple[str, str, str] | None] = st.session_state.setdefault(_ORIGINS, {})
-    for key in keys:
-        kept.pop(key, None)
-        kept[key] = (table.name, *table.home) if table.home else None
+    for record in records:
+        kept.pop(record, None)
+        kept[record] = (table.name, *table.home) if table.home else None
     for key in list(kept)[:-_MAX_ORIGINS]:
         del kept[key]
 
