@@ -9,6 +9,7 @@ from zlib import crc32
 import streamlit as st
 
 from core import clock
+from core.errors import CoverdeskError, InvalidInput
 from core.services.finance import tax
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.bordereaux.bordereaux import KIND_NAMES, Overdue
@@ -66,6 +67,17 @@ def choose_columns(
             for meaning, label in labels.items()
         }
     return {meaning: "" if name == NOT_IN_FILE else str(name) for meaning, name in chosen.items()}
+
+
+def describe_faults(error: CoverdeskError, labels: Mapping[str, str]) -> str:
+    """Return what is wrong with a file, each fault on a line, and what to do; `labels` are those of its columns."""
+    if not isinstance(error, InvalidInput):
+        return f"{words.plain(str(error))}."
+    named = {"file": "The file", **labels}
+    faults = [f"{named.get(fault.field, fault.field.capitalize())} {fault.message}" for fault in error.faults]
+    is_mapping = all(fault.field in labels for fault in error.faults)
+    todo = "Choose the columns above." if is_mapping else "Correct the file, and upload it again."
+    return "  \n".join([*(f"{words.plain(fault)}." for fault in faults), todo])
 
 
 def lacks_withholding(month: date) -> bool:

@@ -24,7 +24,7 @@ from core.ui.lists import columns, tables
 from core.ui.lists.claims import draw_chain
 from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, choose_columns
+from pages.finance._shared import ROLE, action, choose_columns, describe_faults
 
 MOST = 50
 
@@ -250,7 +250,7 @@ def _preview(name: str, content: bytes) -> None:
         with reading(frame.scope()) as session:
             lines = payment_files.preview(session, name, content, columns, by=frame.require(ROLE))
     except CoverdeskError as error:
-        st.error(words.plain(str(error)), icon=":material/error:")
+        st.error(describe_faults(error, _LABELS), icon=":material/error:")
         return
     st.table([_row(line) for line in lines], border="horizontal")
     refused = sum(line.is_refused for line in lines)

@@ -20,7 +20,7 @@ from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, choose_columns
+from pages.finance._shared import ROLE, action, choose_columns, describe_faults
 from pages.finance.payments import PAYMENTS
 
 PLACE = "bank answer"
@@ -129,7 +129,7 @@ def preview(row: BatchRow, name: str, content: bytes) -> None:
         with reading(frame.scope()) as session:
             lines = bank_answers.match(session, file, columns, row)
     except CoverdeskError as error:
-        st.error(f"{words.plain(bank_answers.describe(error))}.", icon=":material/error:")
+        st.error(describe_faults(error, COLUMNS), icon=":material/error:")
         return
     st.table([cells_of(line) for line in lines], border="horizontal", hide_index=True, alt="The bank's answer by row")
     good = [line for line in lines if line.is_to_note]
@@ -156,6 +156,12 @@ def lead_to_others(lines: Sequence[AnswerLine]) -> None:
 
 
 def cells_of(line: AnswerLine) -> Mapping[str, str]:
+    """Return the cells of a row as it is understood; of one that cannot be read, as the file has them."""
+    if line.texts:
+        meanings = {"Amount": "amount", "Answer": "status", "Reference": "reference", "Date": "date"}
+        held = {label: words.plain(line.texts.get(meaning)) or "–" for label, meaning in meanings.items()}
+        party = words.plain(line.texts.get("narration") or line.texts.get("account")) or "–"
+        return {"Row": str(line.number), "Party": party, **held, "Result": f":red[{words.plain(line.refusal)}]"}
     verdict = f":red[{words.plain(line.refusal)}]" if line.refusal else words.plain(line.note)
     answer = line.answer.capitalize() + (f": {words.plain(line.reason)}" if line.answer == table_files.RETURNED else "")
     return {

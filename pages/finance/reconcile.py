@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from core import money
-from core.errors import CoverdeskError, InvalidInput
+from core.errors import CoverdeskError
 from core.services.finance import parties
 from core.services.finance.reconciling import reconciliations, table_files
 from core.services.finance.reconciling.reconciliations import ReconciliationRow
@@ -22,7 +22,7 @@ from core.ui.kit.actions import Action
 from core.ui.lists import columns, tables
 from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
-from pages.finance._shared import AMOUNTS, NOT_IN_FILE, ROLE, action, choose_month
+from pages.finance._shared import AMOUNTS, NOT_IN_FILE, ROLE, action, choose_month, describe_faults
 
 PLACE = "reconcile"
 _OPEN, _MADE = f"{PLACE}.open", f"{PLACE}.made"
@@ -76,7 +76,7 @@ def _columns(provider_id: UUID | None, month: date, sent: UploadedFile) -> None:
     try:
         file = _read(sent)
     except CoverdeskError as error:
-        st.error(_describe_faults(error), icon=":material/error:")
+        st.error(describe_faults(error, _MEANINGS), icon=":material/error:")
         return
     place = _place(sent.name, sent.getvalue())
     with reading(frame.scope()) as session:
@@ -112,15 +112,6 @@ def _columns(provider_id: UUID | None, month: date, sent: UploadedFile) -> None:
         st.error("Nothing was compared: correct the tolerance above.", icon=":material/block:")
 
 
-def _describe_faults(error: CoverdeskError) -> str:
-    """Return what is wrong with a file, each fault on a line, and what to do."""
-    if not isinstance(error, InvalidInput):
-        return f"{words.plain(str(error))}."
-    about = {"file": "The file"}
-    faults = [f"{about.get(fault.field, fault.field.capitalize())} {fault.message}" for fault in error.faults]
-    return "  \n".join([*(f"{words.plain(fault)}." for fault in faults), "Correct the file, and upload it again."])
-
-
 def _forget_choices(file: TableFile, kind: str, party: str) -> None:
     """Forget the columns that were chosen for another file or party."""
     about = (party, *file.heading)
@@ -151,8 +142,9 @@ def _preview(file: TableFile, kind: str, columns: Mapping[str, str], month: date
         # What is wrong with the columns is said beside the button.
         return
     rows = [{"Row": str(row.number), **_describe(kind, row)} for row in first]
-    if not any(row["What is wrong"] for row in rows):
-        rows = [{name: cell for name, cell in row.items() if name != "What is wrong"} for row in rows]
+    # A column that says nothing of any row takes the room of the others.
+    told = {name for row in rows for name, cell in row.items() if cell not in ("", "–")}
+    rows = [{name: cell for name, cell in row.items() if name in told} for row in rows]
     st.markdown(f"**The first {len(rows)} rows as they are understood**")
     st.table(rows, border="horizontal", hide_index=True, alt="The first rows of the file as they are understood")
     days = [row.found.on for row in first if not isinstance(row.found, str) and row.found.on]
@@ -180,7 +172,8 @@ def _describe(kind: str, row: ReadRow) -> dict[str, str]:
         number: words.plain(given.label) if given.label else "None: not checked",
         "Transaction": given.transaction or "–",
         "Amount": words.naira(given.amount_minor),
-        "Date": words.day(given.on) if given.on else "–",
+        # On a telephone a day is not broken into three lines.
+        "Date": words.day(given.on).replace(" ", "\u00a0") if given.on else "–",
         "Rate": f"{given.rate_bp / 100:.2f} %" if given.rate_bp is not None else "–",
         "What is wrong": "",
     }

@@ -311,7 +311,8 @@ def story(row: DifferenceRow) -> None:
         facts.line("Cause", row.cause or "–")
         facts.line("Note", row.note or "–")
         facts.line("Written off by", row.decider or "–")
-        facts.line("Found", f"{words.moment(row.made_at)}, {row.age_days} days ago")
+        ago = words.counted(row.age_days, "day", "days") + " ago" if row.age_days else "today"
+        facts.line("Found", f"{words.moment(row.made_at)}, {ago}")
 
 
 def draw_difference() -> None:

@@ -201,7 +201,7 @@ def test_claims_are_paid_from_a_file_that_is_shown_row_by_row_before(opens: Open
     at = opens(claims[0], "funmi", page="finance/claim_payments.py")
     place = at.file_uploader(key="payment file.file")
     place.upload("pay.csv", b"Claim,Amount\nC-1,1").run()
-    assert "reference must be mapped to a column" in texts(at)
+    assert "Payment reference must be mapped to a column" in texts(at)
     wrong = f"Claim,Amount,Payment reference\n{first},70000,FIN-1\n{second},70001,FIN-2"
     at.file_uploader(key="payment file.file").upload("pay.csv", wrong.encode()).run()
     assert not at.exception

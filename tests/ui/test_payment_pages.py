@@ -124,7 +124,13 @@ def test_the_banks_answer_is_a_file_that_somebody_else_than_the_preparer_notes(
     content = f'Amount,Narration,Status,Bank reference\n"{net}",PB-0001/1 2026-08,Paid,NIP/1\n1.00,Fees,Paid,NIP/2'
     at = open_page(screen, finance, BATCH, by="femi", id=str(batch))
     at.file_uploader(key="bank answer.file").upload("wrong.txt.csv", b"Amount,Whom\n1.00,Ada").run()
-    assert "must be mapped to a column" in texts(at)
+    assert "Our narration or the account number must be mapped to a column" in texts(at)
+    assert "Choose the columns above" in texts(at)
+    wrong = b"Amount,Narration,Status\n1.00,PB-0001/1 2026-08,Perhaps\n2.00,PB-0001/1 2026-08,Paid"
+    at.file_uploader(key="bank answer.file").upload("perhaps.csv", wrong).run()
+    shown = at.table[0].value
+    assert [next(iter(shown[name])) for name in ("Amount", "Answer")] == ["1\\.00", "Perhaps"], "as the file has it"
+    assert next(iter(shown["Party"])) == words.plain("PB-0001/1 2026-08")
     at.file_uploader(key="bank answer.file").upload("answer.csv", content.encode()).run()
     assert list(at.table[0].value["Result"]) == [":green[can be noted]", "names no payment of this payout"]
     assert "1 of 2 rows cannot be noted: ask the bank." in texts(at), "what names no payment is no answer"

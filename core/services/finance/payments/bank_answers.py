@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final
 from uuid import UUID
 
 from core import clock, money
-from core.errors import CoverdeskError, InvalidInput, StateForbids, TooLarge
+from core.errors import InvalidInput, StateForbids, TooLarge
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments import transitions
 from core.services.finance.payments.reading import BatchRow, PaymentRow, PayoutName
@@ -42,7 +42,8 @@ _UNTOLD: Final = "The bank returned it without a reason"
 class AnswerLine:
     """One row of the bank's file: the payment that it names, and what it says of it.
 
-    `refusal` says why the row cannot be noted, `note` why there is nothing to note. `other` is the payout to which it
+    `refusal` says why the row cannot be noted, `note` why there is nothing to note; `texts` are the cells of one that
+    cannot be read, by their meanings. `other` is the payout to which it
     belongs where that is not this one.
     """
 
@@ -56,6 +57,7 @@ class AnswerLine:
     note: str = ""
     refusal: str = ""
     other: PayoutName | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_to_note(self) -> bool:
@@ -149,7 +151,7 @@ def _read_line(number: int, texts: Mapping[str, str], known: _Known) -> AnswerLi
             reason=texts.get("reason", "").strip()[:500],
         )
     except RowFault as fault:
-        return replace(line, refusal=str(fault))
+        return replace(line, refusal=str(fault), texts=texts)
     try:
         found = _find(texts, line.amount_minor, known)
     except RowFault as fault:
@@ -219,10 +221,3 @@ def _find_fault(line: AnswerLine, payment: PaymentRow) -> str:
     if line.on and payment.approved_at and line.on < clock.to_lagos_day(payment.approved_at):
         return "has a date before the day of the approval"
     return WITHOUT_REFERENCE if line.answer == CONFIRMED and not line.reference else ""
-
-
-def describe(error: CoverdeskError) -> str:
-    """Describe why a file cannot be read, in one sentence."""
-    if isinstance(error, InvalidInput):
-        return "; ".join(f"{fault.field} {fault.message}" for fault in error.faults)
-    return str(error)
