@@ -60,7 +60,7 @@ PAYMENTS: Table[PaymentRow] = Table(
         "largest": "Largest amount first",
         "smallest": "Smallest amount first",
     },
-    narrow=("party", "state", "net", "prepared"),
+    narrow=("party", "state", "prepared", "net"),
     columns={
         "party": columns.text("Party", lambda row: row.name, 190),
         "direction": columns.text("Direction", lambda row: row.direction_name, 90),
