@@ -34,7 +34,7 @@ def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(
     visit: Visit, desk: Desk, sale: Sale
 ) -> None:
     page = visit("operations", "/due?mode=test")
-    page.get_by_text("Lapsed 1–30 days").click()
+    page.get_by_role("radio", name="Lapsed 1–30 days").click()
     page.wait_for_url("**/due?*bucket=lapsed*")
     settled(page)
     expect(page.get_by_text("1 policy lapsed in the last 30 days · ₦15,000.00 at risk")).to_be_visible()

@@ -376,9 +376,9 @@ def test_what_is_ticked_has_its_bar_in_the_place_of_the_sum(visit: Visit) -> Non
 def test_a_state_keeps_its_colour_beside_the_link_of_its_row(visit: Visit) -> None:
     page = visit("operations", "/awaiting?state=dead")
     row = page.locator("tbody tr:has(a)").first
-    state = row.locator(".word.red").first.evaluate("cell => getComputedStyle(cell).color")
+    state = row.locator(".word.orange").first.evaluate("cell => getComputedStyle(cell).color")
     assert state != row.locator("a").first.evaluate("link => getComputedStyle(link).color")
-    assert state == page.locator(".word.red").last.evaluate("cell => getComputedStyle(cell).color")
+    assert state == page.locator(".word.orange").last.evaluate("cell => getComputedStyle(cell).color")
 
 
 def test_filters_and_formats_have_room_for_their_words_and_four_columns_stay_in_little(visit: Visit) -> None:
