@@ -32,18 +32,8 @@ from core.store.access import ScopedSession, reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])
 _ONE = "Customer retrieved"
-
-
-class CustomerPage(openapi.Listed):
-    """A page of customers."""
-
-    customers: list[CustomerRecord]
-
-
-class OneCustomer(openapi.Shape):
-    """One customer."""
-
-    customer: CustomerRecord
+CustomerPage = openapi.build_page("CustomerPage", "A page of customers.", customers=CustomerRecord)
+OneCustomer = openapi.build_one("OneCustomer", "One customer.", customer=CustomerRecord)
 
 
 @router.get("", responses=openapi.answers(CustomerPage, "Customers retrieved"), summary="List customers")

@@ -57,22 +57,9 @@ class ConfirmRequest(requests.Request):
     expected: ExpectedRequest = Field(examples=[{"rows": 9872, "premium": 5410332, "preview_hash": "0" * 64}])
 
 
-class LoanBookPage(openapi.Listed):
-    """A page of loan books."""
-
-    loan_books: list[LoanBookRecord]
-
-
-class OneLoanBook(openapi.Shape):
-    """One loan book."""
-
-    loan_book: LoanBookRecord
-
-
-class LoanBookRowPage(openapi.Listed):
-    """A page of rows."""
-
-    rows: list[LoanBookRowRecord]
+LoanBookPage = openapi.build_page("LoanBookPage", "A page of loan books.", loan_books=LoanBookRecord)
+OneLoanBook = openapi.build_one("OneLoanBook", "One loan book.", loan_book=LoanBookRecord)
+LoanBookRowPage = openapi.build_page("LoanBookRowPage", "A page of rows.", rows=LoanBookRowRecord)
 
 
 class RowQuery(PageQuery):

@@ -16,18 +16,8 @@ from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/policies", tags=["Policies"])
 _LISTED, _ONE = "Policies retrieved", "Policy retrieved"
-
-
-class PolicyPage(openapi.Listed):
-    """A page of policies."""
-
-    policies: list[ListedPolicyRecord]
-
-
-class OnePolicy(openapi.Shape):
-    """One policy."""
-
-    policy: FullPolicyRecord
+PolicyPage = openapi.build_page("PolicyPage", "A page of policies.", policies=ListedPolicyRecord)
+OnePolicy = openapi.build_one("OnePolicy", "One policy.", policy=FullPolicyRecord)
 
 
 @router.get("", responses=openapi.answers(PolicyPage, _LISTED), summary="List policies")

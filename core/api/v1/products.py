@@ -19,24 +19,9 @@ router = APIRouter(route_class=ReadRoute, prefix="/products", tags=["Products"])
 _LISTED, _CATEGORIES, _ONE = "Products retrieved", "Product categories retrieved", "Product retrieved"
 # A text for FastAPI, as the paths of some POST endpoints look like this one; the handler judges it.
 ProductKey = Annotated[str, Path(json_schema_extra={"format": "uuid"})]
-
-
-class ProductPage(openapi.Listed):
-    """A page of products."""
-
-    products: list[ProductRecord]
-
-
-class OneProduct(openapi.Shape):
-    """One product."""
-
-    product: ProductRecord
-
-
-class CategoryList(openapi.Listed):
-    """Every product category."""
-
-    product_category: list[CountedCategoryRecord]
+ProductPage = openapi.build_page("ProductPage", "A page of products.", products=ProductRecord)
+OneProduct = openapi.build_one("OneProduct", "One product.", product=ProductRecord)
+CategoryList = openapi.build_page("CategoryList", "Every product category.", product_category=CountedCategoryRecord)
 
 
 @router.get("/get-all-products", responses=openapi.answers(ProductPage, _LISTED), summary="List products")

@@ -19,18 +19,8 @@ from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, tags=["Purchases"])
 _LISTED, _ONE = "Purchases retrieved", "Purchase retrieved"
-
-
-class PurchasePage(openapi.Listed):
-    """A page of purchases."""
-
-    purchases: list[PurchaseRecord]
-
-
-class OnePurchase(openapi.Shape):
-    """One purchase."""
-
-    purchase: PurchaseRecord
+PurchasePage = openapi.build_page("PurchasePage", "A page of purchases.", purchases=PurchaseRecord)
+OnePurchase = openapi.build_one("OnePurchase", "One purchase.", purchase=PurchaseRecord)
 
 
 @router.get("/purchase", responses=openapi.answers(PurchasePage, _LISTED), summary="List purchases")

@@ -18,18 +18,8 @@ from core.store.access import reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/statements", tags=["Statements"])
 _LISTED, _ONE = "Statements retrieved", "Statement retrieved"
-
-
-class StatementPage(openapi.Listed):
-    """A page of statements."""
-
-    statements: list[StatementRecord]
-
-
-class OneStatement(openapi.Shape):
-    """One statement."""
-
-    statement: StatementRecord
+StatementPage = openapi.build_page("StatementPage", "A page of statements.", statements=StatementRecord)
+OneStatement = openapi.build_one("OneStatement", "One statement.", statement=StatementRecord)
 
 
 class FileQuery(QueryString):
