@@ -208,23 +208,6 @@ def draft(kind: str, given: str, text: str) -> None:
         st.caption("There is nothing to report: it would be a nil bordereau.")
 
 
-def control(row: BordereauRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Control figures**")
-        for label, value in bordereaux.facts_of(row)[2:-1]:
-            facts.line(label, words.naira(round(value * 100)) if isinstance(value, float) else str(value))
-
-
-def people(row: BordereauRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**People and dates**")
-        facts.line("Issued", f"{row.issuer}, {words.moment(row.issued_at)}")
-        facts.line("Sent", f"{row.sender}, {words.moment(row.sent_at)}" if row.sender else "–")
-        facts.line("Answered", f"{row.answerer}, {words.moment(row.answered_at)}" if row.answerer else "–")
-        if row.note:
-            facts.line("Note", row.note)
-
-
 def rows_of(row: BordereauRow) -> None:
     if not row.rows:
         st.caption("A nil bordereau: nothing was written or claimed.")
@@ -320,8 +303,18 @@ def whole(row: BordereauRow) -> None:
             actions.button(step.label, moving(row, step), type=look, key=step.to)
     actions.run()
     with st.grid(2, min_column_width=320, gap="small"):
-        control(row)
-        people(row)
+        control = {
+            label: words.naira(round(value * 100)) if isinstance(value, float) else str(value)
+            for label, value in bordereaux.facts_of(row)[2:-1]
+        }
+        facts.card("**Control figures**", control)
+        people = {
+            "Issued": f"{row.issuer}, {words.moment(row.issued_at)}",
+            "Sent": f"{row.sender}, {words.moment(row.sent_at)}" if row.sender else "–",
+            "Answered": f"{row.answerer}, {words.moment(row.answered_at)}" if row.answerer else "–",
+            "Note": row.note,
+        }
+        facts.card("**People and dates**", people)
     downloads(f"/bordereaux/{row.id}", "xlsx", "csv")
     rows_of(row)
     st.caption(f"Bordereau {row.id} · SHA-256 {row.sha256}")

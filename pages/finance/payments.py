@@ -341,31 +341,6 @@ def show_who_acts(row: PaymentRow, person: Person) -> None:
         st.caption(f"You prepared this payment: somebody else of finance {waits[PaymentState(row.state)]}.")
 
 
-def amounts(row: PaymentRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Money**")
-        facts.line("Gross", words.naira(row.gross_minor))
-        facts.line("VAT", words.naira(row.vat_minor))
-        facts.line("Withholding tax", words.naira(-row.withheld_minor))
-        facts.line("Net", words.naira(row.net_minor))
-        st.caption("Positive is paid by the platform, negative is received.")
-
-
-def progress(row: PaymentRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**People and dates**")
-        facts.line("Prepared", f"{row.preparer}, {words.moment(row.prepared_at)}")
-        facts.line("Approved", f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–")
-        facts.line("Bank reference", row.bank_reference or "–")
-        facts.line("Value date", words.day(row.value_on))
-        if row.bank:
-            facts.line("Paid to", row.bank)
-        if row.returned_on:
-            facts.line("Returned", words.day(row.returned_on))
-        if row.note:
-            facts.line("Note", row.note)
-
-
 def settles(parts: list[Due]) -> None:
     st.subheader("Settles", anchor=False)
     amounts = {"VAT": "vat_minor", "Withholding tax": "withheld_minor", "Net": "net_minor"}
@@ -380,11 +355,8 @@ def settles(parts: list[Due]) -> None:
         | {label: words.naira(sum(getattr(part, name) for part in parts)) for label, name in amounts.items()},
     )
     for part in parts:
-        page_links.link(
-            "finance/statements.py#statement",
-            label=f"Open {part.number}",
-            icon=":material/request_quote:",
-            query_params={"id": str(part.statement_id)},
+        page_links.link_to(
+            "finance/statements.py#statement", f"Open {part.number}", "request_quote", id=str(part.statement_id)
         )
 
 
@@ -405,14 +377,24 @@ def draw_payment() -> None:
     with reading(frame.scope()) as session:
         facts.own_interest(parties.list_own_staff(session, row.party))
     with st.grid(2, min_column_width=320, gap="small"):
-        amounts(row)
-        progress(row)
+        amounts = {
+            "Gross": words.naira(row.gross_minor),
+            "VAT": words.naira(row.vat_minor),
+            "Withholding tax": words.naira(-row.withheld_minor),
+            "Net": words.naira(row.net_minor),
+        }
+        facts.card("**Money**", amounts).caption("Positive is paid by the platform, negative is received.")
+        progress = {
+            "Prepared": f"{row.preparer}, {words.moment(row.prepared_at)}",
+            "Approved": f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–",
+            "Bank reference": row.bank_reference or "–",
+            "Value date": words.day(row.value_on),
+            "Paid to": row.bank,
+            "Returned": words.day(row.returned_on) if row.returned_on else None,
+            "Note": row.note,
+        }
+        facts.card("**People and dates**", progress)
     settles(parts)
     if row.batch_id:
-        page_links.link(
-            "finance/payout.py",
-            label=f"Open {row.batch}",
-            icon=":material/payments:",
-            query_params={"id": str(row.batch_id)},
-        )
+        page_links.link_to("finance/payout.py", f"Open {row.batch}", "payments", id=str(row.batch_id))
     st.caption(f"Payment {row.id}")

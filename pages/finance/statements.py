@@ -222,20 +222,17 @@ def _amount(text: str) -> int:
 
 def account(paper: Paper) -> None:
     """Draw the balances and what changed them, each a sum of lines."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Account**")
+    with facts.card("**Account**"):
         for label, minor in paper.trailer:
             facts.line(label, words.naira(minor))
-        owed = "Owed to the platform, and carried forward." if paper.closing_minor < 0 else "Owed by the platform."
-        st.caption(owed)
+        st.caption("Owed to the platform, and carried forward." if paper.closing_minor < 0 else "Owed by the platform.")
 
 
 def history(row: StatementRow) -> None:
     """Draw each step with its person, time and note, and what the statement rests on."""
     with reading(frame.scope()) as session:
         steps = statement_reading.list_steps(session, row.id)
-    with st.container(border=True, height="stretch"):
-        st.markdown("**People and terms**")
+    with facts.card("**People and terms**"):
         for step in steps:
             note = f": {step.note}" if step.note else ""
             facts.line(step.name, f"{step.person}, {words.moment(step.at)}{note}")
@@ -342,11 +339,11 @@ def draft(account: str, given: str, month: date) -> None:
         tab=f"{name} · Draft",
     )
     actions.run()
-    page_links.link(
+    page_links.link_to(
         "finance/movements.py",
-        label="Its movements of the month",
-        icon=":material/swap_vert:",
-        query_params={account: given, "from": str(month), "to": str(Window.of_month(month).last)},
+        "Its movements of the month",
+        "swap_vert",
+        **{account: given, "from": str(month), "to": str(Window.of_month(month).last)},
     )
     preparing(party, month).button("Prepare it", type="primary")
 
@@ -378,11 +375,11 @@ def payments(row: StatementRow, person: Person) -> None:
         else:
             st.caption(f"Cannot be paid out now: {words.plain(hindrance)}.")
     for payment in found:
-        page_links.link(
+        page_links.link_to(
             "finance/payments.py#payment",
-            label=f"{payment.state}: {words.naira(payment.net_minor)}, {payment.bank_reference or payment.batch or ''}",
-            icon=":material/payments:",
-            query_params={"id": str(payment.id)},
+            f"{payment.state}: {words.naira(payment.net_minor)}, {payment.bank_reference or payment.batch or ''}",
+            "payments",
+            id=str(payment.id),
         )
 
 
