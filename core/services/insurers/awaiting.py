@@ -41,6 +41,7 @@ from core.services.sales.filter import SalesFilter
 from core.settings import settings
 from core.states.policies import OPEN, AnswerStatus, PolicyStage, SubmissionState
 from core.store.access import AnySelect, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import InsurerConnection, Policy, Product, Provider, Staff, Submission, SubmissionOwner
 
 QueueView = Literal["queued", "deciding", "failing", "dead"]
@@ -554,8 +555,9 @@ def list_insurers(session: ScopedSession) -> list[InsurerRow]:
     policies, premium = _sum_sales(session, provider_by_product)
     rows: Sequence[Provider] = session.execute(sa.select(Provider)).scalars().all()
     return [
-        InsurerRow(
-            **{name: getattr(row, name) for name in _COPIED_FIELDS},
+        build_row(
+            InsurerRow,
+            row,
             name=row.company_name,
             connection=get_connection_host(row.segment, is_live=bool(session.scope.is_live)),
             health=health[row.id],
@@ -565,12 +567,6 @@ def list_insurers(session: ScopedSession) -> list[InsurerRow]:
         )
         for row in sorted(rows, key=lambda row: row.company_name.lower())
     ]
-
-
-_COPIED_FIELDS = (
-    *("id", "segment", "business_type", "first_name", "last_name", "email", "phone_number"),
-    *("business_email", "claim_email", "support_email", "updated_at"),
-)
 
 
 def get_insurer(session: ScopedSession, provider_id: UUID) -> InsurerRow:

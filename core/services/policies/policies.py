@@ -13,7 +13,7 @@ from sqlmodel import UTCDateTime, col
 from core import clock, money
 from core.covers import registry
 from core.covers.cover import Cover
-from core.errors import InvalidInput, NotFound
+from core.errors import InvalidInput
 from core.services.catalogue import products as catalogue_products
 from core.services.lists import records
 from core.services.lists.columns import (
@@ -365,10 +365,8 @@ def act_on_each(policy_ids: Iterable[UUID], act: Callable[[UUID], str | None]) -
 
 
 def _load_row(session: ScopedSession, query: AnySelect) -> Policy:
-    found = session.execute(query.where(col(Policy.deleted_at).is_(None)).execution_options(populate_existing=True))
-    policy: Policy | None = found.scalar_one_or_none()
-    if policy is None:
-        raise NotFound("Policy not found")
+    query = query.where(col(Policy.deleted_at).is_(None)).execution_options(populate_existing=True)
+    policy: Policy = session.find_scalar(query, otherwise="Policy not found")
     return policy
 
 
