@@ -12,8 +12,7 @@ from core.api.http.envelope import page_response, success
 from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.api.v1.claims import ClaimPage, ClaimQuery
-from core.api.v1.policies import PolicyPage
-from core.api.v1.purchases import PurchasePage
+from core.api.v1.policies import PolicyPage, PurchasePage
 from core.api.v1.renewals import RenewalPage
 from core.errors import InvalidInput
 from core.services.claims.lists import records as claims

@@ -46,7 +46,7 @@ from core.services.people.four_eyes import Parties
 from core.services.sales import filter as sales_filter
 from core.services.sales import page_locator
 from core.services.sales.filter import SalesFilter, resolve_customer
-from core.states.policies import STAGES, PolicyAction, PolicyStage, PolicyStatus
+from core.states.policies import STAGES, PolicyAction, PolicyStage
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import (
@@ -233,11 +233,6 @@ def get_stage(policy: Any) -> PolicyStage:
     return PolicyStage.NOT_STARTED if is_ahead else PolicyStage.IN_FORCE
 
 
-def status_of(policy: object) -> PolicyStatus:
-    """The stage as the API says it: active from activation to the end, also before its start (contract S11)."""
-    return STAGES[get_stage(policy)].status
-
-
 # The filters of policies, among them one text whose form decides which indexed column is searched (contract P6).
 
 
@@ -277,7 +272,9 @@ LISTED_PRODUCT_FIELDS = ("name", "description", "id", "inspectable", "is_dynamic
 
 def build_record(row: Any, cover: Cover[Any] | None) -> PolicyRecord:
     """A policy as its record, nothing embedded."""
-    return records.build_policy(row, status=status_of(row), echo=cover.echo_field if cover else "payload")
+    return records.build_policy(
+        row, status=STAGES[get_stage(row)].status, echo=cover.echo_field if cover else "payload"
+    )
 
 
 def list_policies(
