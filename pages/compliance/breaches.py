@@ -20,29 +20,27 @@ def describe_hours(hours_left: int | None) -> str | None:
     return f"{hours_left} h" if hours_left >= 0 else f"{-hours_left} h late"
 
 
-BREACHES: Table[BreachRow] = tables.sortable(
-    Table(
-        name="breaches",
-        noun=("breach", "breaches"),
-        opens="compliance/breaches.py#breach",
-        narrow=("number", "title", "state", "left"),
-        columns={
-            "number": columns.text("Number", lambda row: row.number, 120),
-            "title": columns.text("What", lambda row: row.title, 320),
-            "state": columns.state("State", lambda row: row.state),
-            "known": columns.moment("Known since", lambda row: row.known_at),
-            "left": columns.text(
-                "Notify within",
-                lambda row: describe_hours(row.hours_left),
-                110,
-                right=True,
-                colour=lambda row: "red" if (row.hours_left or 0) < 0 else "",
-                sort_key=lambda row: row.hours_left,
-            ),
-            "people": columns.number("People", lambda row: row.people),
-        },
-    ),
-    usual="Newest first",
+BREACHES: Table[BreachRow] = Table(
+    name="breaches",
+    noun=("breach", "breaches"),
+    opens="compliance/breaches.py#breach",
+    narrow=("number", "title", "state", "left"),
+    columns={
+        "number": columns.text("Number", lambda row: row.number, 120),
+        "title": columns.text("What", lambda row: row.title, 320),
+        "state": columns.state("State", lambda row: row.state),
+        "known": columns.moment("Known since", lambda row: row.known_at),
+        "left": columns.text(
+            "Notify within",
+            lambda row: describe_hours(row.hours_left),
+            110,
+            right=True,
+            colour=lambda row: "red" if (row.hours_left or 0) < 0 else "",
+            sort_key=lambda row: row.hours_left,
+        ),
+        "people": columns.number("People", lambda row: row.people),
+    },
+    unsorted="Newest first",
 )
 
 

@@ -26,24 +26,22 @@ from pages.compliance._shared import (
     warn_of_open,
 )
 
-REQUESTS: Table[RequestRow] = tables.sortable(
-    Table(
-        name="data_requests",
-        noun=("request", "requests"),
-        opens="compliance/requests.py#request",
-        narrow=("number", "kind", "state", "left"),
-        columns={
-            "number": columns.text("Number", lambda row: row.number, 120),
-            "kind": columns.text("Asks for", lambda row: KINDS[row.kind], 130),
-            "name": columns.text("Name", lambda row: row.name, 200),
-            "state": columns.state("State", lambda row: STATES[row.state]),
-            "received": columns.day("Received", lambda row: row.received_at),
-            "due": columns.day("Answer by", lambda row: row.last_day),
-            "left": LEFT,
-            "identity": columns.text("Identity", lambda row: "Checked" if row.identity_at else "Not yet", 90),
-        },
-    ),
-    usual="Next due first",
+REQUESTS: Table[RequestRow] = Table(
+    name="data_requests",
+    noun=("request", "requests"),
+    opens="compliance/requests.py#request",
+    narrow=("number", "kind", "state", "left"),
+    columns={
+        "number": columns.text("Number", lambda row: row.number, 120),
+        "kind": columns.text("Asks for", lambda row: KINDS[row.kind], 130),
+        "name": columns.text("Name", lambda row: row.name, 200),
+        "state": columns.state("State", lambda row: STATES[row.state]),
+        "received": columns.day("Received", lambda row: row.received_at),
+        "due": columns.day("Answer by", lambda row: row.last_day),
+        "left": LEFT,
+        "identity": columns.text("Identity", lambda row: "Checked" if row.identity_at else "Not yet", 90),
+    },
+    unsorted="Next due first",
 )
 
 

@@ -36,30 +36,28 @@ def _due(row: BordereauSummary) -> str:
     return f"{words.day(row.due_on)}, overdue: {'send it' if row.bordereau_id else 'issue it'}"
 
 
-BORDEREAUX: Table[BordereauSummary] = tables.sortable(
-    Table(
-        name="bordereaux",
-        noun=("bordereau", "bordereaux"),
-        opens="finance/bordereaux.py#bordereau",
-        narrow=("party", "kind", "state", "main"),
-        key=lambda row: row.key,
-        columns={
-            "party": columns.text("Insurer", lambda row: row.party, 190),
-            "kind": columns.text("Kind", lambda row: row.kind_label, 90),
-            "number": columns.text("Number", lambda row: row.number, 90),
-            "state": columns.state("State", lambda row: row.state),
-            "rows": columns.number("Rows", lambda row: row.rows),
-            "main": columns.naira("Gross premium, or incurred", lambda row: row.main_minor),
-            "due": TableColumn(
-                "Due",
-                _due,
-                190,
-                colour=lambda row: "red" if row.is_overdue else "",
-                sort_key=lambda row: row.due_on,
-            ),
-        },
-    ),
-    usual="By insurer and kind",
+BORDEREAUX: Table[BordereauSummary] = Table(
+    name="bordereaux",
+    noun=("bordereau", "bordereaux"),
+    opens="finance/bordereaux.py#bordereau",
+    narrow=("party", "kind", "state", "main"),
+    key=lambda row: row.key,
+    columns={
+        "party": columns.text("Insurer", lambda row: row.party, 190),
+        "kind": columns.text("Kind", lambda row: row.kind_label, 90),
+        "number": columns.text("Number", lambda row: row.number, 90),
+        "state": columns.state("State", lambda row: row.state),
+        "rows": columns.number("Rows", lambda row: row.rows),
+        "main": columns.naira("Gross premium, or incurred", lambda row: row.main_minor),
+        "due": TableColumn(
+            "Due",
+            _due,
+            190,
+            colour=lambda row: "red" if row.is_overdue else "",
+            sort_key=lambda row: row.due_on,
+        ),
+    },
+    unsorted="By insurer and kind",
 )
 
 
@@ -250,18 +248,16 @@ def build_rows(kind: str) -> Table[Sequence[str]]:
     """Return the table of the printed rows of a kind; those of premium lead to their movements."""
     places = {column.name: place for place, column in enumerate(OF[kind])}
     names = [*_SEEN[kind], *(name for name in places if name not in _SEEN[kind])]
-    return tables.sortable(
-        Table(
-            name=f"bordereau_rows_{kind}",
-            noun=("row", "rows"),
-            opens="finance/movements.py#movement" if kind == "premium" else None,
-            home=("finance/bordereaux.py#bordereau", "Back to the bordereau"),
-            narrow=tuple(_NARROW[kind]),
-            # The last column is the id of the movement or claim.
-            key=lambda cells: cells[-1],
-            columns={name: _column(OF[kind][places[name]], places[name], usual=name in _SEEN[kind]) for name in names},
-        ),
-        usual="As reported",
+    return Table(
+        name=f"bordereau_rows_{kind}",
+        noun=("row", "rows"),
+        opens="finance/movements.py#movement" if kind == "premium" else None,
+        home=("finance/bordereaux.py#bordereau", "Back to the bordereau"),
+        narrow=tuple(_NARROW[kind]),
+        # The last column is the id of the movement or claim.
+        key=lambda cells: cells[-1],
+        columns={name: _column(OF[kind][places[name]], places[name], usual=name in _SEEN[kind]) for name in names},
+        unsorted="As reported",
     )
 
 

@@ -76,49 +76,43 @@ PAYMENTS: Table[PaymentRow] = Table(
         "prepared": columns.day("Prepared", lambda row: row.prepared_at, sorts=("oldest", "newest")),
     },
 )
-PAYOUTS: Table[BatchRow] = tables.sortable(
-    Table(
-        name="payouts",
-        noun=("payout", "payouts"),
-        opens="finance/payout.py",
-        narrow=("number", "state", "net"),
-        columns={
-            "number": columns.text("Number", lambda row: row.number, 90),
-            "state": columns.state("State", lambda row: row.progress),
-            "payments": columns.number("Payments", lambda row: row.payments),
-            "answered": columns.number("Answered", lambda row: row.answered),
-            "net": columns.naira("Amount", lambda row: row.net_minor),
-            "paid": columns.naira("Paid", lambda row: row.paid_minor),
-            "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
-            "approver": columns.text("Approved by", lambda row: row.approver, 150),
-            "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
-        },
-    ),
-    usual="Newest first",
+PAYOUTS: Table[BatchRow] = Table(
+    name="payouts",
+    noun=("payout", "payouts"),
+    opens="finance/payout.py",
+    narrow=("number", "state", "net"),
+    columns={
+        "number": columns.text("Number", lambda row: row.number, 90),
+        "state": columns.state("State", lambda row: row.progress),
+        "payments": columns.number("Payments", lambda row: row.payments),
+        "answered": columns.number("Answered", lambda row: row.answered),
+        "net": columns.naira("Amount", lambda row: row.net_minor),
+        "paid": columns.naira("Paid", lambda row: row.paid_minor),
+        "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
+        "approver": columns.text("Approved by", lambda row: row.approver, 150),
+        "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
+    },
+    unsorted="Newest first",
 )
-DUE: Table[tuple[Balance, str | None]] = tables.sortable(
-    Table(
-        name="due_balances",
-        noun=("balance", "balances"),
-        opens="finance/statements.py#statement",
-        narrow=("party", "due", "says"),
-        key=lambda row: row[0].newest.statement_id if row[0].newest else "",
-        columns={
-            "party": columns.text("Party", lambda row: row[0].name, 190),
-            "account": columns.text("Account", lambda row: ACCOUNTS[row[0].party.account], 110),
-            "statement": columns.text(
-                "Newest statement", lambda row: row[0].newest.number if row[0].newest else None, 120
-            ),
-            "since": columns.text(
-                "Due since",
-                lambda row: f"{row[0].oldest_month:%b %Y}" if row[0].oldest_month else None,
-                sort_key=lambda row: row[0].oldest_month,
-            ),
-            "due": columns.naira("Due", lambda row: row[0].amount_minor, says="Positive is owed by the platform"),
-            "says": columns.text("Payout", lambda row: row[1] or "Ready", 430),
-        },
-    ),
-    usual="By account and party",
+DUE: Table[tuple[Balance, str | None]] = Table(
+    name="due_balances",
+    noun=("balance", "balances"),
+    opens="finance/statements.py#statement",
+    narrow=("party", "due", "says"),
+    key=lambda row: row[0].newest.statement_id if row[0].newest else "",
+    columns={
+        "party": columns.text("Party", lambda row: row[0].name, 190),
+        "account": columns.text("Account", lambda row: ACCOUNTS[row[0].party.account], 110),
+        "statement": columns.text("Newest statement", lambda row: row[0].newest.number if row[0].newest else None, 120),
+        "since": columns.text(
+            "Due since",
+            lambda row: f"{row[0].oldest_month:%b %Y}" if row[0].oldest_month else None,
+            sort_key=lambda row: row[0].oldest_month,
+        ),
+        "due": columns.naira("Due", lambda row: row[0].amount_minor, says="Positive is owed by the platform"),
+        "says": columns.text("Payout", lambda row: row[1] or "Ready", 430),
+    },
+    unsorted="By account and party",
 )
 
 

@@ -41,25 +41,23 @@ from pages.finance._shared import (
     warn_of_withholding,
 )
 
-STATEMENTS: Table[StatementSummary] = tables.sortable(
-    Table(
-        name="statements",
-        noun=("account", "accounts"),
-        opens="finance/statements.py#statement",
-        narrow=("party", "account", "state", "closing"),
-        key=lambda row: row.key,
-        columns={
-            "party": columns.text("Party", lambda row: row.name, 190),
-            "account": columns.text("Account", lambda row: row.account_name, 110),
-            "number": columns.text("Number", lambda row: row.number, 90),
-            "state": columns.state("State", lambda row: row.state),
-            "lines": columns.number("Lines", lambda row: row.lines),
-            "opening": columns.naira("Opening", lambda row: row.opening_minor),
-            "month": columns.naira("Of the month", lambda row: row.change_minor),
-            "closing": columns.naira("Closing", lambda row: row.closing_minor),
-        },
-    ),
-    usual="By account and party",
+STATEMENTS: Table[StatementSummary] = Table(
+    name="statements",
+    noun=("account", "accounts"),
+    opens="finance/statements.py#statement",
+    narrow=("party", "account", "state", "closing"),
+    key=lambda row: row.key,
+    columns={
+        "party": columns.text("Party", lambda row: row.name, 190),
+        "account": columns.text("Account", lambda row: row.account_name, 110),
+        "number": columns.text("Number", lambda row: row.number, 90),
+        "state": columns.state("State", lambda row: row.state),
+        "lines": columns.number("Lines", lambda row: row.lines),
+        "opening": columns.naira("Opening", lambda row: row.opening_minor),
+        "month": columns.naira("Of the month", lambda row: row.change_minor),
+        "closing": columns.naira("Closing", lambda row: row.closing_minor),
+    },
+    unsorted="By account and party",
 )
 # The states to which many statements are moved together, each with the label of its button.
 MOVES_OF_MANY: Final[Mapping[str, str]] = {
@@ -242,27 +240,25 @@ def history(row: StatementRow) -> None:
 
 def build_lines(paper: Paper) -> Table[Any]:
     """Return the table of the lines of a statement; each leads to its movement, and from there to its purchase."""
-    return tables.sortable(
-        Table(
-            name="statement_lines",
-            noun=("line", "lines"),
-            opens="finance/movements.py#movement",
-            home=("finance/statements.py#statement", "Back to the statement"),
-            narrow=("number", "customer", "date", "net"),
-            key=lambda line: line.movement_id,
-            columns={
-                "number": columns.text("Policy number", lambda line: line.policy_number or "No number yet", 165),
-                "position": columns.number("No.", lambda line: line.position),
-                "date": columns.day("Date", lambda line: line.occurred_at),
-                "kind": columns.text("Transaction", lambda line: line.kind.capitalize(), 95),
-                "customer": columns.text("Customer", lambda line: line.customer, 140),
-                "product": columns.text("Product", lambda line: paper.names.get(line.product_id), 150),
-                "premium": columns.naira("Premium", lambda line: line.premium_minor),
-                "commission": columns.naira("Commission", lambda line: line.commission_minor),
-                "net": columns.naira("Net", lambda line: line.net_minor),
-            },
-        ),
-        usual="As on the paper",
+    return Table(
+        name="statement_lines",
+        noun=("line", "lines"),
+        opens="finance/movements.py#movement",
+        home=("finance/statements.py#statement", "Back to the statement"),
+        narrow=("number", "customer", "date", "net"),
+        key=lambda line: line.movement_id,
+        columns={
+            "number": columns.text("Policy number", lambda line: line.policy_number or "No number yet", 165),
+            "position": columns.number("No.", lambda line: line.position),
+            "date": columns.day("Date", lambda line: line.occurred_at),
+            "kind": columns.text("Transaction", lambda line: line.kind.capitalize(), 95),
+            "customer": columns.text("Customer", lambda line: line.customer, 140),
+            "product": columns.text("Product", lambda line: paper.names.get(line.product_id), 150),
+            "premium": columns.naira("Premium", lambda line: line.premium_minor),
+            "commission": columns.naira("Commission", lambda line: line.commission_minor),
+            "net": columns.naira("Net", lambda line: line.net_minor),
+        },
+        unsorted="As on the paper",
     )
 
 

@@ -248,18 +248,17 @@ class ProductFilter(Filter, on=(Product,)):
     """Filter of the list of products."""
 
     q: str | None = of(
-        Text(
-            label="Find",
-            column=_mentions,
-            address="q",
-            placeholder="Name or endpoint",
-            longest=100,
-            searches=True,
-        )
+        Text,
+        label="Find",
+        column=_mentions,
+        address="q",
+        placeholder="Name or endpoint",
+        longest=100,
+        searches=True,
     )
-    provider: Ids = of(members_of("provider"))
-    category: Ids = of(members_of("category"))
-    on: bool | None = of(Flag(label="Sold", column="active", address="on", options={"true": "On sale", "false": "Off"}))
+    provider: Ids = of(members_of, "provider")
+    category: Ids = of(members_of, "category")
+    on: bool | None = of(Flag, label="Sold", column="active", address="on", options={"true": "On sale", "false": "Off"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

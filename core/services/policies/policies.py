@@ -249,14 +249,13 @@ class PolicyFilter(SalesFilter, on=(Policy,)):
         Policy.id, api="search", help="A policy number, plate, customer name, e-mail or phone."
     )
     status: bool | None = of(
-        Flag(
-            label="Cover",
-            column=_is_in_force,
-            address="force",
-            api="status",
-            options={"yes": "In force or about to start", "no": "Neither in force nor about to start"},
-            help="yes or no.",
-        )
+        Flag,
+        label="Cover",
+        column=_is_in_force,
+        address="force",
+        api="status",
+        options={"yes": "In force or about to start", "no": "Neither in force nor about to start"},
+        help="yes or no.",
     )
     customer_type: Literal["principal", "beneficiary"] | None = SalesFilter.redeclare(
         "customer_type", address="role", api="customer_type"
