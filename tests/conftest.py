@@ -220,8 +220,8 @@ def store(
     """A fresh store with the catalogue; it is the process's store meanwhile.
 
     A module or test that is marked `both_databases` has it once on each database: where they differ by nature (locks,
-    races, idempotency, sums, search, plans, triggers) or no other test sends a statement there. `make test-everything`
-    runs every test on both.
+    races, idempotency, search, plans, triggers), or where it sends a statement to PostgreSQL, or meets an error of it,
+    that no other test does. `make test-everything` runs every test on both.
     """
     with fresh_store(request, database, tmp_path, monkeypatch) as made:
         yield made

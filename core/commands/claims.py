@@ -60,4 +60,4 @@ def move_claim(
         return claim_moves.move_by_command(session, claim_id, to=to, person=person, terminal=terminal, **given)
 
     change = transact(Scope.system(), work)
-    out.print(f"{claim_id} is {change.claim['claim_status']} now, at version {change.version}", highlight=False)
+    out.print(f"{claim_id} is {change.claim_status} now, at version {change.version}", highlight=False)

@@ -153,7 +153,7 @@ def moving(
         lambda session, _, by: claim_moves.move_claim(
             session, review.id, to=to, person=by, version=version, reasons=reasons, payment=payment, **typed
         ),
-        lambda change: f"Status changed to {change.claim['claim_status']}.",
+        lambda change: f"Status changed to {change.claim_status}.",
         version=version,
         given=(str(to), sorted(typed.items(), key=str), sorted(reasons.items()), sorted(payment.items())),
         clears=clears,

@@ -10,8 +10,6 @@ from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import Portfolio
 
-pytestmark = pytest.mark.both_databases
-
 PATH = "/desk/find"
 
 
@@ -34,6 +32,7 @@ def ask(client: httpx.Client, token: str | None, headers: dict[str, str] | None 
     return client.get(PATH, params=query, headers={**cookies, **(headers or {})})
 
 
+@pytest.mark.both_databases
 def test_records_are_found_in_the_mode_that_is_shown(
     client: httpx.Client, store: Store, partner: Partner, token: str
 ) -> None:

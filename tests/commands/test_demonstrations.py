@@ -17,8 +17,6 @@ from core.store.schema.tables import Purchase, Staff
 from tests.commands.command_line import coverdesk
 from tests.conftest import SECRET
 
-pytestmark = pytest.mark.both_databases
-
 DEMO = ("demo", "--purchases", "20")
 PASSWORD = "a long enough password\n"
 
@@ -63,6 +61,7 @@ def test_a_demonstration_never_enters_a_store_with_business_of_its_own(store: St
     assert rows(store) == before
 
 
+@pytest.mark.both_databases
 def test_for_real_starts_clean_in_the_folder_of_a_demonstration(folder: Path) -> None:
     assert coverdesk(*DEMO, COVERDESK_DEMO="true").returncode == 0
     before = purchases(folder / "demonstration.db")
@@ -78,6 +77,7 @@ def test_for_real_starts_clean_in_the_folder_of_a_demonstration(folder: Path) ->
     assert purchases(folder / "coverdesk.db") == 0
 
 
+@pytest.mark.both_databases
 def test_a_bare_command_is_for_the_demonstration_and_says_so_until_there_is_another_store(folder: Path) -> None:
     issue = ("keys", "issue", "--distributor", "My shop", "--mode", "test")
     missing = coverdesk(*issue)
@@ -95,6 +95,7 @@ def test_a_bare_command_is_for_the_demonstration_and_says_so_until_there_is_anot
     assert "made under another COVERDESK_SECRET_KEY" in refused.stderr
 
 
+@pytest.mark.both_databases
 def test_no_store_of_ones_own_is_made_under_the_secret_of_the_demonstration(folder: Path) -> None:
     assert coverdesk(*DEMO, COVERDESK_DEMO="true").returncode == 0
     refused = coverdesk("init")
@@ -103,6 +104,7 @@ def test_no_store_of_ones_own_is_made_under_the_secret_of_the_demonstration(fold
     assert not (folder / "coverdesk.db").exists()
 
 
+@pytest.mark.both_databases
 def test_a_bare_demo_makes_the_demonstration_and_nothing_of_ones_own(folder: Path) -> None:
     made = coverdesk(*DEMO)
     assert made.returncode == 0, made.stderr
@@ -111,18 +113,21 @@ def test_a_bare_demo_makes_the_demonstration_and_nothing_of_ones_own(folder: Pat
     assert "COVERDESK_DEMO" not in os.environ
 
 
+@pytest.mark.both_databases
 def test_a_demonstration_that_nobody_named_is_not_served_beyond_this_machine(folder: Path) -> None:
     assert coverdesk(*DEMO).returncode == 0
     refused = coverdesk("serve", "--host", "0.0.0.0")
     assert (refused.returncode, "COVERDESK_DEMO: must be set to true" in refused.stderr) == (2, True)
 
 
+@pytest.mark.both_databases
 def test_a_bare_demo_is_refused_for_a_store_that_is_named(folder: Path) -> None:
     named = {"COVERDESK_DATABASE_URL": f"sqlite:///{folder / 'named.db'}"}
     refused = coverdesk(*DEMO, **named)
     assert (refused.returncode, "COVERDESK_SECRET_KEY: must be set" in refused.stderr) == (2, True)
 
 
+@pytest.mark.both_databases
 def test_init_of_a_demonstration_says_why_there_is_no_link(folder: Path) -> None:
     coverdesk(*DEMO, COVERDESK_DEMO="true")
     output = coverdesk("init", COVERDESK_DEMO="true").stdout
@@ -130,6 +135,7 @@ def test_init_of_a_demonstration_says_why_there_is_no_link(folder: Path) -> None
     assert "This store holds the demonstration" in output
 
 
+@pytest.mark.both_databases
 def test_an_account_that_somebody_disabled_is_not_opened_again(store: Store) -> None:
     with store.writing(Scope.system()) as session:
         demonstration.add_accounts(session)
@@ -140,6 +146,7 @@ def test_an_account_that_somebody_disabled_is_not_opened_again(store: Store) -> 
         assert session.execute(disabled).scalars().all() == ["finance@coverdesk.example"]
 
 
+@pytest.mark.both_databases
 def test_only_sign_ins_that_exist_are_printed(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     serve._print_sign_ins()
     assert capsys.readouterr().out == ""

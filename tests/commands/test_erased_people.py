@@ -28,7 +28,7 @@ from tests.ui.conftest import Screen, confirm, press, texts
 
 screen = ui.screen
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.usefixtures("unused_store")]
+pytestmark = pytest.mark.usefixtures("unused_store")
 
 SYSTEM = Scope.system()
 LIST = "coverdesk-erasures.json"
@@ -87,6 +87,7 @@ def test_a_restored_backup_is_erased_again_by_the_list_beside_it_and_by_the_stor
     assert b"quist" not in new.read_bytes().lower()
 
 
+@pytest.mark.both_databases
 def test_a_restore_that_was_broken_off_before_it_erased_again_is_a_fault(
     store: Store, partner: Partner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_restore_that_was_broken_off_before_it_erased_again_is_a_fault(
     assert fault not in coverdesk("status").stdout
 
 
+@pytest.mark.both_databases
 def test_on_another_machine_the_list_is_read_that_lies_beside_the_backup_or_is_named(
     store: Store, partner: Partner, tmp_path: Path
 ) -> None:
@@ -159,6 +161,7 @@ def emails_of_other(tmp_path: Path) -> list[str]:
         return emails(other)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("database", ["sqlite"])
 @pytest.mark.parametrize("has_folder", [False, True])
 def test_who_is_erased_after_the_newest_backup_stays_erased_when_it_is_restored_elsewhere(
@@ -188,6 +191,7 @@ def test_who_is_erased_after_the_newest_backup_stays_erased_when_it_is_restored_
     assert [email.partition("@")[2] for email in emails_of_other(tmp_path)] == ["erased.invalid"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_an_erasure_that_no_list_has_is_told_on_the_screen_by_status_and_by_the_restore(
     store: Store, partner: Partner, screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -211,6 +215,7 @@ def test_an_erasure_that_no_list_has_is_told_on_the_screen_by_status_and_by_the_
     assert emails_of_other(tmp_path) == [EMAIL]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_a_restore_by_a_person_asks_for_the_list(
     store: Store, partner: Partner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -229,6 +234,7 @@ def test_a_restore_by_a_person_asks_for_the_list(
     assert "1 person who was erased after this backup is erased again" in restored.stdout
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_a_list_that_is_older_than_the_backup_is_no_proof(store: Store, partner: Partner, tmp_path: Path) -> None:
     store.close()

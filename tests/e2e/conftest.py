@@ -45,6 +45,8 @@ FLAGS = [
     # All visitors of one address share a process, which compiles the scripts of the page once.
     "--process-per-site",
     f"--disable-features={','.join(WITHOUT)}",
+    # No page lives long enough for its scripts to be optimised, or for what it leaves to be collected often.
+    "--js-flags=--no-opt --no-maglev --min-semi-space-size=64 --max-semi-space-size=64",
 ]
 # On a busy machine a screen takes a while; who waits for something that comes loses nothing by waiting longer.
 PATIENCE = 90_000

@@ -52,8 +52,11 @@ def bars_of(chart: Locator) -> Locator:
 
 
 def tallest(bars: Locator) -> Locator:
-    """The highest of vertical bars."""
-    heights = bars.evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().height)")
+    """The highest of vertical bars; a chart that is drawn anew has none for a moment."""
+    heights: list[float] = []
+    while not heights:
+        bars.first.wait_for(state="attached")
+        heights = bars.evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().height)")
     return bars.nth(heights.index(max(heights)))
 
 

@@ -212,7 +212,6 @@ def test_of_a_gigabyte_the_first_512_bytes_are_read_and_kept(hooks: Hooks) -> No
     assert (tried.status, tried.answer) == (200, "x" * 512)
 
 
-@pytest.mark.both_databases
 def test_ten_tries_follow_the_schedule_and_then_it_is_given_up(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -377,7 +376,6 @@ def test_an_endpoint_is_sent_more_at_once_while_it_keeps_up_and_few_for_an_hour_
         assert leased() > 4 * sending.FEWEST_EACH
 
 
-@pytest.mark.both_databases
 def test_a_lease_that_ended_is_taken_over_and_the_late_answer_ignored(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)

@@ -69,7 +69,6 @@ def csv_of(finance: Finance, bordereau_id: UUID) -> tuple[bytes, list[dict[str, 
     return content, list(csv.DictReader(io.StringIO(content.decode())))
 
 
-@pytest.mark.both_databases
 def test_a_premium_bordereau_has_every_movement_of_its_month_once_and_adds_up(finance: Finance, insurer: UUID) -> None:
     terms = {"number": "CH/7", "starts_on": "2026-01-01", "class_of_business": "Motor"}
     finance.do(agreements.add, Party("provider", insurer), terms, by="root")
@@ -165,7 +164,6 @@ def test_months_follow_each_other_and_only_finance_issues_what_is_over(finance: 
         test_mode.do(bordereaux.issue, insurer, "premium", SEPTEMBER, by="funmi")
 
 
-@pytest.mark.both_databases
 def test_it_is_sent_and_answered_and_a_query_says_what_about(finance: Finance, insurer: UUID) -> None:
     (made,) = issued(finance, insurer, "premium", AUGUST)
     with pytest.raises(StateForbids, match="cannot become Acknowledged"):
@@ -183,7 +181,6 @@ def test_it_is_sent_and_answered_and_a_query_says_what_about(finance: Finance, i
     assert row.note == "They were found"
 
 
-@pytest.mark.both_databases
 def test_what_is_not_with_the_insurer_by_its_day_is_overdue(finance: Finance, insurer: UUID) -> None:
     def overdue() -> list[bordereaux.Overdue]:
         name = finance.read(parties.get_name, Party("provider", insurer))

@@ -27,7 +27,6 @@ def portfolio(store: Store) -> Store:
     return store
 
 
-@pytest.mark.both_databases
 def test_empty_store_and_demonstration_hold(store: Store) -> None:
     assert faults(store) == []
     demonstration_copy(store, purchases=250, seed=3, until=UNTIL)

@@ -133,7 +133,6 @@ def test_a_duplicate_is_found_behind_any_number_of_claims_to_one_account(
     assert len(found) == 4
 
 
-@pytest.mark.both_databases
 def test_the_same_document_on_two_policies_is_a_duplicate_of_both(office: Office) -> None:
     first, second = office.lodge(text="one letter"), office.lodge(text="one letter")
     assert [each.matches for each in review(office, first).duplicates] == [("the same document",)]
@@ -151,7 +150,6 @@ def test_one_account_of_two_borrowers_calls_for_a_reason_and_no_supervisor(offic
     office.move(second, "Approved", by="bola", amount="75000", reasons={"duplicate": "Husband and wife"})
 
 
-@pytest.mark.both_databases
 def test_many_duplicates_are_named_by_the_first_and_counted(office: Office) -> None:
     for _ in range(5):
         latest = office.lodge_again()

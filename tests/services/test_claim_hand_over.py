@@ -167,7 +167,6 @@ def test_approver_giver_and_who_set_the_payee_do_not_pay_though_they_are_of_fina
     pay(office, claim_id)
 
 
-@pytest.mark.both_databases
 def test_no_bank_transfer_goes_to_a_payee_without_an_account(office: Office) -> None:
     claim_id, other = accepted(office, has_account=False), accepted(office)
     for each in (claim_id, other):

@@ -149,7 +149,6 @@ def test_a_new_offer_after_a_part_gives_only_what_was_not_paid(office: Office) -
     assert review(office, claim_id).amounts.limits.paid_minor == 7_500_000
 
 
-@pytest.mark.both_databases
 def test_who_sets_the_payee_does_not_pay_it_and_the_account_is_sealed(office: Office) -> None:
     claim_id = accepted(office)
     with pytest.raises(NotAllowed, match="a supervisor changes the payee"):
@@ -172,7 +171,6 @@ def test_who_sets_the_payee_does_not_pay_it_and_the_account_is_sealed(office: Of
         payee(office, claim_id, by="sade")
 
 
-@pytest.mark.both_databases
 def test_a_payment_without_a_payee_goes_to_the_account_that_the_claim_named(office: Office) -> None:
     claim_id = accepted(office)
     with pytest.raises(InvalidInput, match="value_on must not be in the future"):
@@ -190,7 +188,6 @@ def test_a_payment_without_a_payee_goes_to_the_account_that_the_claim_named(offi
         assert len(session.execute(sa.select(PaymentPayee)).all()) == 1
 
 
-@pytest.mark.both_databases
 def test_the_export_of_payments_has_a_line_for_each_and_the_sum_of_every_figure(office: Office) -> None:
     claim_id = accepted(office)
     payee(office, claim_id, by="root", name="=1+1")

@@ -174,7 +174,6 @@ def test_every_row_that_cannot_be_paid_is_refused_by_name_and_then_nothing_is_pa
     nothing_is_kept(office, good, less, more, twice, day, text, own, not_handed)
 
 
-@pytest.mark.both_databases
 def test_what_only_paying_finds_undoes_the_whole_file(office: Office) -> None:
     first, second = handed(office), handed(office)
     content = made_of((named(first), OWED, "F-1"), (named(second), "69,999.99", "F-2"))

@@ -19,8 +19,6 @@ from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
-pytestmark = pytest.mark.both_databases
-
 
 @pytest.fixture
 def office(store: Store, partner: Partner) -> Iterator[Office]:
@@ -53,6 +51,7 @@ def test_payments_and_returns_are_one_sum_everywhere(office: Office) -> None:
         assert store_check.list_faults(session) == []
 
 
+@pytest.mark.both_databases
 def test_payment_that_every_figure_forgets_is_found(office: Office) -> None:
     claim_id = paid_and_returned(office)
     with office.store.writing(DESK) as session:

@@ -304,7 +304,6 @@ def test_reference_keys_ignore_case_blanks_and_what_nobody_sees() -> None:
     assert transfers.reference_key(" Trf \t0\u00a001\u200b") == "trf001"
 
 
-@pytest.mark.both_databases
 def test_a_payment_that_came_back_counts_no_more_and_can_be_made_again(office: Office) -> None:
     claim_id = accepted(office)
     office.move(claim_id, "Paid", by="ada", payment_reference="FIRST")
@@ -341,7 +340,6 @@ def test_two_who_take_one_payment_back_take_it_back_once(office: Office) -> None
     assert sum(amount for _, amount, _ in payments(office)) == 0
 
 
-@pytest.mark.both_databases
 def test_a_reference_finds_the_claim_that_it_paid(office: Office) -> None:
     claim_id, _ = accepted(office), accepted(office)
     office.move(claim_id, "Paid", by="ada", payment_reference="TRF 77/A")

@@ -182,7 +182,6 @@ def test_the_clock_on_a_claim_is_the_one_of_its_history(office: Office, lives: d
         ]
 
 
-@pytest.mark.both_databases
 def test_the_total_adds_up_what_is_claimed_offered_and_paid(office: Office, lives: dict[str, UUID]) -> None:
     selection = ClaimFilter.read({"view": ["all"]})
     with office.store.reading(DESK) as session:

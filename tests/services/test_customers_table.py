@@ -22,8 +22,6 @@ from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 
-pytestmark = pytest.mark.both_databases
-
 LIVE = Scope.staff(is_live=True)
 
 
@@ -85,6 +83,7 @@ def test_e_mail_and_every_spelling_of_a_phone_number_find(sold: Store) -> None:
     assert found(sold, CustomerFilter(search="0803 123 4567")).total_count == everybody.total_count - 1
 
 
+@pytest.mark.both_databases
 def test_a_part_of_a_foreign_number_finds_it_however_it_was_written(sold: Store) -> None:
     with sold.writing(LIVE) as session:
         one, *others = session.execute(sa.select(Policy).order_by(Policy.id)).scalars()
@@ -109,6 +108,7 @@ def test_a_part_of_a_foreign_number_finds_it_however_it_was_written(sold: Store)
     assert found(sold, CustomerFilter(search="7911 124")).items == []
 
 
+@pytest.mark.both_databases
 def test_the_narrow_indexes_of_the_desk_find_whom_the_filter_finds(sold: Store) -> None:
     """The API's lists and the files ask the filter itself; the answers may not differ by how they are found."""
     with sold.reading(LIVE) as session:
@@ -135,6 +135,7 @@ def test_the_narrow_indexes_of_the_desk_find_whom_the_filter_finds(sold: Store) 
         assert page.total_count == len(expected), text
 
 
+@pytest.mark.both_databases
 def test_figures_are_those_of_the_rows_and_cover_divides_everybody(sold: Store) -> None:
     everybody = found(sold)
     assert everybody.total_count == len(everybody.items) == 30
@@ -151,6 +152,7 @@ def test_figures_are_those_of_the_rows_and_cover_divides_everybody(sold: Store) 
     assert without.total_count == 30 - len(covered)
 
 
+@pytest.mark.both_databases
 def test_distributor_order_and_pages_hold(sold: Store, partner: Partner) -> None:
     mine = found(sold, CustomerFilter(distributor_ids=(partner.id,)))
     assert {row["distributor"] for row in mine.items} == {"Swift Lenders"}
@@ -160,6 +162,7 @@ def test_distributor_order_and_pages_hold(sold: Store, partner: Partner) -> None
     assert found(sold, CustomerFilter(search="nobody")) == Page([], 0)
 
 
+@pytest.mark.both_databases
 def test_one_customer_has_all_that_is_theirs(sold: Store) -> None:
     row = max(found(sold).items, key=lambda row: len(rows_of(sold, Claim, row.id)))
     with sold.reading(LIVE) as session:
@@ -195,6 +198,7 @@ def test_the_same_address_elsewhere_is_named_and_strangers_are_not_found(
         customer_view.get_customer(session, row.id, names)
 
 
+@pytest.mark.both_databases
 def test_cover_stands_in_the_address_of_a_selection() -> None:
     selection = CustomerFilter(search="ngozi", insured=False)
     assert CustomerFilter.read(selection.address()) == selection

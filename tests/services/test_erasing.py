@@ -65,8 +65,6 @@ from tests.conftest import Partner
 from tests.services.claim_desk import Desk
 from tests.services.selling import sell
 
-pytestmark = pytest.mark.both_databases
-
 SYSTEM, LIVE = Scope.system(), Scope.staff(is_live=True)
 BOUGHT = datetime(2026, 8, 20, 12, tzinfo=UTC)
 LATER = datetime(2033, 3, 1, 9, tzinfo=UTC)
@@ -323,6 +321,7 @@ def _note_papers(session: ScopedSession) -> None:
         session.change(paper, note="Asked for seyi.quist@people.example")
 
 
+@pytest.mark.both_databases
 def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
     privacy: PrivacyDesk, store: Store, partner: Partner, stranger: Partner, later: None
 ) -> None:
@@ -374,6 +373,7 @@ def _mention(store: Store, text: str, author: UUID) -> UUID:
         return note.id
 
 
+@pytest.mark.both_databases
 def test_the_numbers_of_what_was_insured_go_from_the_texts_about_others(
     privacy: PrivacyDesk, store: Store, partner: Partner, later: None
 ) -> None:
@@ -400,6 +400,7 @@ def test_the_numbers_of_what_was_insured_go_from_the_texts_about_others(
         assert session.get_one(CustomerNote, note_id).text == f"{'[erased], ' * 5}S5551-0001"
 
 
+@pytest.mark.both_databases
 def test_a_town_and_a_home_that_others_have_as_well_stay_with_them(
     privacy: PrivacyDesk, store: Store, later: None
 ) -> None:
@@ -431,6 +432,7 @@ def test_a_longer_address_that_ends_like_the_person_s_stays(privacy: PrivacyDesk
         assert session.get_one(CustomerNote, note_id).text == f"{longer} for [erased]."
 
 
+@pytest.mark.both_databases
 def test_a_claimant_without_an_e_mail_goes_by_name_and_phone_from_the_claims_of_others(
     privacy: PrivacyDesk, store: Store, partner: Partner, later: None
 ) -> None:
@@ -452,6 +454,7 @@ def test_a_claimant_without_an_e_mail_goes_by_name_and_phone_from_the_claims_of_
         )
 
 
+@pytest.mark.both_databases
 def test_the_file_of_a_rewritten_store_holds_no_byte_of_the_person(
     privacy: PrivacyDesk, store: Store, later: None
 ) -> None:
@@ -463,6 +466,7 @@ def test_the_file_of_a_rewritten_store_holds_no_byte_of_the_person(
     assert privacy.read(faults) == []
 
 
+@pytest.mark.both_databases
 def test_only_compliance_erases_and_never_what_it_prepared_itself(privacy: PrivacyDesk, later: None) -> None:
     privacy.settle()
     request_id = privacy.ask()
@@ -489,6 +493,7 @@ def test_only_compliance_erases_and_never_what_it_prepared_itself(privacy: Priva
         privacy.do(erasures.carry_out, erasure, by="dayo")
 
 
+@pytest.mark.both_databases
 def test_nothing_is_erased_that_runs_is_held_or_must_be_kept(privacy: PrivacyDesk, store: Store) -> None:
     with clock.freeze(datetime(2026, 12, 1, 9, tzinfo=UTC)):
         request_id = privacy.ask()
@@ -521,6 +526,7 @@ def _while_erasing(store: Store, statement: str) -> None:
 
 
 @pytest.mark.both_databases
+@pytest.mark.both_databases
 def test_a_refund_that_is_still_to_be_paid_stands_against_an_erasure(
     privacy: PrivacyDesk, store: Store, later: None
 ) -> None:
@@ -542,6 +548,7 @@ def test_a_refund_that_is_still_to_be_paid_stands_against_an_erasure(
     privacy.do(erasures.carry_out, erasure, by="dayo")
 
 
+@pytest.mark.both_databases
 def test_append_only_tables_open_for_texts_while_erasing_and_never_for_figures(
     privacy: PrivacyDesk, store: Store
 ) -> None:
@@ -561,6 +568,7 @@ def test_append_only_tables_open_for_texts_while_erasing_and_never_for_figures(
         assert not session.connection().exec_driver_sql("SELECT 1 FROM erasure_window").all()
 
 
+@pytest.mark.both_databases
 def test_a_redacted_entry_that_is_changed_once_more_breaks_the_chain(
     privacy: PrivacyDesk, store: Store, later: None
 ) -> None:
@@ -570,6 +578,7 @@ def test_a_redacted_entry_that_is_changed_once_more_breaks_the_chain(
     assert len(privacy.read(audit.find_broken_links)) == 1
 
 
+@pytest.mark.both_databases
 def test_what_is_due_is_previewed_and_erased_by_class(privacy: PrivacyDesk, store: Store, later: None) -> None:
     privacy.settle()
     with store.writing(SYSTEM) as session:
@@ -593,6 +602,7 @@ def test_what_is_due_is_previewed_and_erased_by_class(privacy: PrivacyDesk, stor
     assert privacy.read(faults) == []
 
 
+@pytest.mark.both_databases
 def test_an_erasure_is_applied_again_to_a_store_that_still_has_the_person(
     privacy: PrivacyDesk, store: Store, later: None
 ) -> None:

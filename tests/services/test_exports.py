@@ -28,7 +28,7 @@ from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales, lagos
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 # Scripts of other people read these by their names.
 COLUMNS = (
@@ -87,6 +87,7 @@ def minor(row: dict[str, str], column: str) -> int:
     return int(row[column].replace(".", ""))
 
 
+@pytest.mark.both_databases
 def test_tile_footer_table_and_export_are_one_number_under_every_filter(sold: Store, partner: Partner) -> None:
     for selection in selections(sold, partner):
         rows, tally = exported(sold, selection)
@@ -104,6 +105,7 @@ def test_tile_footer_table_and_export_are_one_number_under_every_filter(sold: St
             assert summary.current.totals.sold_minor == footer.sold_minor
 
 
+@pytest.mark.both_databases
 def test_export_rows_equal_the_table_rows_in_order_and_in_every_column(sold: Store) -> None:
     rows, _ = exported(sold, PurchaseFilter())
     with sold.reading(Scope.staff(is_live=True)) as session:
@@ -141,6 +143,7 @@ def test_an_export_never_mixes_the_modes(sold: Store) -> None:
     assert len(test) == 30
 
 
+@pytest.mark.both_databases
 @every_case("order", ["newest", "oldest", "largest", "smallest"])
 def test_pages_of_the_table_are_in_order_without_gap_or_repeat(sold: Store, order: str) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
@@ -211,6 +214,7 @@ def test_an_empty_selection_is_a_heading_and_a_receipt(store: Store) -> None:
     assert (tally.rows, tally.sum_minor) == (0, 0)
 
 
+@pytest.mark.both_databases
 def test_deleted_purchases_are_in_no_export_and_no_table(sold: Store) -> None:
     with sold.writing(Scope.system()) as session:
         session.execute(

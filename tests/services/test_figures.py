@@ -20,7 +20,7 @@ from core.store.schema.tables import Claim, ClaimPayment, Policy, Product, Purch
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales, lagos, sales_at
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 TODAY = lagos(NOW)
 WINDOWS = [Window.from_days(TODAY - timedelta(days=n), TODAY) for n in (0, 6, 29, 75)] + [
@@ -139,6 +139,7 @@ def narrowed(session: ScopedSession, partner: Partner) -> list[tuple[SalesFilter
     ]
 
 
+@pytest.mark.both_databases
 def test_every_metric_equals_a_recount_of_the_rows(sold: Store, partner: Partner) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         for wanted, keep in narrowed(session, partner):
@@ -168,6 +169,7 @@ def test_a_trend_is_made_of_equal_stretches_that_end_with_the_window(sold: Store
     assert summary.trend(METRICS_BY_KEY["in_force"])[-1] == summary.value(METRICS_BY_KEY["in_force"])
 
 
+@pytest.mark.both_databases
 def test_daybook_and_rows_tell_the_same(sold: Store, partner: Partner) -> None:
     every_source = SalesFilter(request_sources=("api", "desk"))
     with sold.writing(Scope.system()) as session:
@@ -186,6 +188,7 @@ def test_daybook_and_rows_tell_the_same(sold: Store, partner: Partner) -> None:
         assert totals.compute_total(session, SalesFilter()) == totals.compute_total(session, every_source)
 
 
+@pytest.mark.both_databases
 def test_daybook_is_kept_in_step_and_can_be_made_anew(sold: Store) -> None:
     with sold.writers.begin() as connection:
         assert daily_rollup.list_faults(connection) == []
@@ -195,6 +198,7 @@ def test_daybook_is_kept_in_step_and_can_be_made_anew(sold: Store) -> None:
         assert daily_rollup.list_faults(connection) == []
 
 
+@pytest.mark.both_databases
 def test_a_rolled_back_sale_leaves_no_trace_in_the_daybook(store: Store, partner: Partner) -> None:
     class Halt(Exception):
         pass
@@ -225,6 +229,7 @@ def test_a_window_opens_and_closes_at_midnight_in_lagos(store: Store, partner: P
                 assert summary.value(METRICS_BY_KEY["policies_sold"]) == int(window.start <= day < window.end)
 
 
+@pytest.mark.both_databases
 def test_breakdowns_add_up_to_the_premium_of_the_summary(sold: Store) -> None:
     window = WINDOWS[3]
     with sold.reading(Scope.staff(is_live=True)) as session:
@@ -262,6 +267,7 @@ def test_an_empty_store_gives_zeros_and_no_rates(store: Store) -> None:
     assert summary.series(METRICS[0]) == [0] * 7
 
 
+@pytest.mark.both_databases
 def test_every_metric_says_what_it_counts_leaves_out_and_is_timed_by() -> None:
     assert len({metric.key for metric in METRICS}) == len(METRICS) == 8
     for metric in METRICS:

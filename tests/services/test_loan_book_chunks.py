@@ -22,7 +22,7 @@ from tests.covers import shipped
 from tests.services.loan_books import Lender, as_csv, loan
 from tests.services.races import run_at_once
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
 ON_POSTGRESQL = pytest.mark.parametrize("database", ["postgresql"])
 
 
@@ -85,6 +85,7 @@ def follow(monkeypatch: pytest.MonkeyPatch, name: str, before: Callable[[int], N
     return after
 
 
+@pytest.mark.both_databases
 @ON_POSTGRESQL
 @pytest.mark.parametrize("line", [0, 4], ids=["of the earlier chunk", "of the later chunk"])
 def test_after_a_deadlock_both_chunks_begin_anew(
@@ -126,6 +127,7 @@ def test_after_a_deadlock_both_chunks_begin_anew(
     require_sold_once(store, lender, book.id, loans=8)
 
 
+@pytest.mark.both_databases
 @ON_POSTGRESQL
 def test_where_the_later_chunk_gives_way_the_earlier_one_is_kept(
     store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch
@@ -138,6 +140,7 @@ def test_where_the_later_chunk_gives_way_the_earlier_one_is_kept(
     require_sold_once(store, lender, book.id, loans=8)
 
 
+@pytest.mark.both_databases
 @ON_POSTGRESQL
 def test_a_third_chunk_that_began_beside_one_that_gives_way_in_its_turn_is_rolled_back(
     store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch
@@ -152,6 +155,7 @@ def test_a_third_chunk_that_began_beside_one_that_gives_way_in_its_turn_is_rolle
     require_sold_once(store, lender, book.id, loans=8)
 
 
+@pytest.mark.both_databases
 @ON_POSTGRESQL
 def test_an_error_that_is_no_deadlock_ends_the_worker_and_the_next_one_goes_on(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
@@ -172,6 +176,7 @@ def test_an_error_that_is_no_deadlock_ends_the_worker_and_the_next_one_goes_on(s
     require_sold_once(store, lender, book.id, loans=8)
 
 
+@pytest.mark.both_databases
 @ON_POSTGRESQL
 def test_a_book_that_is_paused_or_taken_between_two_chunks_keeps_the_first(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
@@ -221,6 +226,7 @@ def test_a_refusal_of_a_later_chunk_pauses_behind_the_earlier_ones(store: Store,
     require_sold_once(store, lender, book.id, loans=8)
 
 
+@pytest.mark.both_databases
 def test_two_workers_at_two_books_of_the_same_loans_sell_each_once(store: Store, partner: Partner) -> None:
     """The books have the loans and the borrowers in opposite orders, and each borrower in several chunks."""
     lender = Lender(store, partner)

@@ -32,7 +32,7 @@ from tests.prefilled import demonstration_copy
 from tests.services.finance_office import LIVE, OUTSIDERS, Finance
 from tests.services.races import run_while_open
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 # The rule of the check.
 JOURNAL = "The journal of every closed month is as it was, and balances"
@@ -68,6 +68,7 @@ def against(found: list[Check]) -> set[str]:
     return {check.name for check in found if check.stands_against}
 
 
+@pytest.mark.both_databases
 def test_a_month_is_closed_by_two_people_once_nothing_stands_against_it(finance: Finance, first: date) -> None:
     assert against(finance.read(closing.list_checks, first)) >= {
         "Every bordereau is issued",
@@ -141,6 +142,7 @@ def approved(finance: Finance) -> payment_reading.PaymentRow:
     return payment
 
 
+@pytest.mark.both_databases
 def test_a_payment_that_is_noted_while_its_month_is_closed_is_in_the_journal_that_is_closed(
     finance: Finance, first: date
 ) -> None:
@@ -163,6 +165,7 @@ def test_a_payment_that_is_noted_while_its_month_is_closed_is_in_the_journal_tha
     assert "T/1" in b"".join(journal.csv_chunks(finance.read(journal.list_entries, month))).decode()
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("kind", ["distributor", "provider"])
 def test_a_party_that_is_renamed_while_a_month_is_closed_stands_there_by_the_name_of_its_journal(
     finance: Finance, first: date, kind: str
@@ -235,6 +238,7 @@ def test_only_what_is_over_is_closed_in_its_order_and_a_closing_can_be_given_up(
     assert finance.read(journal.state_of, date(2026, 9, 1)) == MonthState.OPEN
 
 
+@pytest.mark.both_databases
 def test_what_was_done_by_hand_is_looked_at_before_a_month_is_closed(finance: Finance, first: date) -> None:
     given = {
         "premium": "1.00",
@@ -259,6 +263,7 @@ def test_what_was_done_by_hand_is_looked_at_before_a_month_is_closed(finance: Fi
     assert finance.read(journal.list_steps, first)[-1].facts["Adjustments by hand"] == 1
 
 
+@pytest.mark.both_databases
 def test_debit_is_credit_on_every_day_and_the_accounts_are_the_movements(finance: Finance, first: date) -> None:
     prepared(finance, first)
     paid = approved(finance)
@@ -322,6 +327,7 @@ def test_a_month_that_was_closed_before_accounts_had_codes_keeps_the_file_of_its
     assert finance.read(journal.hash_of, first, sha256="0" * 64) == finance.read(journal.hash_of, first) != kept
 
 
+@pytest.mark.both_databases
 def test_the_store_keeps_the_steps_and_the_check_finds_a_changed_journal(finance: Finance, first: date) -> None:
     finance.do(closing.begin, first, by="funmi")
     prepared(finance, first)

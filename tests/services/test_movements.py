@@ -25,7 +25,7 @@ from tests.portfolio import NOW, Portfolio, sales_at
 from tests.prefilled import demonstration_copy, prefilled
 from tests.services.finance_office import Finance, select
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 # The rule of the check.
 MOVEMENTS = "Every movement is its row, and its premium the sum of its shares"
@@ -79,6 +79,7 @@ def test_every_movement_is_its_three_shares(finance: Finance) -> None:
         assert (row.total_minor <= 0) == (row.kind == "refund")
 
 
+@pytest.mark.both_databases
 @every_case(
     "address",
     [
@@ -114,6 +115,7 @@ def test_purchases_and_renewals_are_the_gross_written_premium_of_the_dashboard(f
     assert sum(row.provider_share_minor for row in rows) == summary.value(METRICS_BY_KEY["net_to_insurers"])
 
 
+@pytest.mark.both_databases
 @every_case("order", ["newest", "oldest"])
 @every_case("address", [{}, {"kind": "renewal"}, {"source": "desk"}, {"from": "2026-09-15"}])
 def test_pages_hold_every_movement_once_and_in_order(finance: Finance, order: str, address: dict[str, object]) -> None:
@@ -123,6 +125,7 @@ def test_pages_hold_every_movement_once_and_in_order(finance: Finance, order: st
     assert [row.id for page in pages for row in page] == [row.id for row in whole]
 
 
+@pytest.mark.both_databases
 def test_a_filter_by_customer_insurer_or_distributor_takes_its_rows_alone(finance: Finance, partner: Partner) -> None:
     everything = finance.rows()
     one = everything[3]
@@ -138,6 +141,7 @@ def test_a_filter_by_customer_insurer_or_distributor_takes_its_rows_alone(financ
         assert sums(found)[1] == finance.read(movements.compute_totals, select(**address)).net.total_minor
 
 
+@pytest.mark.both_databases
 def test_a_distributor_sees_its_own_movements_and_one_mode_never_the_other(
     finance: Finance, store: Store, partner: Partner, stranger: Partner
 ) -> None:
@@ -176,6 +180,7 @@ def test_the_export_has_the_rows_and_the_sum_of_the_list(finance: Finance, addre
         assert row["total"] == money.to_wire(one.total_minor)
 
 
+@pytest.mark.both_databases
 def test_unplaced_premium_is_aged_in_days_of_lagos(store: Store) -> None:
     finance, partner = Finance(store), make_partner(store, "Swift Lenders")
     with store.writing(Scope.system()) as session:
@@ -198,6 +203,7 @@ def test_unplaced_premium_is_aged_in_days_of_lagos(store: Store) -> None:
     ]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_the_demonstration_has_movements_that_prove_themselves(store: Store) -> None:
     demonstration_copy(store, purchases=200, seed=3, until=NOW)
@@ -206,6 +212,7 @@ def test_the_demonstration_has_movements_that_prove_themselves(store: Store) -> 
     assert {row.kind for row in finance.rows()} >= {"purchase", "renewal", "refund"}
 
 
+@pytest.mark.both_databases
 @every_case(
     ("triggers", "error"),
     [
@@ -221,6 +228,7 @@ def test_check_finds_a_planted_error(finance: Finance, triggers: dict[str, str],
         assert_named(session, "do not have the sums of the daybook")
 
 
+@pytest.mark.both_databases
 def test_check_finds_a_view_that_leaves_refunds_out(finance: Finance) -> None:
     with finance.store.writers.begin() as connection:
         _hide_a_refund(finance.store, connection)

@@ -159,7 +159,6 @@ def test_parts_of_a_statement_are_paid_until_nothing_remains_and_their_taxes_mak
     assert finance.money_faults() == []
 
 
-@pytest.mark.both_databases
 def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_full(
     finance: Finance, party: Party, partner: Partner
 ) -> None:
@@ -288,7 +287,6 @@ def test_money_is_not_paid_twice_not_too_much_and_not_while_something_stands_aga
     assert finance.money_faults() == []
 
 
-@pytest.mark.both_databases
 def test_a_changed_bank_account_stops_a_payout_that_was_prepared_before(finance: Finance, party: Party) -> None:
     sent(finance, party, AUGUST)
     batch = finance.do(payouts.prepare, {party: None}, by="funmi")
@@ -297,7 +295,6 @@ def test_a_changed_bank_account_stops_a_payout_that_was_prepared_before(finance:
         finance.do(payouts.approve, batch, by="femi")
 
 
-@pytest.mark.both_databases
 def test_without_an_account_nothing_is_paid_out(finance: Finance, partner: Partner) -> None:
     party = Party("distributor", partner.id)
     sent(finance, party, AUGUST)
@@ -374,7 +371,6 @@ def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(fina
     assert finance.money_faults() == []
 
 
-@pytest.mark.both_databases
 def test_schedules_of_taxes_add_up_to_the_statements(finance: Finance, party: Party) -> None:
     made = sent(finance, party, AUGUST, SEPTEMBER)
     for kind, amount, rate in (("vat", "vat_minor", 750), ("withholding", "withheld_minor", 500)):
@@ -581,7 +577,6 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
     assert finance.money_faults() == []
 
 
-@pytest.mark.both_databases
 @every_case(
     "row, why",
     [

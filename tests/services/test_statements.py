@@ -93,7 +93,6 @@ def movements_of(finance: Finance, party: Party, month: date) -> list[object]:
     return finance.rows(**{party.account: str(party.id), "from": str(first), "to": str(last)})
 
 
-@pytest.mark.both_databases
 def test_a_statement_holds_every_movement_of_its_month_once(finance: Finance, party: Party) -> None:
     made = prepared(finance, party, AUGUST, SEPTEMBER, OCTOBER)
     for statement_id, month in zip(made, (AUGUST, SEPTEMBER, OCTOBER), strict=True):
@@ -104,7 +103,6 @@ def test_a_statement_holds_every_movement_of_its_month_once(finance: Finance, pa
     assert finance.money_faults() == []
 
 
-@pytest.mark.both_databases
 def test_the_accounts_of_insurers_add_up_to_the_premium_without_commissions(finance: Finance) -> None:
     closing = []
     for party, _ in finance.read(parties.list_parties):
@@ -136,7 +134,6 @@ def test_each_opens_where_the_one_before_closed_and_months_follow_each_other(fin
             prepared(finance, party, month)
 
 
-@pytest.mark.both_databases
 def test_the_sums_of_a_statement_are_those_of_its_lines(finance: Finance, party: Party) -> None:
     finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
     _, made = prepared(finance, party, AUGUST, SEPTEMBER)

@@ -134,7 +134,10 @@ def find_paid_without_approval(session: ScopedSession) -> Iterator[str]:
 
 
 def find_own_returns(session: ScopedSession) -> Iterator[str]:
-    """Returns noted by who approved the claim, or paid what came back or what followed, with what was paid (K3)."""
+    """Returns noted by who approved the claim, or paid what came back or what followed, with what was paid (K3).
+
+    One of before there was the rule is none: nothing that anybody does would end what the check says of it.
+    """
     back, other = orm.aliased(ClaimPayment), orm.aliased(ClaimPayment)
     approved = sa.exists().where(
         col(Approval.subject_id) == col(back.claim_id), col(Approval.staff_id) == col(back.paid_by)
@@ -147,14 +150,25 @@ def find_own_returns(session: ScopedSession) -> Iterator[str]:
         is_near,
     )
     query: AnySelect = (
-        sa.select(col(back.claim_id), col(back.amount_minor), col(Staff.name), approved.label("approved"))
+        sa.select(
+            *(col(back.claim_id), col(back.amount_minor), col(Staff.name), col(Staff.email)), approved.label("approved")
+        )
         .join(Staff, col(Staff.id) == col(back.paid_by))
         .where(col(back.reverses).is_not(None), sa.or_(approved, paid))
         .order_by(col(back.created_at), col(back.id))
     )
-    for row in session.execute(query):
-        part = "approved" if row.approved else "paid"
-        yield f"{_name(row.claim_id, -row.amount_minor)} was noted as returned by {row.name}, who {part} it"
+    for row in session.execute(query).all():
+        if not _is_return_of_before(session, row.claim_id, f"staff {row.email}", money.to_wire(-row.amount_minor)):
+            part = "approved" if row.approved else "paid"
+            yield f"{_name(row.claim_id, -row.amount_minor)} was noted as returned by {row.name}, who {part} it"
+
+
+def _is_return_of_before(session: ScopedSession, claim_id: UUID, actor: str, amount: str) -> bool:
+    """True where the log has a return of this sum by this actor, and of none that it ended the approval."""
+    history = audit.list_history(session, audit.subject_of("claim", claim_id))
+    noted = [entry.after or {} for entry in history if entry.actor == actor and "reversed" in (entry.after or {})]
+    same = [after for after in noted if after["reversed"] == amount]
+    return bool(same) and not any("approval" in after for after in same)
 
 
 def find_two_links(session: ScopedSession) -> Iterator[str]:

@@ -18,6 +18,7 @@ from core.services.catalogue.distributor_terms import has_ended
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.people.accounts import require_admin
+from core.services.people.four_eyes import refuse_one_with
 from core.services.people.staff import Person
 from core.states.finance import StatementState
 from core.store.access import AnySelect, ScopedSession
@@ -194,6 +195,7 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
     since = session.execute(before).scalar_one()
     rows = [row for row, _ in reversed(list_history(session, party)) if row.starts_on <= last]
     held: Agreement | None = None
+    changed: list[tuple[UUID, datetime]] = []
     for row in rows:
         is_new = since is None or row.created_at > since or row.starts_on >= stated.month
         if is_new and row.made_by == by.id and _list_calculation(row) != _list_calculation(held):
@@ -201,7 +203,11 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
                 f"You changed the terms by agreement {row.number}, by which it is calculated: somebody else of finance"
                 " approves it"
             )
+        if is_new and _list_calculation(row) != _list_calculation(held):
+            changed.append((row.made_by, row.created_at))
         held = row
+    did = "changed the terms by which it is calculated"
+    refuse_one_with(session, changed, by, did=did, does="approves it")
     if party.account == "distributor":
         _refuse_who_proposed_share(session, stated, by, is_first=since is None)
         _refuse_who_proposed_rate(session, stated, by)
@@ -212,30 +218,33 @@ def _refuse_who_proposed_share(session: ScopedSession, stated: Statement, by: Pe
     share = CommissionShare
     # The one before was prepared in the month or later, and a share begins after it was decided.
     is_new = sa.true() if is_first else col(share.effective_at) >= first
-    mine = sa.select(col(share.id)).where(
+    query = sa.select(col(share.proposed_by), col(share.proposed_at)).where(
         col(share.distributor_id) == stated.distributor_id,
         col(share.state) == "confirmed",
-        col(share.proposed_by) == by.id,
         col(share.effective_at) < following,
         is_new,
     )
-    if session.execute(mine.limit(1)).first() is not None:
+    proposed = [(row.proposed_by, row.proposed_at) for row in session.execute(query)]
+    if by.id in {first for first, _ in proposed}:
         raise NotAllowed(
             "You proposed a commission share of this distributor, by which it is calculated: somebody else of finance"
             " approves it"
         )
+    refuse_one_with(session, proposed, by, did="proposed a commission share of it", does="approves it")
 
 
 def _refuse_who_proposed_rate(session: ScopedSession, stated: Statement, by: Person) -> None:
     rate = TaxRate
-    mine = sa.select(col(rate.id)).where(
-        col(rate.effective_on) == stated.month, col(rate.state) == "confirmed", col(rate.proposed_by) == by.id
+    query = sa.select(col(rate.proposed_by), col(rate.proposed_at)).where(
+        col(rate.effective_on) == stated.month, col(rate.state) == "confirmed"
     )
-    if session.execute(mine.limit(1)).first() is not None:
+    proposed = [(row.proposed_by, row.proposed_at) for row in session.execute(query)]
+    if by.id in {first for first, _ in proposed}:
         raise NotAllowed(
             "You proposed a rate of tax that begins in its month, by which it is calculated: somebody else of finance"
             " approves it"
         )
+    refuse_one_with(session, proposed, by, did="proposed a rate of tax that begins in its month", does="approves it")
 
 
 def _list_calculation(row: Agreement | None) -> list[Any]:

@@ -137,7 +137,8 @@ def list_as_one(session: ScopedSession, acts: Collection[Act]) -> dict[Act, set[
     """Return for each act, an actor and an instant, who else counts as its actor where two have to act (contract A2).
 
     It is who made the link by which the actor had the password of that instant, and whoever has a password by a link
-    that the actor made: one of the two may act as the other. A password that the command line set is nobody's.
+    that the actor made: one of the two may act as the other. A link of one's own is of who made the password before:
+    whoever has that makes it. A password that the command line set is nobody's.
     """
     if not any(actor.startswith(_ACTOR) for actor, _ in acts):
         return {}
@@ -152,7 +153,11 @@ def list_as_one(session: ScopedSession, acts: Collection[Act]) -> dict[Act, set[
         if row.action == LINK_MADE:
             links[row.subject] = row.actor
         elif row.subject in owners and row.action == CHOSEN:
-            passwords[owners[row.subject]].append((row.created_at, links.pop(row.subject, row.actor)))
+            owner = owners[row.subject]
+            maker = links.pop(row.subject, row.actor)
+            if maker == owner and passwords[owner]:
+                maker = passwords[owner][-1][1]
+            passwords[owner].append((row.created_at, maker))
         elif row.subject in owners and _is_new_password(row.before, row.after):
             passwords[owners[row.subject]].append((row.created_at, row.actor))
     by_now = {owner: of[-1][1] for owner, of in passwords.items()}
@@ -193,7 +198,7 @@ class Proposals(Generic[Row]):
 
     The table has the columns `state`, `decided_by` and `decided_at`, and says who made a proposal in `proposed_by`, or
     in `prepared_by` where `verb` is "prepared". Refusals call it by `noun`, and `second` who may decide it; `role` is
-    that of who makes one, and `counts_links` says that who made a password link counts as its person (contract A2).
+    that of who makes one. Who made a password link counts as its person (contract A2).
     """
 
     table: type[Row]
@@ -201,7 +206,6 @@ class Proposals(Generic[Row]):
     second: str = "another admin"
     verb: str = "proposed"
     role: str = ADMIN
-    counts_links: bool = True
 
     def get_open(self, session: ScopedSession, row_id: UUID) -> Row:
         """Return an open proposal, locked; NotFound for an unknown id, StateForbids once it is decided."""
@@ -222,8 +226,7 @@ class Proposals(Generic[Row]):
             raise NotAllowed(unfit)
         made_at = getattr(row, f"{self.verb}_at")
         did = f"{self.verb} this {self.noun}"
-        if self.counts_links:
-            refuse_one_with(session, [(self._get_maker(row), made_at)], by, did=did, does="confirms it")
+        refuse_one_with(session, [(self._get_maker(row), made_at)], by, did=did, does="confirms it")
         refuse_made_resting(session, self._get_maker(row), made_at)
         refuse_maker_gone(session, self._get_maker(row), did, self.role, instead="refuse it, and make it anew")
 

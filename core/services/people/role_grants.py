@@ -24,8 +24,7 @@ from core.store.schema.tables import AuditEntry, RoleGrant, Staff
 
 # Whoever has none of these neither decides on money nor approves what others prepare.
 MONEY_ROLES: Final = frozenset({"claims", "finance", "supervisor", "compliance", "admin"})
-# A third admin has a link by one of the first two, and confirms what that one proposes: K4 says who does not.
-PROPOSALS: Final = Proposals(RoleGrant, "change of an account", counts_links=False)
+PROPOSALS: Final = Proposals(RoleGrant, "change of an account")
 ALONE: Final = "by_one_admin_alone"
 _STAFF: Final = "staff "
 _ADMIN: Final = "admin"
@@ -194,7 +193,9 @@ def _give(session: ScopedSession, row: Staff, grant: RoleGrant, *, actor: str, *
 def _find_confirmers(session: ScopedSession, grant: RoleGrant) -> list[str]:
     rows = session.execute(sa.select(Staff).where(col(Staff.disabled_at).is_(None))).scalars()
     others = [row for row in rows if _ADMIN in row.roles and row.id not in (grant.proposed_by, grant.staff_id)]
-    return [row.name for row in others if _find_unfit(row, grant) is None]
+    act = (f"{_STAFF}{session.get_one(Staff, grant.proposed_by).email}", grant.proposed_at)
+    same = four_eyes.list_as_one(session, {act}).get(act, set())
+    return [row.name for row in others if _find_unfit(row, grant) is None and f"{_STAFF}{row.email}" not in same]
 
 
 def _find_unfit(row: Staff, grant: RoleGrant) -> str | None:
@@ -210,8 +211,10 @@ def _refuse_without_second(session: ScopedSession, row: Staff, by: Person) -> No
     others = [each for each in rows if _ADMIN in each.roles and each.id not in (by.id, row.id)]
     if others or not settings().one_admin:
         raise NotAllowed(
-            "No other admin can confirm it now: one who has been an admin with a password of their own for 24 hours,"
-            " and was not made one by you. Whoever runs the server can do it with `coverdesk staff`"
+            "No other admin can confirm it now: one who has been an admin for 24 hours, not made one by you, with a"
+            " password that came by no link between you and them. Whoever runs the server can do it with"
+            " `coverdesk staff`, or give one of you a password by `coverdesk staff add`, which counts as nobody else's"
+            " and lets them confirm 24 hours later"
         )
 
 

@@ -107,7 +107,8 @@ def add_or_update(
     `password_hash` is that of a password that needs no check and was hashed before, which takes long on purpose.
     InvalidInput says what is wrong, StateForbids that the last admin would be gone. A known person is enabled
     again; whoever was signed in with the password before is not any more. Where the password of a known person
-    becomes another one, the person approves nothing for a day (`credentials.suspend_approvals`).
+    becomes another one, the person approves nothing for a day (`credentials.suspend_approvals`). An admin whom it
+    saves was made one by nobody of the desk.
     """
     submitted = {"email": email, "name": name, "roles": list(roles), "claim_limit": claim_limit}
     validated: NewStaffInput = request.validate(
@@ -124,6 +125,7 @@ def add_or_update(
             credentials.suspend_approvals(row)
         row.confirms_from = clock.now() + credentials.RESTS_FOR
     apply_input(row, validated)
+    row.made_by = None
     row.password_hash, row.disabled_at, row.link_until = password_hash, None, None
     session.add(row)
     session.flush()

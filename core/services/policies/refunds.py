@@ -23,6 +23,7 @@ from core.store.schema import tables
 from core.store.schema.tables import (
     Adjustment,
     Agreement,
+    Approval,
     Claim,
     ClaimEvent,
     ClaimPayment,
@@ -169,10 +170,15 @@ class PolicyClaim:
 def list_policy_claims(session: ScopedSession, policy_id: UUID) -> list[PolicyClaim]:
     """The claims on a policy, oldest first. One that was paid stays paid, whatever was decided after.
 
-    So does one of which a part was paid and did not come back.
+    So does one of which a part was paid and did not come back. That it did is the word of one person, until somebody
+    else has approved the claim since (contract K3).
     """
     whole = sa.exists().where(col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status) == ClaimStatus.PAID)
-    parts = sa.select(sa.func.coalesce(sa.func.sum(col(ClaimPayment.amount_minor)), 0))
+    is_confirmed = sa.exists().where(
+        col(Approval.subject_id) == col(ClaimPayment.claim_id), col(Approval.approved_at) > col(ClaimPayment.created_at)
+    )
+    counts = sa.or_(col(ClaimPayment.reverses).is_(None), is_confirmed)
+    parts = sa.select(sa.func.coalesce(sa.func.sum(sa.case((counts, col(ClaimPayment.amount_minor)), else_=0)), 0))
     mine = parts.where(col(ClaimPayment.claim_id) == col(Claim.id)).correlate(Claim).scalar_subquery()
     paid = sa.or_(whole, mine > 0)
     columns = (Claim.id, Claim.claim_status, Claim.incident_date, Claim.created_at)

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -90,19 +90,22 @@ def add_claims(connection: sa.Connection, claim_ids: Iterable[UUID]) -> None:
 
 def _load_facts(connection: sa.Connection, claim_ids: Iterable[UUID]) -> list[ClaimFacts]:
     """The claims as they are stored now, with what has been written in this transaction."""
-    paid, payments = sa.func.sum(_PAYMENT.c.amount_minor), sa.func.count()
-    sums = [
-        _sum_of_claim(_PAYMENT, paid),
-        _sum_of_claim(_PAYMENT, payments),
-        _sum_of_claim(_RESERVE, sa.func.sum(_RESERVE.c.change_minor)),
-    ]
-    query = sa.select(*(_CLAIM.c[name] for name in _COLUMNS), *sums).where(_CLAIM.c.id.in_(list(claim_ids)))
-    return [ClaimFacts(*row[:9], *map(int, row[9:])) for row in connection.execute(query)]
+    found = connection.execute(_FACTS, {"claim_ids": list(claim_ids)})
+    return [ClaimFacts(*row[:9], *map(int, row[9:])) for row in found]
 
 
 def _sum_of_claim(table: sa.Table, total: Any) -> Any:
     query = sa.select(sa.func.coalesce(total, 0)).select_from(table).where(table.c.claim_id == _CLAIM.c.id)
     return query.correlate(_CLAIM).scalar_subquery()
+
+
+# Built once: every write of a claim sends it.
+_FACTS: Final = sa.select(
+    *(_CLAIM.c[name] for name in _COLUMNS),
+    _sum_of_claim(_PAYMENT, sa.func.sum(_PAYMENT.c.amount_minor)),
+    _sum_of_claim(_PAYMENT, sa.func.count()),
+    _sum_of_claim(_RESERVE, sa.func.sum(_RESERVE.c.change_minor)),
+).where(_CLAIM.c.id.in_(sa.bindparam("claim_ids", expanding=True)))
 
 
 def _facts_before(after: ClaimFacts, claim: Claim | None, money: Sequence[Any]) -> ClaimFacts:

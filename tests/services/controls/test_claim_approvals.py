@@ -230,7 +230,6 @@ def test_a_lapsed_approval_is_given_anew_without_taking_the_offer_back(office: O
     office.move(claim_id, "Paid", by="ada", payment_reference="TRF-1")
 
 
-@pytest.mark.both_databases
 def test_approval_from_before_is_frozen_when_its_claim_is_first_touched(office: Office) -> None:
     claim_id = approved(office, to="Offer accepted")
     with office.store.writers.begin() as connection:

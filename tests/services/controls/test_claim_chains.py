@@ -6,19 +6,29 @@ from uuid import UUID
 
 import pytest
 
-from core import clock, seal
+from core import clock, ids, seal
+from core.covers import request as requests
+from core.covers.claims.lines import MotorClaimRequest
+from core.covers.insurers import insurer_a
 from core.covers.refunds import Refund
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
+from core.services.claims.intake import lodging
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import paying as claim_paying
+from core.services.files import files
+from core.services.files.files import ReceivedFile
+from core.services.files.links import Owner
 from core.services.policies import changes, refunds
+from core.services.renewals import renewals
 from core.store.access import Scope
 from core.store.schema.tables import Policy
+from tests import papers
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
+from tests.services.selling import sell
 from tests.services.sign_in_links import choose_by_link
 
 pytestmark = pytest.mark.frozen_at(NOON)
@@ -62,16 +72,23 @@ def test_nothing_goes_back_of_a_term_on_which_a_part_of_a_claim_was_paid(office:
         refunds.refuse_paid(refunds.list_policy_claims(session, office.desk.sale.policy_id))
 
 
-def test_a_part_that_came_back_uses_no_premium_up(office: Office) -> None:
+@pytest.mark.both_databases
+@pytest.mark.parametrize("is_confirmed", [True, False], ids=["confirmed", "by one word"])
+def test_a_part_that_came_back_uses_premium_up_until_somebody_else_approved_the_claim_again(
+    office: Office, *, is_confirmed: bool
+) -> None:
+    """Whoever noted a return that there was not declines the claim, and the premium would follow the payment."""
     claim_id = office.lodge(**KNOWN)
     office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
-    part = {"amount": "20000", "payment_reference": "ONE"}
+    part = {"amount": "69999", "payment_reference": "ONE"}
     office.do(claim_paying.pay_part, claim_id, by="ada", version=office.claim(claim_id).version, **part)
     back = {"payment_reference": "ONE", "note": "The bank returned it", "version": office.claim(claim_id).version}
     office.do(claim_paying.take_back_part, claim_id, by="root", **back)
-    office.move(claim_id, "Reviewing", by="sade")
-    office.move(claim_id, "Declined", by="bola", reason="exclusion", note="Excluded by the wording")
-    assert preview(office).amount_minor > 0
+    if is_confirmed:
+        office.approve_anew(claim_id, by=office.hire("uche", "supervisor"))
+    office.move(claim_id, "Reviewing", by="root")
+    office.move(claim_id, "Declined", by="root", reason="exclusion", note="Excluded by the wording")
+    assert (preview(office).amount_minor > 0) is is_confirmed
 
 
 def test_a_loss_that_was_paid_for_is_not_moved_to_a_day_on_which_nothing_is_owed(office: Office) -> None:
@@ -85,7 +102,44 @@ def test_a_loss_that_was_paid_for_is_not_moved_to_a_day_on_which_nothing_is_owed
     office.do(claim_corrections.set_incident_date, claim_id, by="sade", **moved | {"on": "2026-11-11"})
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("is_back", [False, True], ids=["paid", "said to have come back"])
+def test_a_loss_that_was_paid_for_is_not_moved_to_another_term(office: Office, *, is_back: bool) -> None:
+    """The premium of the term that it used up would go back, and all that the term insures be owed again."""
+    car = {"registration_number": "KJA-001AA", "chassis_number": "CHASSIS0000000001"}
+    with clock.freeze(NOON - timedelta(days=400)):
+        sale = office.desk.sale = sell(office.store, office.partner, insurer_a.THIRD_PARTY, **car)
+    with clock.freeze(NOON - timedelta(days=40)), office.store.writing(office.partner.scope()) as session:
+        renewals.renew(session, sale.policy_id, office.partner.seller())
+    claim_id = lodge_motor(office, incident_date="2026-11-10", registration_number=car["registration_number"])
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted", "Paid")
+    if is_back:
+        office.move(claim_id, "Offer accepted", by="root", payment_reference="BACK", note="It came back")
+    else:
+        office.move(claim_id, "Settled", by="sade")
+    office.move(claim_id, "Reviewing", by="root")
+    moved = {"reason": "By the letter", "version": office.claim(claim_id).version}
+    with pytest.raises(StateForbids, match="was paid for a loss of the term from 16 Oct 2026"):
+        office.do(claim_corrections.set_incident_date, claim_id, by="root", on="2026-09-10", **moved)
+    assert office.log(claim_id)[-1].action == "claim correction refused"
+    office.do(claim_corrections.set_incident_date, claim_id, by="root", on="2026-11-11", **moved)
+    office.move(claim_id, "Declined", by="root", reason="exclusion", note="Excluded by the wording")
+    assert preview(office).amount_minor == 0
+
+
+def lodge_motor(office: Office, **changed: str) -> UUID:
+    """A claim for the damage of a third party, on the policy of the office's desk."""
+    account = {"bank_name": "Lagoon Bank", "account_name": "Ngozi Okafor", "account_number": "0123456789"}
+    told = {"incident_place": "Lagos Road 1, Ikeja", "incident_description": "A crash", "cost_of_repair": "75000"}
+    names = ("police_report", "driving_licence", "third_party_demand")
+    arriving = [ReceivedFile(field=name, file_name="a.pdf", content=papers.pdf(text=name)) for name in names]
+    given = {"policy_number": office.desk.sale.policy["meta"]["policy_number"], **account, **told, **changed}
+    given |= {"incident_type": "Third party property damage", **{file.field: file.url for file in arriving}}
+    request = requests.validate(MotorClaimRequest, given)
+    owner = Owner(distributor_id=office.partner.id, is_live=False)
+    with files.store_files(arriving) as kept, office.store.writing(office.partner.scope()) as session:
+        return ids.parse(lodging.lodge_claim(session, request, kept, owner=owner, actor="key tests")["id"])
+
+
 def test_who_typed_a_claim_with_its_account_at_the_desk_does_not_approve_it(office: Office) -> None:
     claim_id = office.lodge(actor="staff sade@x.example", **KNOWN)
     office.put(claim_id, sealed=seal.seal({"account_number": "0123456789"}))
@@ -164,7 +218,6 @@ def test_who_made_a_password_that_was_replaced_before_the_approval_is_another_pe
     office.move(claim_id, "Paid", by="root", payment_reference="ONE")
 
 
-@pytest.mark.both_databases
 def test_who_noted_that_a_payment_came_back_does_not_approve_another_claim_for_its_debt(office: Office) -> None:
     """By a return that there was not, the debt is owed once more, on a second claim that somebody else pays."""
     first = office.lodge(**KNOWN)

@@ -99,7 +99,6 @@ def test_a_limit_counts_what_was_approved_on_the_same_policy_claimant_or_account
         office.move(second, "Approved", by="ada", amount="15000")
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("mine", "theirs"),
     [
@@ -127,7 +126,6 @@ def test_a_claimant_is_one_however_the_contact_is_written(
     assert next(each.passed for each in checks if each.key == "declined") is False
 
 
-@pytest.mark.both_databases
 def test_two_claims_of_one_person_that_are_approved_at_one_instant_count_together(office: Office) -> None:
     first, second = (office.lodge(**KNOWN) for _ in range(2))
     for claim_id in (first, second):

@@ -105,14 +105,13 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
     assert finance.faults(RETURNS) == []
     # As if a version without the rule had approved it.
     with monkeypatch.context() as patched:
-        patched.setattr(transitions, "load_returners", lambda *_, **__: set())
+        patched.setattr(transitions, "load_returners", lambda *_, **__: {})
         finance.do(payouts.approve, again, by="wale")
     (found,) = finance.faults(RETURNS)
     total = money.format_naira(finance.read(payment_reading.get_batch, again).net_minor)
     assert found == (f"payout PB-0002, {total}: Wale had noted that it came back before, and prepared or approved it")
 
 
-@pytest.mark.both_databases
 def test_nor_once_the_statement_was_reversed_and_stated_anew(finance: Finance, partner: Partner, party: Party) -> None:
     sold(finance, partner)
     (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
@@ -436,6 +435,42 @@ def test_who_made_a_password_does_not_confirm_what_its_person_proposed(finance: 
     account = finance.do(bank_accounts.propose, party, {**BANK, "account_number": "0123456780"}, by="root")
     with pytest.raises(NotAllowed, match="has a password by a link that the other made"):
         finance.do(bank_accounts.confirm, account, by="second")
+
+
+def test_who_made_a_password_has_no_second_part_in_terms_returns_and_months(
+    finance: Finance, partner: Partner, party: Party
+) -> None:
+    """An admin adds VAT to the terms, or notes a return that there was not, and goes on as somebody of finance."""
+    choose_by_link(finance.store, finance.people["femi"], by=finance.people["root"])
+    sold(finance, partner)
+    finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
+    with clock.freeze(NOW - timedelta(days=90)):
+        account = finance.do(bank_accounts.propose, party, BANK, by="second")
+        finance.do(bank_accounts.confirm, account, by="root")
+    one = "One of you and {}, has a password by a link that the other made: somebody else"
+    made = state(finance, party, date(2026, 8, 1))
+    with pytest.raises(NotAllowed, match=one.format("Root, who changed the terms by which it is calculated")):
+        finance.do(statement_transitions.move, made, "Approved", by="femi")
+    for to in ("Approved", "Sent"):
+        finance.do(statement_transitions.move, made, to, by="wale")
+    batch = finance.do(payouts.prepare, {party: None}, by="funmi")
+    finance.do(payouts.approve, batch, by="wale")
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    finance.do(transitions.confirm, row.id, PAID, by="root")
+    finance.do(transitions.return_payment, row.id, BACK, by="root")
+    returned = one.format("Root, who noted that a payment of this came back")
+    with pytest.raises(NotAllowed, match=returned):
+        finance.do(payouts.prepare, {party: None}, by="femi")
+    again = finance.do(payouts.prepare, {party: None}, by="funmi")
+    with pytest.raises(NotAllowed, match=returned):
+        finance.do(payouts.approve, again, by="femi")
+    finance.do(payouts.approve, again, by="wale")
+    month = date(2026, 8, 1)
+    finance.do(closing.begin, month, by="root")
+    with pytest.raises(NotAllowed, match=one.format("Root, who made the last step")):
+        finance.do(closing.close, month, by="femi")
+    with pytest.raises(StateForbids, match="It cannot be closed yet"):
+        finance.do(closing.close, month, by="wale")
 
 
 def test_what_another_person_ended_than_who_sold_it_takes_one(finance: Finance, partner: Partner) -> None:

@@ -24,6 +24,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.finance_office import ACCOUNT, Finance
 from tests.services.loan_books import Lender, as_csv, exits_csv, loan, person
+from tests.services.sign_in_links import choose_by_link
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
@@ -40,12 +41,15 @@ def test_a_limit_is_not_split_over_several_books_of_a_lender(store: Store, partn
         ):
             lender.confirm(second, by)
     Lender(store, stranger).carry_out(Lender(store, stranger).read(as_csv([loan(1)]), by=head), one)
-    lender.carry_out(second, person(store, "supervisor", "other"))
+    other = person(store, "supervisor", "other")
+    choose_by_link(store, head, by=other, days_ago=0)
+    with pytest.raises(NotAllowed, match="One of you and Head, who uploaded this loan book, has a password by a link"):
+        lender.confirm(second, other)
+    lender.carry_out(second, person(store, "supervisor", "third"))
     with clock.freeze(clock.now() + timedelta(days=31)):
         lender.confirm(lender.read(as_csv([loan(3)]), by=head), two)
 
 
-@pytest.mark.both_databases
 def test_a_lenders_key_ends_no_loans_of_long_ago(store: Store, partner: Partner) -> None:
     """Covered for months without a loss, a lender would say that the loans had ended at their beginning."""
     lender, by = Lender(store, partner, is_live=True), person(store, "admin", "ada")
@@ -61,7 +65,6 @@ def test_a_lenders_key_ends_no_loans_of_long_ago(store: Store, partner: Partner)
     lender.confirm(soon)
 
 
-@pytest.mark.both_databases
 def test_nothing_is_sold_of_a_book_or_at_the_desk_for_a_lender_that_was_switched_off(
     store: Store, partner: Partner
 ) -> None:

@@ -294,7 +294,6 @@ def test_by_the_command_line_a_supervisor_has_the_authority_of_an_officer(office
     assert command(office, estimated, "Reviewing").exit_code == 0
 
 
-@pytest.mark.both_databases
 def test_what_a_claim_was_paid_counts_against_a_limit_also_once_it_is_opened_again(office: Office) -> None:
     first = office.lodge(**KNOWN)
     office.walk(first, "Approved", "Offer sent", "Offer accepted", "Paid", "Settled", "Reviewing")

@@ -18,6 +18,7 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import LIVE, Finance
 from tests.services.races import run_while_open
+from tests.services.sign_in_links import choose_by_link
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
@@ -103,6 +104,16 @@ def test_two_who_decide_at_one_instant_are_judged_with_each_other(finance: Finan
             raise refusal or AssertionError("both were decided on")
     assert refused(finance, f"difference {acts[0][1][1]}") == [("staff wale@f.example", "difference write-off refused")]
     assert split(finance) == []
+
+
+def test_who_made_the_password_of_who_asked_writes_nothing_off(finance: Finance) -> None:
+    choose_by_link(finance.store, finance.people["funmi"], by=finance.people["root"])
+    first, _ = list_write_offs_to_approve(finance, 3_000_000)
+    with pytest.raises(
+        NotAllowed, match="One of you and Funmi, who asked for this write-off, has a password by a link"
+    ):
+        finance.do(differences.write_off, first, by="root")
+    finance.do(differences.write_off, first, by="second")
 
 
 def test_the_check_names_a_limit_that_was_split_with_its_sum(finance: Finance, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,18 +121,54 @@ def test_the_second_admin_is_not_disabled_or_demoted_and_a_puppet_does_not_confi
     for wait, why in ((timedelta(0), "gave you your password"), (DAY, "made an admin by who proposed this")):
         with clock.freeze(clock.now() + wait), pytest.raises(NotAllowed, match=why):
             admins.confirm(another, by="puppet")
+    with clock.freeze(clock.now() + DAY), pytest.raises(NotAllowed, match="No other admin can confirm it now"):
+        admins.do(accounts.disable_person, admins.person("ada").id, by="eze")  # who has the puppet's link
+    assert admins.faults() == []
+
+
+def test_an_admin_who_has_the_password_of_another_is_not_two_of_them(store: Store) -> None:
+    """One who believes it proposes a link of the second; the third confirms it, opens it, and waits for a day."""
+    admins = Admins(store, "ada", "eze", "ope")
+    eze = admins.person("eze").id
+
+    def open_link(link: str | None) -> None:
+        with store.writing(SYSTEM) as session:
+            accounts.choose_password(session, ticket_of(str(link)), "known to ope alone")
+
+    admins.do(accounts.create_password_link, eze, by="ada")
+    open_link(admins.confirm(eze, by="ope"))
+    one = "has a password by a link that the other made: somebody else confirms it"
     with clock.freeze(clock.now() + DAY):
-        admins.do(accounts.disable_person, admins.person("ada").id, by="eze")
-        admins.confirm(admins.person("ada").id, by="puppet")
-    assert admins.row(UUID(str(admins.waiting(another).proposed_by))).disabled_at is not None
+        puppets = {by: admins.add(by=by, email=f"of.{by}@x.example") for by in ("ope", "eze")}
+        for proposer, confirmer in (("ope", "eze"), ("eze", "ope")):
+            with pytest.raises(NotAllowed, match=f"One of you and {proposer.title()}, .* {one}"):
+                admins.confirm(puppets[proposer], by=confirmer)
+        # A link of one's own is made by whoever has the password.
+        open_link(admins.do(accounts.create_password_link, eze, by="eze"))
+    with clock.freeze(clock.now() + DAY * 2):
+        for proposer, confirmer in (("ope", "eze"), ("eze", "ope")):
+            with pytest.raises(NotAllowed, match=one):
+                admins.confirm(puppets[proposer], by=confirmer)
+        admins.confirm(puppets["ope"], by="ada")
+        with store.writing(SYSTEM) as session:
+            staff.disable(session, "ada@x.example", actor="command line, eve at desk-1")
+        way_out = "no link between you and them.*a password by `coverdesk staff add`, which counts as nobody else's"
+        with pytest.raises(NotAllowed, match=way_out):
+            admins.add(by="ope", email="third@x.example")
+        with store.writing(SYSTEM) as session:
+            more: dict[str, Any] = {"roles": ["admin"], "password": "a password of my own", "actor": "command line"}
+            staff.add_or_update(session, email="eze@x.example", name="Eze", **more)
+    with clock.freeze(clock.now() + DAY * 3):
+        admins.confirm(admins.add(by="ope", email="third@x.example"), by="eze")
+        admins.confirm(admins.add(by="eze", email="fourth@x.example"), by="ope")
     assert admins.faults() == []
 
 
 def test_a_colleague_of_old_who_was_made_an_admin_does_not_confirm_for_who_proposed_it(store: Store) -> None:
     admins = Admins(store, "ada", "eze", "ope")
     with store.writing(SYSTEM) as session:
-        more: dict[str, Any] = {"roles": ["operations"], "password": PASSWORD, "actor": "tests"}
-        staff.add_or_update(session, email="uche@x.example", name="Uche", **more)
+        more: dict[str, Any] = {"password": PASSWORD, "actor": "tests"}
+        staff.add_or_update(session, email="uche@x.example", name="Uche", roles=["operations"], **more)
     uche, ope = admins.person("uche").id, admins.person("ope").id
     admins.change(uche, roles=["admin", "operations"])
     admins.confirm(uche)
@@ -148,6 +184,11 @@ def test_a_colleague_of_old_who_was_made_an_admin_does_not_confirm_for_who_propo
     other = admins.person("other").id
     with clock.freeze(clock.now() + DAY):
         admins.confirm(other, by="uche")
+        # The server's command makes an admin whom no other one made: two of whom one made the other are not stuck.
+        with store.writing(SYSTEM) as session:
+            staff.add_or_update(session, email="uche@x.example", name="Uche", roles=["admin"], **more)
+    with clock.freeze(clock.now() + DAY * 2):
+        admins.confirm(admins.add(email="third@x.example"), by="uche")
     assert admins.faults() == []
 
 

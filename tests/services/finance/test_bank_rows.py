@@ -22,7 +22,7 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import BANK, Finance, state
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 AUGUST = date(2026, 8, 1)
 PAID = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
@@ -64,6 +64,7 @@ def approved(finance: Finance, party: Party, amount: int | None = None) -> UUID:
     return UUID(str(row.id))
 
 
+@pytest.mark.both_databases
 def test_the_store_itself_keeps_what_the_bank_did_to_the_order_and_to_two_people(
     finance: Finance, party: Party
 ) -> None:
@@ -113,6 +114,7 @@ def test_payouts_of_before_are_carried_over_as_rows(finance: Finance, party: Par
     }
 
 
+@pytest.mark.both_databases
 def test_receipts_of_before_are_carried_over_as_rows(finance: Finance, partner: Partner) -> None:
     party = Party("distributor", partner.id)
     finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")

@@ -307,9 +307,8 @@ def attach_over_api(
         submitted.set_meta(claim, {name: link})
         _link(session, claim, codes[name], name)
     sender, facts = claim_changes.Sender(actor), {"document": ", ".join(names)}
-    return claim_changes.save_change(
-        session, claim, before, person=sender, action="claim document added", facts=facts
-    ).claim
+    claim_changes.save_change(session, claim, before, person=sender, action="claim document added", facts=facts)
+    return records.get_claim(session, claim.id)
 
 
 def _refuse_decided(claim: Claim) -> None:

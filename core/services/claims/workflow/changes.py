@@ -15,8 +15,6 @@ from core import clock, ids, money
 from core.errors import FieldFault, InvalidInput, StaleVersion
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
-from core.services.claims.lists import records
-from core.services.claims.lists.records import ClaimRecord
 from core.services.claims.review import officers
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import payments as claim_payments
@@ -42,9 +40,9 @@ _AUDITED_FIELDS: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimChange:
-    """A claim after a change, and the version that the next change must name."""
+    """The status of a claim after a change, and the version that the next change must name."""
 
-    claim: ClaimRecord
+    claim_status: str
     version: int
 
 
@@ -171,7 +169,7 @@ def save_change(
         before={name: before[name] for name in after},
         after={**after, **(facts or {}), **({"approval_lapsed": lapsed} if lapsed else {})},
     )
-    return ClaimChange(claim=records.get_claim(session, claim.id), version=claim.version)
+    return ClaimChange(claim_status=claim.claim_status, version=claim.version)
 
 
 KIND: Final = "claim"
@@ -227,11 +225,17 @@ def record_approval(session: ScopedSession, claim: Claim, *, person: Person, at:
     approvals.approve(session, subject, staff_id=person.id, role=role, limit_minor=limit_minor, at=at)
 
 
-def end_by_return(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> None:
-    """Let the approval of a claim lapse as a payment of it came back: whoever approves it again judges the return."""
+def end_by_return(
+    session: ScopedSession, claim: Claim, minor: int, *, person: Person, at: datetime
+) -> Mapping[str, str]:
+    """Let the approval of a claim lapse as this sum in kobo came back: whoever approves it again judges the return.
+
+    It returns what the log says of it: that the approval ended tells the return from one of before there was the rule.
+    """
     approval = find_approval(session, claim)
     if approval is not None:
         approvals.lapse(session, approval.id, reason=approvals.CAME_BACK, actor=person.actor, at=at)
+    return {"reversed": money.to_wire(minor), "approval": "ended"}
 
 
 def find_approval(session: ScopedSession, claim: Claim) -> Approval | None:

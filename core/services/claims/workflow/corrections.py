@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlmodel import col
 
-from core import money, seal
+from core import clock, money, seal
 from core.covers import fields, request
 from core.covers.claims.line import Claimant
 from core.covers.fields import AccountNumber
@@ -26,6 +26,7 @@ from core.services.claims.workflow.changes import ClaimChange, Reason
 from core.services.claims.workflow.payments import Payee
 from core.services.people import transfers
 from core.services.people.staff import Person
+from core.services.policies import refunds
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
@@ -112,8 +113,8 @@ def set_incident_date(
 ) -> ClaimChange:
     """Set the day of the incident, with a reason where another one is known, and recompute the fraud flags.
 
-    StateForbids once an offer was accepted, and where a check that held would fail and a payment stands; NotAllowed for
-    an officer where a check that is failed would be met by it.
+    StateForbids once an offer was accepted, where a check that held would fail and a payment stands, and for a day of
+    another term once it was paid; NotAllowed for an officer where a check that is failed would be met by it.
     """
     typed = {"incident_date": on, "correction_reason": reason}
     inputs: IncidentDateInput = request.validate(IncidentDateInput, typed)
@@ -121,6 +122,7 @@ def set_incident_date(
     before, day = claim_changes.get_audited_facts(claim), inputs.incident_date.isoformat()
     is_explained = claim.incident_date is None or inputs.correction_reason is not None
     refuse_unless([(is_explained, "correction_reason", "must be given: the day is known, and this is another one")])
+    _refuse_other_term(session, claim, inputs.incident_date, person)
     failed = _list_failed_checks(session, claim)
     claim.flags = fraud_flags.recompute_flags(session, claim, inputs.incident_date)
     submitted.set_incident_date(claim, day)
@@ -143,6 +145,24 @@ def _refuse_paid(session: ScopedSession, claim: Claim, lost: Sequence[str], pers
             raise StateForbids(
                 f"{paid} was paid for the loss as it is known, and this day does not meet: {', '.join(lost)}."
                 " Note that the payment came back first"
+            )
+
+
+def _refuse_other_term(session: ScopedSession, claim: Claim, day: date, person: Person) -> None:
+    """StateForbids for a day of another term once the claim was paid: it used up the premium of the one that it has.
+
+    A payment counts though one person has noted that it came back.
+    """
+    policy = session.get_one(Policy, claim.policy_id)
+    terms = refunds.list_paid_terms(session, policy)
+    term = refunds.find_term(terms, submitted.get_loss_day(claim))
+    if term is None or refunds.find_term(terms, day) in (None, term):
+        return
+    if any(each.was_paid for each in refunds.list_policy_claims(session, policy.id) if each.id == claim.id):
+        with claim_changes.refusals(claim.id, "correction", person=person):
+            raise StateForbids(
+                f"It was paid for a loss of the term from {clock.format_day(term.start_on)} on, whose premium it used"
+                " up: a day of another term is of another claim"
             )
 
 

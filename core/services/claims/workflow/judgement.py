@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Final
 from uuid import UUID
 
@@ -23,7 +24,7 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
-from core.services.people import four_eyes, role_grants
+from core.services.people import approvals, four_eyes, role_grants
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person, join_names
 from core.services.policies import changes as policy_changes
@@ -206,26 +207,38 @@ class Override:
     at: datetime
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True)
 class Judgement:
-    """The limits of a claim, its coverage checks, its duplicates, and those that its approval did not know of.
+    """A claim as it is judged; each part is read when a move first needs it, and is kept."""
 
-    `approval_fault` says why its approval does not stand, `broken_checks` are those that failed since it was given, and
-    `links` is who did what of the claim. `backdated_minor` is the most that a supervisor approves where the cover was
-    bought after the loss, and `appeal_minor` what was approved before a decline, where no paper came since.
-    """
+    session: ScopedSession = field(repr=False)
+    claim: Claim = field(repr=False)
 
-    limits: Limits
-    checks: Sequence[CoverageCheck] = ()
-    duplicates: Sequence[Duplicate] = ()
-    new_duplicates: Sequence[Duplicate] = ()
-    approval_fault: str | None = None
-    broken_checks: Sequence[CoverageCheck] = ()
-    links: Sequence[Link] = ()
-    backdated_minor: int | None = None
-    related: RelatedApprovals | None = None
-    parties: Parties | None = None
-    appeal_minor: int | None = None
+    @cached_property
+    def limits(self) -> Limits:
+        """The limits of the claim."""
+        return claim_limits.load(self.session, self.claim)
+
+    @cached_property
+    def duplicates(self) -> Sequence[Duplicate]:
+        """Other claims with the same incident, document, account or phone."""
+        return related.find_duplicates(self.session, self.claim)
+
+    @cached_property
+    def new_duplicates(self) -> Sequence[Duplicate]:
+        """Those for the same loss that the approval did not know of."""
+        known = _list_known_duplicates(self.session, self.claim)
+        return [each for each in self.duplicates if each.is_same_loss and str(each.id) not in known]
+
+    @cached_property
+    def _terms(self) -> CoverTerms:
+        policy = self.session.get_one(Policy, self.claim.policy_id)
+        return coverage_checks.load(self.session, self.claim, policy)
+
+    @cached_property
+    def checks(self) -> Sequence[CoverageCheck]:
+        """Every coverage check with its answer."""
+        return _run_checks(self.session, self.claim, self.duplicates, self._terms)
 
     @property
     def unmet(self) -> list[CoverageCheck]:
@@ -237,31 +250,65 @@ class Judgement:
         """The checks that failed."""
         return [check for check in self.checks if check.passed is False]
 
+    @cached_property
+    def links(self) -> Sequence[Link]:
+        """The acts that lead to a payment."""
+        return list_links(self.session, self.claim)
+
+    @cached_property
+    def parties(self) -> Parties:
+        """The people and accounts that the claim is of."""
+        return officers.load_parties(self.session, self.claim)
+
+    @cached_property
+    def related(self) -> RelatedApprovals:
+        """The approvals of related claims."""
+        return claim_limits.sum_related(self.session, self.claim)
+
+    @cached_property
+    def _approval(self) -> approvals.Approval | None:
+        return claim_changes.find_approval(self.session, self.claim)
+
+    @cached_property
+    def approval_fault(self) -> str | None:
+        """The reason why the approval does not stand, in words; None where it does."""
+        return claim_changes.describe_approval_fault(self.session, self.claim, self._approval)
+
+    @cached_property
+    def broken_checks(self) -> Sequence[CoverageCheck]:
+        """The checks that failed since the approval was given.
+
+        What failed then was known to the approval that was given against it, and duplicates have a need of their own.
+        """
+        if self._approval is None:
+            return []
+        known = {coverage_checks.DUPLICATE, *_list_accepted(self.session, self.claim, self._approval.at)}
+        return [check for check in self.failed_checks if check.key not in known]
+
+    @cached_property
+    def appeal_minor(self) -> int | None:
+        """The amount in kobo that was approved before a decline, where no paper came since."""
+        return _find_first_figure(self.session, self.claim, self.links)
+
+    @property
+    def backdated_minor(self) -> int | None:
+        """The most in kobo that a supervisor approves where the cover was bought after the loss."""
+        if all(check.key != coverage_checks.BOUGHT for check in self.failed_checks):
+            return None
+        rule = Decimal(str(tariff.get_claim_rule(self._terms.rules, tariff.BACKDATED_LIMIT)))
+        # No limit is split over several claims of a policy.
+        return max(0, money.to_minor(rule) - self.limits.elsewhere_minor)
+
 
 def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> Judgement:
-    """Judge a claim as it stands; with `for_update` its policy is locked against other claims on it."""
-    limits = claim_limits.load(session, claim, for_update=for_update)
-    found = related.find_duplicates(session, claim)
-    known = _list_known_duplicates(session, claim)
-    terms = coverage_checks.load(session, claim, session.get_one(Policy, claim.policy_id))
-    checks, links = _run_checks(session, claim, found, terms), list_links(session, claim)
-    approval = claim_changes.find_approval(session, claim)
-    # What failed was known to the approval that was given against it, and duplicates have a need of their own.
-    known_failed = {coverage_checks.DUPLICATE, *(_list_accepted(session, claim, approval.at) if approval else ())}
-    broken = [check for check in checks if check.passed is False and check.key not in known_failed] if approval else []
-    return Judgement(
-        limits=limits,
-        checks=checks,
-        duplicates=found,
-        new_duplicates=[each for each in found if each.is_same_loss and str(each.id) not in known],
-        approval_fault=claim_changes.describe_approval_fault(session, claim, approval),
-        broken_checks=broken,
-        links=links,
-        appeal_minor=_find_first_figure(session, claim, links),
-        parties=officers.load_parties(session, claim),
-        related=claim_limits.sum_related(session, claim),
-        backdated_minor=_find_backdated(checks, terms, limits),
-    )
+    """Judge a claim as it stands; with `for_update` its policy is locked against other claims on it.
+
+    The caller holds the lock of the claim's row: concurrent payments on two claims of one policy are then counted one
+    after the other. What is read later than a change of the claim knows of that change.
+    """
+    if for_update:
+        session.execute(sa.select(Policy).where(col(Policy.id) == claim.policy_id).with_for_update()).scalar_one()
+    return Judgement(session, claim)
 
 
 def _find_first_figure(session: ScopedSession, claim: Claim, links: Sequence[Link]) -> int | None:
@@ -278,13 +325,6 @@ def _find_first_figure(session: ScopedSession, claim: Claim, links: Sequence[Lin
     )
     found: int | None = session.execute(figure).scalar_one()
     return found
-
-
-def _find_backdated(checks: Sequence[CoverageCheck], terms: CoverTerms, limits: Limits) -> int | None:
-    is_after = any(check.key == coverage_checks.BOUGHT and check.passed is False for check in checks)
-    rule = Decimal(str(tariff.get_claim_rule(terms.rules, tariff.BACKDATED_LIMIT)))
-    # No limit is split over several claims of a policy.
-    return max(0, money.to_minor(rule) - limits.elsewhere_minor) if is_after else None
 
 
 def _run_checks(

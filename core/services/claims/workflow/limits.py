@@ -93,14 +93,9 @@ class RelatedApprovals:
         return f"on {which} of this policy, claimant or account within {RELATED_PERIOD.days} days"
 
 
-def load(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> Limits:
-    """Return the current limits of a claim.
-
-    The caller holds the lock of the claim's row. With `for_update` the policy's row is locked too, so that concurrent
-    payments on two claims of one policy are counted one after the other.
-    """
-    query = sa.select(Policy).where(col(Policy.id) == claim.policy_id)
-    policy: Policy = session.execute(query.with_for_update() if for_update else query).scalar_one()
+def load(session: ScopedSession, claim: Claim) -> Limits:
+    """Return the current limits of a claim."""
+    policy = session.get_one(Policy, claim.policy_id)
     others = _load_others(session, claim, policy)
     given_back = _find_given_back(session, claim, policy)
     # It came off the first claim that was paid, and bounds all claims of the term together.

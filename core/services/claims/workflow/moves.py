@@ -16,7 +16,6 @@ from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
-from core.services.claims.lists import records
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import judgement as claim_judgement
@@ -117,11 +116,12 @@ def _apply_effects(
     is_appealed = transition.start == ClaimStatus.DECLINED
     if is_appealed:
         claim.second_of = None
-    is_free = is_appealed or claim.assigned_to not in {person.id, *staff.list_active(session, *CLAIMS_ROLES)}
-    if is_free and transition.to != ClaimStatus.VIEWED and person.has_role(*CLAIMS_ROLES):
+    if transition.to != ClaimStatus.VIEWED and person.has_role(*CLAIMS_ROLES):
         # Who decides on a claim that nobody has takes it, and who takes up an appeal, on which who declined approves
         # nothing; who looks at it does not.
-        claim.assigned_to = person.id
+        is_taken = claim.assigned_to is not None and claim.assigned_to in staff.list_active(session, *CLAIMS_ROLES)
+        if is_appealed or not is_taken:
+            claim.assigned_to = person.id
     if Effect.CLEARS_APPROVAL in transition.effects:
         claim.approved_by, claim.approved_amount_minor = None, 0
     if Effect.SETS_APPROVER in transition.effects:
@@ -150,8 +150,7 @@ def _reverse(session: ScopedSession, claim: Claim, move: Move, at: datetime) -> 
     reversed_minor = claim_payments.reverse_last(
         session, claim, reference=reference, reason=move.inputs.note, person=move.person, at=at
     )
-    claim_changes.end_by_return(session, claim, person=move.person, at=at)
-    return {"reversed": money.to_wire(reversed_minor)}
+    return dict(claim_changes.end_by_return(session, claim, reversed_minor, person=move.person, at=at))
 
 
 def _pay(session: ScopedSession, claim: Claim, move: Move, at: datetime) -> dict[str, str]:
@@ -288,14 +287,15 @@ def _as_officer(person: Person) -> Person:
 def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimChange:
     """Open a claim for review: a Pending one becomes Viewed, any other is unchanged (contract C5)."""
     claim_changes.require_claims_role(person)
-    record = records.get_claim(session, claim_id)
-    if record["claim_status"] != ClaimStatus.PENDING:
-        return ClaimChange(claim=record, version=record["version"])
+    query = sa.select(Claim).where(col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None))
+    claim: Claim = session.find_scalar(query, otherwise="Claim not found")
+    if claim.claim_status != ClaimStatus.PENDING:
+        return ClaimChange(claim_status=claim.claim_status, version=claim.version)
     claim = claim_changes.get_for_update(session, claim_id)
     transition = claim_states.TRANSITIONS.find(claim.claim_status, ClaimStatus.VIEWED)
     if transition is None:
         # Somebody else opened or moved it while this transaction waited for the row lock.
-        return ClaimChange(claim=records.get_claim(session, claim_id), version=claim.version)
+        return ClaimChange(claim_status=claim.claim_status, version=claim.version)
     return apply(session, claim, Move(transition=transition, person=person))
 
 

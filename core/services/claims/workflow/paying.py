@@ -123,10 +123,10 @@ def take_back_part(
         minor = claim_payments.reverse_last(
             session, claim, reference=reference, reason=inputs.note, person=person, at=at
         )
-        claim_changes.end_by_return(session, claim, person=person, at=at)
+        ended = claim_changes.end_by_return(session, claim, minor, person=person, at=at)
         claim_tasks.close_referral(session, claim, person=person, at=at)
         claim_reserves.reduce(session, claim, -minor, reason="A part came back", person=person, at=at)
-        facts = {"reversed": money.to_wire(minor), "note": inputs.note}
+        facts = {**ended, "note": inputs.note}
         return claim_changes.save_change(
             session, claim, before, person=person, action="claim part taken back", facts=facts
         )

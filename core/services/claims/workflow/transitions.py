@@ -156,7 +156,7 @@ def _describe_owed(case: Case) -> str | None:
 
 
 def _describe_own(case: Case) -> str | None:
-    if case.judgement.parties is None or not case.judgement.parties.is_own(case.person):
+    if not case.judgement.parties.is_own(case.person):
         return None
     return "somebody else: the customer, claimant or payee of this claim has your e-mail, phone or account"
 
@@ -446,8 +446,7 @@ def _check_estimate(case: Case, inputs: TransitionInput, minor: int) -> _Checks:
 
 def _check_appeal(case: Case, minor: int) -> _Checks:
     """On appeal, more than was approved before the decline needs a paper that arrived after it (contract K13)."""
-    first = case.judgement.appeal_minor
-    if claim_states.APPROVED_AMOUNT not in case.needs or first is None:
+    if claim_states.APPROVED_AMOUNT not in case.needs or (first := case.judgement.appeal_minor) is None:
         return []
     words = f"must not be above {money.format_naira(first)}, as before the decline: add a paper that arrived since"
     return [(minor <= first, "amount", words)]

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -208,8 +208,7 @@ def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
     if batch.state == BatchState.PREPARED:
         made = "prepared this payout"
         refuse_maker_gone(session, batch.prepared_by, made, transitions.ROLE, instead=transitions.INSTEAD)
-    if by.id in load_returners(session, batch):
-        raise NotAllowed(transitions.OWN_RETURN)
+    transitions.refuse_returners(session, load_returners(session, batch), by)
     payments = list_payments(session, batch.id)
     parties.refuse_own_party(session, *map(parties.party_of, payments), by=by)
     _refuse_proposers(session, _load_accounts(session, payments), by)
@@ -224,8 +223,8 @@ def _name_others(session: ScopedSession, batch: PayoutBatch) -> dict[str, str]:
     return {**name_proposers(session, rows), RETURNED_BY: ", ".join(sorted(emails))}
 
 
-def load_returners(session: ScopedSession, batch: PayoutBatch) -> set[UUID]:
-    """Return who noted, before a batch was prepared, that a payment of what it settles came back."""
+def load_returners(session: ScopedSession, batch: PayoutBatch) -> Mapping[UUID, datetime]:
+    """Return who noted, before a batch was prepared, that a payment of what it settles came back, and when."""
     rows = [row.id for row in list_payments(session, batch.id)]
     settled = sa.select(col(PaymentSettlement.statement_id)).where(col(PaymentSettlement.payment_id).in_(rows))
     return transitions.load_returners(session, session.execute(settled).scalars(), again=batch)

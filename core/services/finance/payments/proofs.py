@@ -148,7 +148,7 @@ def find_own_returns(session: ScopedSession) -> Iterator[str]:
     """
     paid = sa.select(PayoutBatch).where(col(PayoutBatch.state) == BatchState.APPROVED)
     for batch in session.execute(paid.order_by(col(PayoutBatch.number))).scalars().all():
-        both = payouts.load_returners(session, batch) & {batch.prepared_by, batch.approved_by}
+        both = payouts.load_returners(session, batch).keys() & {batch.prepared_by, batch.approved_by}
         if not both:
             continue
         log = audit.list_history(session, audit.subject_of(payouts.KIND, batch.id))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -25,7 +25,7 @@ from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gon
 from core.services.people.staff import Person
 from core.services.people.transfers import Reference, TypedReference
 from core.states.finance import PAYMENT_TRANSITIONS, PaymentState, StatementState
-from core.store.access import Query, ScopedSession
+from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import PartyPayment, Payment, PaymentSettlement, PayoutBatch, Statement
 
 ROLE: Final = "finance"
@@ -273,14 +273,21 @@ def refuse_who_returned(session: ScopedSession, statement_ids: Iterable[UUID], b
 
     One person alone would have it paid once more.
     """
-    if by.id in load_returners(session, statement_ids):
+    refuse_returners(session, load_returners(session, statement_ids), by)
+
+
+def refuse_returners(session: ScopedSession, noted: Mapping[UUID, datetime], by: Person) -> None:
+    """NotAllowed for who noted a return, or counts as who did by a password link."""
+    if by.id in noted:
         raise NotAllowed(OWN_RETURN)
+    how = {"did": "noted that a payment of this came back", "does": "prepares and approves that it is paid again"}
+    four_eyes.refuse_one_with(session, noted.items(), by, **how)
 
 
 def load_returners(
     session: ScopedSession, statement_ids: Iterable[UUID], *, again: PayoutBatch | None = None
-) -> set[UUID]:
-    """Return who noted that a payout of these statements came back or was refused, before it was paid again.
+) -> Mapping[UUID, datetime]:
+    """Return who noted that a payout of these statements came back or was refused, before it was paid again, and when.
 
     A statement of the same party and month counts too: what was reversed is stated anew under another number.
     """
@@ -292,8 +299,8 @@ def load_returners(
     )
     is_return = sa.and_(col(PartyPayment.payment_id) == col(Payment.id), col(PartyPayment.reverses).is_not(None))
     noted = sa.func.coalesce(col(Payment.refused_by), col(PartyPayment.paid_by))
-    query = (
-        sa.select(noted)
+    query: AnySelect = (
+        sa.select(noted.label("by"), col(PartyPayment.created_at).label("at"))
         .select_from(Payment)
         .join(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
         .join(PaymentSettlement, col(PaymentSettlement.payment_id) == col(Payment.id))
@@ -306,7 +313,8 @@ def load_returners(
             *([col(PayoutBatch.number) < again.number] if again else []),
         )
     )
-    return set(session.execute(query).scalars())
+    # Of an order that the bank refused no moment is known.
+    return {row.by: row.at or clock.now() for row in session.execute(query)}
 
 
 def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, by: Person) -> Payment:

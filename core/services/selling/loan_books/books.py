@@ -25,7 +25,7 @@ from core.services.catalogue.for_sale import ProductForSale
 from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.people import role_grants
-from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, require_second
+from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_one_with, require_second
 from core.services.people.staff import Person
 from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
@@ -253,6 +253,8 @@ def require_authority(session: ScopedSession, book: LoanBook, by: Person) -> Non
     """
     by.require_role(*_ROLES, otherwise="Operations or a supervisor confirms a loan book")
     require_second(book.uploader_id, by, "You uploaded this loan book: somebody else confirms it")
+    steps = [(book.uploader_id, book.created_at)]
+    refuse_one_with(session, steps, by, did="uploaded this loan book", does="confirms it")
     refuse_made_resting(session, book.uploader_id, book.created_at)
     if book.uploader_id is not None:
         instead = "give it up, and upload it anew"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.services.controls.model.office import Office
+from tests.services.controls.model.office import Office, plain
+from tests.services.controls.model.second_people import SecondPeople
 
 _CLAIMANT = ("first_name", "last_name", "email", "phone_number")
 _METAS = ("vehicle_claim_meta", "gadget_claim_meta", "credit_life_claim_meta", "claim_meta")
@@ -20,11 +21,6 @@ _ROWS = (
 )
 LAGOS = timedelta(hours=1)
 _PAYEES = "SELECT * FROM payment_payee WHERE staff_id IS NOT NULL ORDER BY created_at, id"
-
-
-def plain(value: Any) -> str:
-    """An id as both databases give it."""
-    return str(value).replace("-", "")
 
 
 def _moment(value: Any) -> datetime:
@@ -57,6 +53,7 @@ class Ledger:
         self.staff: dict[str, tuple[Any, ...]] = self._read_staff()
         self.grants: set[str] = set()
         self.people: dict[str, dict[str, Any]] = {}
+        self.second_people = SecondPeople(office)
 
     def find_faults(self) -> list[str]:
         """Everything that does not hold now."""
@@ -68,7 +65,7 @@ class Ledger:
         return (
             *(self._of_claims, self._of_own_claims, self._of_notes, self._of_policies, self._of_statements),
             *(self._of_bank_files, self._of_transfers, self._of_two_people, self._of_accounts, self._of_chains),
-            self._of_split_limits,
+            *(self._of_split_limits, self.second_people.find_faults),
         )
 
     def _of_claims(self) -> list[str]:

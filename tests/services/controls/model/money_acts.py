@@ -170,7 +170,7 @@ def propose_adjustment(office: Office, dice: Random) -> None:
         adjustments.propose(session, as_id(row.id), typed, by=person)
 
 
-_OPEN = "SELECT id FROM {} WHERE state = 'open' ORDER BY proposed_at, id"
+_OPEN = "SELECT * FROM {} WHERE state = 'open' ORDER BY proposed_at, id"
 
 
 def decide_adjustment(office: Office, dice: Random) -> None:
@@ -483,16 +483,25 @@ def decide_person(office: Office, dice: Random) -> None:
         if dice.random() < 0.2:
             role_grants.refuse(session, as_id(row.id), by=person)
             return
+        office.what = f"of {session.get_one(Staff, as_id(row.staff_id)).email}"
         link = accounts.confirm_change(session, as_id(row.id), by=person)
-    if link:
-        with office.store.writing(SYSTEM) as session:
-            accounts.choose_password(session, ticket_of(link), f"{PASSWORD}-{office.papers}-new")
+    _open_link(office, link)
 
 
 def link_person(office: Office, dice: Random) -> None:
-    """A password link for somebody."""
-    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
-        accounts.create_password_link(session, dice.choice(office.people), by=person)
+    """A password link for somebody, of one's own now and then; it is opened by whoever has it."""
+    by = anybody(office, dice, *ADMINS)
+    with acting(office, by) as (session, person):
+        whose = by if dice.random() < 0.3 else dice.choice(office.people)
+        office.what = f"of {session.get_one(Staff, whose).email}"
+        link = accounts.create_password_link(session, whose, by=person)
+    _open_link(office, link)
+
+
+def _open_link(office: Office, link: str | None) -> None:
+    if link:
+        with office.store.writing(SYSTEM) as session:
+            accounts.choose_password(session, ticket_of(link), f"{PASSWORD}-{office.papers}-new")
 
 
 def disable_person(office: Office, dice: Random) -> None:
@@ -518,11 +527,17 @@ def own_details(office: Office, dice: Random) -> None:
 
 
 def save_by_command(office: Office, dice: Random) -> None:
-    """Whoever runs the server disables somebody by the command, which takes no second admin."""
+    """Whoever runs the server disables somebody by the command, or sets a password: neither takes a second admin."""
+    actor = "command line, eve at desk-1"
     with office.store.writing(SYSTEM) as session:
         row = session.get_one(Staff, dice.choice(office.people))
         office.what = f"of {row.email}"
-        staff.disable(session, row.email, actor="command line, eve at desk-1")
+        if dice.random() < 0.5 or row.disabled_at is not None or not row.roles:
+            staff.disable(session, row.email, actor=actor)
+            return
+        limit = None if row.claim_limit_minor is None else naira(row.claim_limit_minor)
+        known: dict[str, Any] = {"email": row.email, "name": row.name, "roles": row.roles, "claim_limit": limit}
+        staff.add_or_update(session, **known, password=f"{PASSWORD}-{office.papers}-set", actor=actor)
 
 
 def wait(office: Office, dice: Random) -> None:

@@ -56,6 +56,11 @@ SECONDS = (0, 1, 60, 3_600)
 _parse = cache(sa.text)
 
 
+def plain(value: Any) -> str:
+    """An id as both databases give it."""
+    return str(value).replace("-", "")
+
+
 @dataclass
 class Sold:
     """A policy as it was sold; the most that its claims come to, and what its customer owes, in kobo."""
