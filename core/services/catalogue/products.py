@@ -44,38 +44,13 @@ def build_provider(row: Provider) -> ProviderRecord:
 
 
 _PROVIDER_FIELDS = (
-    "first_name",
-    "last_name",
-    "email",
-    "phone_number",
-    "country",
-    "company_name",
-    "verification_type",
-    "verification_number",
-    "bvn_number",
-    "verification_images",
-    "business_type",
-    "claim_email",
-    "business_email",
-    "support_email",
-    "active",
+    *("first_name", "last_name", "email", "phone_number", "country", "company_name", "verification_type"),
+    *("verification_number", "bvn_number", "verification_images", "business_type", "claim_email", "business_email"),
+    *("support_email", "active"),
 )
 _PRODUCT_FIELDS = (
-    "name",
-    "description",
-    "key_benefits",
-    "full_benefits",
-    "prefix",
-    "route_name",
-    "renewable",
-    "claimable",
-    "inspectable",
-    "certificateable",
-    "is_dynamic_pricing",
-    "active",
-    "how_it_works",
-    "how_to_claim",
-    "document",
+    *("name", "description", "key_benefits", "full_benefits", "prefix", "route_name", "renewable", "claimable"),
+    *("inspectable", "certificateable", "is_dynamic_pricing", "active", "how_it_works", "how_to_claim", "document"),
 )
 
 
