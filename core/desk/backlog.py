@@ -11,7 +11,7 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.events.webhooks import endpoints
 from core.services.finance import movements
-from core.services.insurers import awaiting
+from core.services.insurers import awaiting, insurers
 from core.services.insurers.awaiting import SubmissionFilter
 from core.services.lists.dimensions import Choices
 from core.services.renewals import due
@@ -44,7 +44,7 @@ class Backlog:
 
 def _list_unplaced(session: ScopedSession) -> tuple[BacklogItem, ...]:
     """Return the policies that no insurer has taken yet, each once: set aside, awaiting, and what else is unplaced."""
-    health = awaiting.list_health(session)
+    health = insurers.list_health(session)
     dead, queued = sum(insurer.dead for insurer in health), sum(insurer.queued for insurer in health)
     dead_minor = awaiting.sum_premium(session, SubmissionFilter(view="dead")) if dead else 0
     queued_minor = awaiting.sum_premium(session) - dead_minor if queued else 0

@@ -9,8 +9,8 @@ from core import ids
 from core.services.catalogue import changes
 from core.services.events.webhooks import endpoints
 from core.services.finance import bank_accounts
-from core.services.insurers import awaiting
-from core.services.insurers.awaiting import InsurerRow
+from core.services.insurers import insurers
+from core.services.insurers.insurers import InsurerRow
 from core.services.people.staff import Person
 from core.services.sales import distributors
 from core.services.sales.distributors import (
@@ -113,7 +113,7 @@ def nothing(*, narrowed: bool) -> None:
 
 def draw_insurers(_: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = awaiting.list_insurers(session)
+        rows = insurers.list_insurers(session)
     tables.head(INSURERS.count_text(len(rows)), INSURERS)
     tables.draw(INSURERS, rows, number=1, total=len(rows))
     st.caption(
@@ -282,7 +282,7 @@ def business(of: InsurerRow) -> None:
 def draw_insurer() -> None:
     frame.require("admin")
     tables.back_link("insurers", "admin/partners.py", "Back to the insurers")
-    insurer = page_links.load_record("insurer", awaiting.get_insurer)
+    insurer = page_links.load_record("insurer", insurers.get_insurer)
     with frame.header_with_buttons(
         words.plain(insurer.name),
         "An insurer: it carries the risk of what is sold here.",

@@ -110,7 +110,7 @@ def notices(review: ClaimReview, officers: list[Officer]) -> None:
 
     They have a container of their own, so that the elements below keep their place, and the document stays loaded.
     """
-    with st.container():
+    with st.container(key="claim_notices"):
         actions.run()
         draw_changes(review, officers)
         waiting(review)

@@ -9,12 +9,11 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from core import money
-from core.errors import CoverdeskError
+from core.errors import CoverdeskError, InvalidInput
 from core.services.finance import parties
 from core.services.finance.reconciling import reconciliations, table_files
-from core.services.finance.reconciling.matching import Entry
 from core.services.finance.reconciling.reconciliations import ReconciliationRow
-from core.services.finance.reconciling.table_files import TableFile
+from core.services.finance.reconciling.table_files import ReadRow, TableFile
 from core.services.finance.statements import reading as statement_reading
 from core.store.access import reading
 from core.ui.frame import frame, page_links
@@ -77,8 +76,9 @@ def _columns(provider_id: UUID | None, month: date, sent: UploadedFile) -> None:
     try:
         file = _read(sent)
     except CoverdeskError as error:
-        st.error(words.plain(str(error)), icon=":material/error:")
+        st.error(_describe_faults(error), icon=":material/error:")
         return
+    place = _place(sent.name, sent.getvalue())
     with reading(frame.scope()) as session:
         held = reconciliations.get_mapping(session, provider_id)
     known, hint = _propose(file, kind, held.columns if held else None, held.amount_is if held else "net")
@@ -97,16 +97,28 @@ def _columns(provider_id: UUID | None, month: date, sent: UploadedFile) -> None:
                 held=held.amount_is if held else "net",
             )
         tolerance = money.to_wire(held.tolerance_minor) if held else "1.00"
-        typed["tolerance"] = st.text_input(
-            "Tolerance for a row, naira", tolerance, key=f"{PLACE}.tolerance", max_chars=12
-        )
+        with st.container(gap="xsmall"):
+            typed["tolerance"] = st.text_input(
+                "Tolerance for a row, naira", tolerance, key=f"{PLACE}.tolerance", max_chars=12
+            )
+            actions.blame(place, "tolerance")
         days = held.timing_days if held else 5
         typed["timing_days"] = int(st.number_input("Days of timing", 0, 31, days, key=f"{PLACE}.days"))
     _preview(file, kind, typed["columns"], month)
-    place = _place(sent.name, sent.getvalue())
     work = reconciling(typed, sent.getvalue(), provider_id)
     st.button("Reconcile", type="primary", key=f"{PLACE}.run", on_click=work.do, args=(place,))
-    actions.complain(place)
+    actions.complain(place, "tolerance")
+    if "tolerance" in actions.get_refusal(place).faults:
+        st.error("Nothing was compared: correct the tolerance above.", icon=":material/block:")
+
+
+def _describe_faults(error: CoverdeskError) -> str:
+    """Return what is wrong with a file, each fault on a line, and what to do."""
+    if not isinstance(error, InvalidInput):
+        return f"{words.plain(str(error))}."
+    about = {"file": "The file"}
+    faults = [f"{about.get(fault.field, fault.field.capitalize())} {fault.message}" for fault in error.faults]
+    return "  \n".join([*(f"{words.plain(fault)}." for fault in faults), "Correct the file, and upload it again."])
 
 
 def _forget_choices(file: TableFile, kind: str, party: str) -> None:
@@ -138,22 +150,32 @@ def _preview(file: TableFile, kind: str, columns: Mapping[str, str], month: date
     except CoverdeskError:
         # What is wrong with the columns is said beside the button.
         return
-    rows = [{"Row": str(number), **_describe(kind, given)} for number, given in first]
+    rows = [{"Row": str(row.number), **_describe(kind, row)} for row in first]
     if not any(row["What is wrong"] for row in rows):
         rows = [{name: cell for name, cell in row.items() if name != "What is wrong"} for row in rows]
     st.markdown(f"**The first {len(rows)} rows as they are understood**")
     st.table(rows, border="horizontal", hide_index=True, alt="The first rows of the file as they are understood")
-    days = [given.on for _, given in first if not isinstance(given, str) and given.on]
+    days = [row.found.on for row in first if not isinstance(row.found, str) and row.found.on]
     if days and all(day.replace(day=1) != month for day in days):
         others = " and ".join(f"{other:%B %Y}" for other in sorted({day.replace(day=1) for day in days}))
         st.warning(f"These rows are of {others}, and {month:%B %Y} is chosen above.", icon=":material/event_busy:")
 
 
-def _describe(kind: str, given: Entry | str) -> dict[str, str]:
-    number = "Policy number" if kind == "insurer" else "Bank reference"
+def _describe(kind: str, row: ReadRow) -> dict[str, str]:
+    """Return the cells of a row as they are understood; of a wrong one, as the file has them."""
+    number, given = "Policy number" if kind == "insurer" else "Bank reference", row.found
     if isinstance(given, str):
-        empty = dict.fromkeys((number, "Transaction", "Amount", "Date", "Rate"), "")
-        return {**empty, "What is wrong": f":material/error: {words.plain(given)}"}
+        # The bank's amounts may be in two columns.
+        amount = row.texts.get("amount") or " / ".join(filter(None, map(row.texts.get, table_files.IN_AND_OUT)))
+        held = {
+            number: row.texts.get("policy_number" if kind == "insurer" else "reference"),
+            "Transaction": row.texts.get("transaction"),
+            "Amount": amount,
+            "Date": row.texts.get("date"),
+            "Rate": row.texts.get("rate"),
+        }
+        cells = {name: words.plain(cell) if cell else "–" for name, cell in held.items()}
+        return {**cells, "What is wrong": f":red[:material/error: {words.plain(given)}]"}
     return {
         number: words.plain(given.label) if given.label else "None: not checked",
         "Transaction": given.transaction or "–",

@@ -9,17 +9,16 @@ import streamlit as st
 
 from core import clock
 from core.services.insurers import awaiting, resending
-from core.services.insurers.awaiting import NOBODY, InsurerHealth, NextAct, OpenSubmission, SubmissionFilter
+from core.services.insurers.awaiting import NOBODY, NextAct, OpenSubmission, SubmissionFilter
+from core.services.insurers.insurers import InsurerHealth, list_health
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.paging import Page
 from core.services.people.staff import Person
-from core.states.policies import PolicyStage
 from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action, Values
-from core.ui.lists import columns, export_panel, filter_bar, saved_views, tables
-from core.ui.lists.columns import TableColumn
+from core.ui.lists import export_panel, filter_bar, saved_views, tables
 from core.ui.lists.filter_bar import Names
 from core.ui.lists.tables import Table
 from pages.policies._shared import acting_on, draw_untold, reporting, resending_one
@@ -73,7 +72,7 @@ def draw() -> None:
     frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
     actions.run()
     with reading(frame.scope()) as session:
-        names, insurers = load_choices(session), awaiting.list_health(session)
+        names, insurers = load_choices(session), list_health(session)
         people = awaiting.list_candidates(session)
     wanted = read(insurers)
     filters(wanted, insurers, people, person)
@@ -132,7 +131,7 @@ def bulk(picked: Sequence[OpenSubmission], people: People, person: Person) -> No
     """Draw what can be done with the ticked policies at once."""
     ids_ = [row.id for row in picked]
     number = f" ({len(picked)})" if len(picked) > 1 else ""
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+    with tables.ticked_bar():
         st.button(
             f"Send again{number}",
             key="awaiting.resend",
@@ -165,66 +164,32 @@ def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
         )
 
 
-def _target(row: OpenSubmission) -> str:
-    """Return how far a policy is from its target: "4 days over", "20 h left"."""
-    if row.is_overdue:
-        return f"{age(row.due_at)} over"
-    now = clock.now()
-    # As long as the age of what lies as far back as the target lies ahead.
-    return f"{age(now - (row.due_at - now))} left"
-
-
-def _standing(row: OpenSubmission) -> str:
-    """Return in one sentence how a policy stands with its insurer: the only place that says it in the row."""
-    why = f": {row.last_error}" if row.last_error else ""
-    tries = f"{row.attempts} {'try' if row.attempts == 1 else 'tries'}"
-    later = f", next {clock.format_lagos(row.next_try_at, '%H:%M')}" if row.next_try_at else ""
-    if row.connection == "Delegated":
-        return "Tell the insurer by hand" if row.stage != PolicyStage.PENDING else "Ask the insurer, then activate it"
-    if row.situation == "Set aside":
-        return ". ".join(filter(None, ("Set aside: needs you", row.last_error)))
-    if row.situation == "Being sent":
-        return f"Being sent, try {row.attempts}"
-    if row.connection in ("Failing", "Paused", "Checking"):
-        return f"Connection failing{why}, {tries}{later}"
-    if row.situation == "Trying again":
-        return f"Not taken yet{why}, {tries}{later}"
-    return f"{'The insurer decides' if row.situation == 'Deciding' else 'To be sent'}{later}"
-
-
 _ACTS: Mapping[NextAct, str] = {"tell": "Told by hand", "activate": "Activate", "send": "Send now"}
 
 
-WAITING: Table[OpenSubmission] = Table(
-    name="awaiting",
-    noun=("policy", "policies"),
+def _colour(row: OpenSubmission) -> str:
+    """Return the colour of what the row says: an insurer without a connection is told, whatever was tried before."""
+    if row.connection == "Delegated":
+        return words.colour("Not connected")
+    is_failing = row.connection in ("Failing", "Paused", "Checking")
+    return words.colour("Trying again" if is_failing and row.situation != "Set aside" else row.situation)
+
+
+WAITING: Table[OpenSubmission] = tables.of(
+    awaiting.WAITING,
+    changed={
+        "state": {"colour": _colour, "wraps": True},
+        "product": {"wraps": True},
+        "insurer": {"wraps": True},
+        "age": {"label": "Waiting", "of": lambda row: age(row.created_at)},
+        "target": {"is_right": True, "colour": lambda row: "red" if row.is_overdue else "gray"},
+    },
+    without=("id",),
     opens="policies/policy.py",
     act=lambda row: _ACTS[row.next_act] if row.next_act else "",
     home=(PAGE, "Back to awaiting insurer"),
-    narrow=("holder", "state", "target", "insurer"),
-    orders={name: order.label for name, order in awaiting.ORDERS.items()},
-    columns={
-        "holder": columns.text("Customer", lambda row: row.holder, 125),
-        "product": columns.text("Product", lambda row: row.product, 160),
-        "state": TableColumn("State", _standing, 300, colour=lambda row: words.colour(row.situation)),
-        "age": columns.text("Waiting", lambda row: age(row.created_at), sorts=("oldest", "newest"), right=True),
-        "target": TableColumn(
-            "Target",
-            _target,
-            is_right=True,
-            says="Connected insurers should answer within a day; the others have to be told within seven.",
-            colour=lambda row: "red" if row.is_overdue else "gray",
-        ),
-        "owner": columns.text("Owner", lambda row: row.owner, 110),
-        "insurer": columns.text("Insurer", lambda row: row.provider, 165),
-        "said": columns.text("Last answer", lambda row: row.last_error, 230, usual=False),
-        "attempts": columns.number("Tries", lambda row: row.attempts, usual=False, sorts=("tries", "tries-back")),
-        "next": columns.moment("Next try", lambda row: row.next_try_at, usual=False, sorts=("next", "next-back")),
-        "cover": columns.state("Cover", lambda row: row.stage),
-        "distributor": columns.text("Distributor", lambda row: row.distributor, 130, usual=False),
-        "number": columns.text("Policy number", lambda row: row.policy_number, 165, usual=False),
-        "since": columns.moment("Since", lambda row: row.created_at, usual=False, sorts=("oldest", "newest")),
-    },
+    narrow=("holder", "state", "target"),
+    only_wide=("cover", "owner"),
 )
 
 
@@ -312,8 +277,4 @@ def _retrying_all(insurer: InsurerHealth) -> Action:
 
 def age(since: datetime) -> str:
     """Return the time since an instant in its largest useful unit: "5 min", "3 h", "12 days"."""
-    minutes = int((clock.now() - since).total_seconds() // 60)
-    if minutes < 60:
-        return f"{max(minutes, 0)} min"
-    hours = minutes // 60
-    return f"{hours} h" if hours < 48 else f"{words.count(hours // 24)} days"
+    return awaiting.format_age(clock.now() - since)

@@ -26,7 +26,9 @@ _CALL, _RENEW = "Call", "Renew"
 
 
 def _next_premium(row: DueRow) -> str:
-    return words.naira(row.next_minor) if row.refusal is None else words.format_dates(row.refusal)
+    if row.refusal is None:
+        return words.naira(row.next_minor)
+    return f"From {words.day(row.opens_on)}" if row.opens_on else "Not today"
 
 
 def _describe_reminders(row: DueRow) -> str:
@@ -46,7 +48,7 @@ def of_due(**more: Any) -> Table[DueRow]:
             },
             "customer": {"width": 125},
             "next": {"of": _next_premium, "is_right": True, "width": 95},
-            "product": {"width": 150},
+            "product": {"width": 150, "wraps": True},
             "reminded": {"of": _describe_reminders},
             "note": {"of": lambda row: row.refusal and words.format_dates(row.refusal)},
         },

@@ -85,7 +85,10 @@ def bucket_label(key: str) -> str:
 
 
 def _choose() -> None:
-    key = st.session_state[_TAB]
+    _open(st.session_state[_TAB])
+
+
+def _open(key: str) -> None:
     url_state.change({BUCKET: [] if key == SOONEST else [key]})
 
 
@@ -130,7 +133,7 @@ CALLERS: Table[CallerFigures] = Table(
 
 def draw_bar(picked: Sequence[DueRow], person: Person) -> None:
     """Draw what can be done with the ticked policies at once."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with tables.ticked_bar():
         st.markdown(f"**{words.count(len(picked))}** ticked", width="content")
         actions.button(
             f"Record a call ({len(picked)})" if len(picked) > 1 else "Record a call",
@@ -310,13 +313,23 @@ def draw_head(bucket: Bucket, buckets: Sequence[Bucket], criteria: DueFilter, ta
     draw_automatic_note()
 
 
-def nothing(criteria: DueFilter, everywhere: int) -> None:
-    """Show that the open tab has no policies; `everywhere` is the number in all tabs."""
-    if criteria != DueFilter():
-        st.info("No policy of this selection ends in these days.", icon=":material/filter_alt_off:")
-        st.button("Show all that is due", type="primary", on_click=url_state.reset)
-    elif everywhere:
-        st.info("No policy ends in these days. Look at the other tabs.", icon=":material/task_alt:")
+def nothing(criteria: DueFilter, buckets: Sequence[Bucket]) -> None:
+    """Show that the open tab has no policies, and lead to those of the other tabs."""
+    of_selection = " of this selection" if criteria != DueFilter() else ""
+    found = [bucket for bucket in buckets if bucket.policies]
+    if found or of_selection:
+        st.info(f"No policy{of_selection} ends in these days.", icon=":material/filter_alt_off:")
+        with st.container(horizontal=True, gap="small"):
+            for bucket in found:
+                st.button(
+                    f"{bucket_label(bucket.key)}: {words.count(bucket.policies)}",
+                    key=f"due.in.{bucket.key}",
+                    type="primary",
+                    on_click=_open,
+                    args=(bucket.key,),
+                )
+            if of_selection:
+                st.button("Show all that is due", type="secondary" if found else "primary", on_click=url_state.reset)
     else:
         st.info(
             "Nothing is due: no policy that can be renewed ends within 90 days or has lapsed in the last 30.",
@@ -364,7 +377,7 @@ def draw() -> None:
     bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)
     everywhere = sum(each.policies for each in buckets)
     if not bucket.policies:
-        nothing(criteria, everywhere)
+        nothing(criteria, buckets)
     elif (number := tables.page_of(table, bucket.policies)) is not None:
         head = partial(draw_head, bucket, buckets, criteria, table)
         draw_policies(table, rows, number, bucket, person, head)

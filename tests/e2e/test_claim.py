@@ -143,6 +143,13 @@ def test_declined_claim_is_appealed_by_a_supervisor(visit: Visit, lender: Lender
     assert (claim["decline_reason"], claim["comments"]) == ("None", [])
 
 
+_ROOM_BELOW = """head => {
+    let below = head.parentElement.nextElementSibling;
+    while (!below.getBoundingClientRect().height) below = below.nextElementSibling;
+    return below.getBoundingClientRect().top - head.parentElement.getBoundingClientRect().bottom;
+}"""
+
+
 def test_a_long_name_leaves_the_actions_at_the_right_of_the_head(visit: Visit, desk: Desk, lender: Lender) -> None:
     claim_id = lender.lodge(days_ago=4)
     with desk.store.writing(Scope.system()) as session:
@@ -155,3 +162,5 @@ def test_a_long_name_leaves_the_actions_at_the_right_of_the_head(visit: Visit, d
     assert button
     assert button["x"] >= head["x"] + head["width"]
     assert head["y"] <= button["y"] <= head["y"] + head["height"]
+    settled(page)
+    assert page.locator(".st-key-claim_head").evaluate(_ROOM_BELOW) < 20, "no room is kept for what is not said"

@@ -18,21 +18,37 @@ def query(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
-def test_the_palette_opens_a_screen_and_a_record_by_keys_alone(visit: Visit) -> None:
-    page = visit("operations", "/dashboard")
+def test_the_palette_opens_a_screen_by_keys_alone_and_its_entry_of_the_menu_comes_into_sight(
+    visit: Visit, page: Page
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 620})
+    visit("operations", "/dashboard")
+    menu = page.get_by_test_id("stSidebarNav")
+    assert menu.evaluate("menu => menu.scrollTop") == 0
     page.keyboard.press("Control+k")
     expect(page.get_by_role("dialog", name="Find anything")).to_be_visible()
-    page.keyboard.type("due for ren")
+    page.keyboard.type("produc")
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("/due"))
-    expect(page.get_by_role("heading", name="Due for renewal")).to_be_visible()
+    expect(page).to_have_url(re.compile("/products"))
+    expect(page.get_by_role("heading", name="Products")).to_be_visible()
+    entry = menu.get_by_role("link", name="Products")
+    expect(entry).to_be_in_viewport(ratio=1)
     settled(page)
+    menu.evaluate("menu => menu.scrollTo(0, 0)")
+    page.locator("a.order").first.click()
+    expect(page).to_have_url(re.compile("order="))
+    settled(page)
+    expect(entry, "whoever has scrolled the menu is left alone").not_to_be_in_viewport()
     page.keyboard.press("Control+k")
     expect(page.get_by_role("dialog", name="Find anything")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Find anything")).to_be_hidden()
+    page.reload()
+    expect(entry).to_be_in_viewport(ratio=1)
+    page.go_back()
     page.go_back()
     expect(page.get_by_role("heading", name="Dashboard")).to_be_visible()
+    expect(menu.get_by_role("link", name="Dashboard")).to_be_in_viewport(ratio=1)
 
 
 @pytest.fixture

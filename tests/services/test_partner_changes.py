@@ -12,7 +12,7 @@ from core.covers.registry import COVERS
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids, Unauthorized
 from core.services.audit import log as audit
 from core.services.catalogue import changes, keys
-from core.services.insurers import awaiting
+from core.services.insurers import insurers
 from core.services.lists.paging import Paging
 from core.services.sales import distributors
 from core.services.sales.distributors import DistributorFilter, DistributorRow
@@ -107,11 +107,11 @@ def test_the_lists_tell_what_is_sold_of_each_in_this_mode_alone(store: Store, pa
     assert (row.keys, row.customers, row.policies, row.premium_minor, row.withheld) == (1, 1, 2, 1_500_000, 1)
     with store.reading(Scope.staff(is_live=True)) as session:
         assert distributors.get_distributor(session, partner.id).withheld == [(CAR, "Third-party auto, private")]
-        insurers = {each.segment: each for each in awaiting.list_insurers(session)}
-    assert insurers.keys() == {cover.insurer for cover in COVERS if cover.insurer}
-    first = insurers["insurer-a"]
+        found = {each.segment: each for each in insurers.list_insurers(session)}
+    assert found.keys() == {cover.insurer for cover in COVERS if cover.insurer}
+    first = found["insurer-a"]
     assert (first.policies, first.premium_minor, first.connection) == (2, 1_500_000, "Delegated authority")
-    assert insurers["insurer-b"].policies == 0
+    assert found["insurer-b"].policies == 0
 
 
 def test_an_insurers_connection_is_shown_by_its_host_alone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,12 +119,12 @@ def test_an_insurers_connection_is_shown_by_its_host_alone(store: Store, monkeyp
 
     monkeypatch.setenv("COVERDESK_INSURER_A_URL", "https://api.anchorline.example:8443/take/policies")
     settings.cache_clear()
-    assert awaiting.get_connection_host("insurer-a", is_live=True) == "api.anchorline.example:8443"
+    assert insurers.get_connection_host("insurer-a", is_live=True) == "api.anchorline.example:8443"
 
 
 def test_an_insurer_is_renamed_with_its_before_and_after(store: Store) -> None:
     with store.reading(Scope.staff(is_live=True)) as session:
-        row = awaiting.list_insurers(session)[0]
+        row = insurers.list_insurers(session)[0]
     contacts = {name: getattr(row, name) for name in ("first_name", "last_name", "email", "phone_number")}
     with store.writing(Scope.system()) as session:
         changed = {**contacts, "company_name": "Anchorline Assurance"}

@@ -302,7 +302,8 @@ def test_a_statement_of_the_bank_has_its_amounts_in_two_columns() -> None:
     assert table_files.suits(file, IN_TWO)
     entries = table_files.read_entries(file, "bank", IN_TWO)
     assert [(each.key, each.amount_minor) for each in entries] == [("nip/1", 125_050), ("nip/2", -100_000)]
-    assert table_files.read_first(file, "bank", IN_TWO)[0] == (2, entries[0])
+    first = table_files.read_first(file, "bank", IN_TWO)[0]
+    assert (first.number, first.found) == (2, entries[0])
     for columns, why in (
         ({**IN_TWO, "money_out": ""}, "amount must be mapped to a column, or money in and money out both"),
         ({**IN_TWO, "amount": "Balance"}, "money_in must not be mapped beside the amount"),
@@ -340,8 +341,9 @@ def test_a_mapping_that_was_used_last_is_offered_only_for_a_file_that_it_suits()
     assert table_files.suits(file, COLUMNS)
     assert not table_files.suits(file, {**COLUMNS, "amount": "Net due"}), "a column that the file does not have"
     assert not table_files.suits(file, {**COLUMNS, "amount": "Date"}), "a column that holds no amounts"
-    first = table_files.read_first(file, "insurer", {"policy_number": "Policy No", "amount": "Date"})
-    assert first == [(2, "has no amount with at most two decimals, such as -1,250.50")]
+    (first,) = table_files.read_first(file, "insurer", {"policy_number": "Policy No", "amount": "Date"})
+    assert (first.number, first.found) == (2, "has no amount with at most two decimals, such as -1,250.50")
+    assert first.texts == {"policy_number": "HQ/1", "amount": "2026-09-03"}
 
 
 def test_a_row_without_a_number_is_not_checked_and_a_row_of_totals_is_none() -> None:

@@ -12,7 +12,7 @@ from core.covers.insurers import insurer_a, insurer_b, insurer_d
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.insurers.answers import InsurerFault
 from core.services.audit import log as audit
-from core.services.insurers import awaiting, resending, sending
+from core.services.insurers import awaiting, insurers, resending, sending
 from core.services.insurers.awaiting import OpenSubmission, SubmissionFilter
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Page, Paging
@@ -189,13 +189,13 @@ def test_health_counts_by_insurer_and_mode(store: Store, partner: Partner, sold:
     sold(registration_number="KJA-102ZZ")
     sell(store, partner, PENDING, registration_number="KJA-103ZZ")
     with store.reading(DESK) as session:
-        found = {row.segment: row for row in awaiting.list_health(session)}
+        found = {row.segment: row for row in insurers.list_health(session)}
     assert (found["insurer-b"].queued, found["insurer-b"].dead) == (1, 1)
     assert found["insurer-b"].health == "Working"
     assert found["insurer-b"].oldest_at == clock.now()
     assert (found["insurer-d"].health, found["insurer-a"].health) == ("Not used yet", "Delegated")
     with store.reading(Scope.staff(is_live=False)) as session:
-        test = {row.segment: row for row in awaiting.list_health(session)}
+        test = {row.segment: row for row in insurers.list_health(session)}
     assert (test["insurer-b"].queued, test["insurer-b"].health) == (1, "Delegated")
 
 

@@ -16,10 +16,10 @@ from core.desk import export_runs
 from core.desk.export_runs import ExportOrder
 from core.services.audit import log as audit
 from core.services.insurers import awaiting
-from core.services.lists.exports import CSV
+from core.services.lists.exports import CSV, Arrangement
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
-from core.store.schema.tables import Submission
+from core.store.schema.tables import InsurerConnection, Submission
 from core.ui.kit import words
 from tests.conftest import Partner, add_colleague
 from tests.every_case import every_case
@@ -62,6 +62,22 @@ def state(store: Store, sale: Sale) -> str:
         return session.get_one(Submission, sale.policy_id).state
 
 
+def export(arrangement: Arrangement) -> list[dict[str, str]]:
+    """The rows of a file of all that waits."""
+    order = ExportOrder(
+        id=ids.new(),
+        actor="tests",
+        kind=awaiting.WAITING,
+        format=CSV,
+        selection=awaiting.SubmissionFilter(),
+        is_live=True,
+        arrangement=arrangement,
+    )
+    out = io.BytesIO()
+    export_runs.write_file(order, out)
+    return list(csv.DictReader(io.StringIO(out.getvalue().decode())))
+
+
 def test_nothing_waiting_says_so(screen: Screen, store: Store) -> None:
     at = open_page(screen)
     assert "Nothing waits for an insurer" in at.info[0].value
@@ -88,23 +104,66 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
     assert "**0** waiting  \n:red[**1** set aside: needs you], the oldest for " in texts(at)
     assert "**1** waiting, the oldest for " in texts(at)
     assert {link.proto.label for link in at.get("link_button")} >= {"CSV as shown", "XLSX as shown", "Export CSV"}
-    order = ExportOrder(
-        id=ids.new(),
-        actor="tests",
-        kind=awaiting.WAITING,
-        format=CSV,
-        selection=awaiting.SubmissionFilter(),
-        is_live=True,
-    )
-    out = io.BytesIO()
-    export_runs.write_file(order, out)
-    written = list(csv.DictReader(io.StringIO(out.getvalue().decode())))
+    written = export(Arrangement())
     assert [(row["state"], row["last_answer"], row["target"]) for row in written] == [
         ("Set aside", REFUSAL, "within"),
         ("Not connected", "", "within"),
     ], "the longest waiting first"
     assert sum(money.to_minor(Decimal(row["premium"])) for row in written) == premium
     assert {row["customer_name"] for row in written} == set(shown["Customer"])
+
+
+def test_a_file_as_shown_says_of_each_policy_what_the_screen_says(
+    screen: Screen, store: Store, partner: Partner, aside: Sale
+) -> None:
+    now = clock.now()
+    for cover in (insurer_d.COVERS[0], insurer_a.COMPREHENSIVE):
+        sell(store, partner, cover, is_live=True)
+    connected: list[dict[str, Any]] = [
+        {},
+        {"leased_until": now + timedelta(minutes=1), "attempts": 2},
+        {"answer": "pending", "attempts": 1, "next_try_at": now},
+        {"failures": 3, "attempts": 3, "last_error": "It answered 503", "next_try_at": now},
+    ]
+    for number, changes in enumerate(connected):
+        sale = sell(
+            *(store, partner, insurer_b.COMPREHENSIVE),
+            is_live=True,
+            registration_number=f"LSD-{number}00AB",
+            email=f"{number}@x.example",
+        )
+        with store.writing(Scope.system()) as session:
+            submission = session.get_one(Submission, sale.policy_id)
+            for name, value in changes.items():
+                setattr(submission, name, value)
+
+    def read() -> list[str]:
+        with clock.freeze(now + timedelta(seconds=1)):
+            shown = rows(open_page(screen))
+            written = export(Arrangement(columns=("standing", "time_to_target"), form="people"))
+        for name in ("State", "Target"):
+            assert [row[name] for row in written] == list(shown[name])
+        return list(shown["State"])
+
+    at = clock.format_lagos(now, "%H:%M")
+    known = {
+        f"Set aside: needs you. {REFUSAL}",
+        "Tell the insurer by hand",
+        "Ask the insurer, then activate it",
+        "Being sent, try 2",
+        f"The insurer decides, next {at}",
+        f"Not taken yet, 3 tries, next {at}: It answered 503",
+    }
+    assert known < set(read())
+    with store.writing(Scope.system()) as session:
+        provider_id = session.get_one(Submission, aside.policy_id).provider_id
+        failure = {"failures": 2, "last_failure_at": now, "last_error": "It answered 503"}
+        session.insert(InsurerConnection(provider_id=provider_id, **failure))
+    assert f"Connection failing, 3 tries, next {at}: It answered 503" in read()
+    with clock.freeze(now + timedelta(days=9)):
+        assert {row["Target"][-5:] for row in export(Arrangement(columns=("time_to_target",), form="people"))} == {
+            " over"
+        }
 
 
 def test_what_waits_is_found_by_whoever_calls_about_it(screen: Screen, store: Store, partner: Partner) -> None:

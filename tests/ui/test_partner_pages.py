@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import Unauthorized
 from core.services.catalogue import changes, keys
-from core.services.insurers import awaiting
+from core.services.insurers import insurers
 from core.services.sales import distributors
 from core.services.sales.distributors import DistributorDetail
 from core.store.access import Scope, Store
@@ -68,7 +68,7 @@ def test_insurers_are_listed_opened_and_changed(screen: Screen, store: Store) ->
     at = screen("admin", path=LIST, view="insurers")
     assert set(lists(at)[0]["Connection"]) == {"Delegated authority"}
     with store.reading(Scope.staff(is_live=True)) as session:
-        first = awaiting.list_insurers(session)[0]
+        first = insurers.list_insurers(session)[0]
     at = press(screen("admin", path=INSURER, id=str(first.id)), "Change")
     at.text_input(key="decision.field.company_name").set_value("Anchorline Assurance")
     confirm(at)

@@ -144,8 +144,24 @@ def test_a_wrong_row_is_shown_with_what_is_wrong_beside_what_was_understood(fina
     at.selectbox(key="reconcile.party").select_index(0).run()
     at.file_uploader(key="reconcile.file").upload("september.csv", b"Policy,Net amount\nA/1,1\nA/1,1").run()
     shown = at.table[0].value
-    assert list(shown["What is wrong"]) == ["", ":material/error: is the same as row 2"]
-    assert list(shown["Policy number"]) == ["A/1", ""]
+    assert list(shown["What is wrong"]) == ["", ":red[:material/error: is the same as row 2]"]
+    assert list(shown["Policy number"]) == ["A/1", "A/1"], "a wrong row as the file has it"
+    at.file_uploader(key="reconcile.file").upload("none.csv", b"").run()
+    assert at.error[0].value == "The file is empty.  \nCorrect the file, and upload it again."
+    at.file_uploader(key="reconcile.file").upload(
+        "october.csv", b"Policy,Txn,Net amount\nA/1,Renewal,1,5o\nA/2,Purchase,2"
+    ).run()
+    assert at.error[0].value.startswith("Row 2 has more cells than the heading.")
+    at.file_uploader(key="reconcile.file").upload(
+        "november.csv", b"Policy,Txn,Net amount\nA/1,Renewal,5o\nA/2,Purchase,2"
+    ).run()
+    assert at.selectbox(key="reconcile.transaction").value == "Txn", "its content says it, whatever its heading"
+    shown = at.table[0].value
+    assert [next(iter(shown[name])) for name in ("Policy number", "Transaction", "Amount")] == ["A/1", "Renewal", "5o"]
+    at.text_input(key="reconcile.tolerance").set_value("one naira").run()
+    at.button(key="reconcile.run").click().run()
+    assert ":material/error: Must be a number" in texts(at)
+    assert at.text_input(key="reconcile.tolerance").value == "one naira", "nothing that was typed is lost"
 
 
 def test_a_file_with_other_columns_than_the_last_is_guessed_anew_and_shown_as_understood(
@@ -166,7 +182,7 @@ def test_a_file_with_other_columns_than_the_last_is_guessed_anew_and_shown_as_un
     at.selectbox(key="reconcile.policy_number").select("Number").run()
     at.selectbox(key="reconcile.amount").select("Due").run()
     understood = at.table[0].value
-    assert list(understood["Amount"]) == ["₦7.00", "₦12.00", ""]
+    assert list(understood["Amount"]) == ["₦7.00", "₦12.00", "nothing"]
     assert list(understood["Policy number"])[1] == "None: not checked"
     assert "has no amount" in list(understood["What is wrong"])[2]
 

@@ -170,7 +170,22 @@ def test_tabs_count_buckets_and_open_them_by_the_address(due: UUID, screen: Scre
     assert list(lists(at)[0]["Cover"]) == ["Ends in 20 days"]
     at.button_group(key="due.tab").set_value("lapsed").run()
     assert "No policy ends in these days" in at.info[0].value
+    at = press(open_page(screen, DUE, bucket="lapsed", find="Amaka"), "0–7 days: 1")
+    assert address(at) == {"find": ["Amaka"]}, "the search stays, and is answered in another tab"
+    assert list(lists(at)[0]["Cover"]) == ["Ends in 3 days"]
     assert "`bucket` must be one of" in open_page(screen, DUE, bucket="soon").error[0].value
+
+
+def test_what_cannot_be_renewed_yet_says_from_which_day_in_the_room_of_an_amount(
+    due: UUID, screen: Screen, store: Store, partner: Partner
+) -> None:
+    with clock.freeze(A_YEAR_ON - timedelta(days=10)):
+        monthly = sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True, premium_frequency="monthly")
+        with store.writing(partner.scope(is_live=True)) as session:
+            changes.activate(session, monthly.policy_id, actor="tests", expected_version=1)
+    shown = lists(open_page(screen, DUE, bucket="month", show=["next", "note"]))[0].set_index("Next premium")
+    (opens,) = [text for text in shown.index if text.startswith("From ")]
+    assert shown.loc[opens, "Not today, because"] == f"This policy can be renewed {opens.replace('From', 'from')}"
 
 
 def test_what_has_no_room_beside_the_menu_is_left_to_wide_screens_unless_it_was_chosen(

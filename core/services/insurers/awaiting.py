@@ -1,6 +1,5 @@
-"""Open submissions for the desk: the queue by pages, the health of each insurer, and the list of the insurers."""
+"""Open submissions for the desk: the list of the policies that wait for their insurer, with state and target."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -11,9 +10,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import InvalidInput, NotFound, StateForbids
+from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
-from core.services.insurers import connections, sending
+from core.services.insurers import connections
+from core.services.insurers.insurers import Health, load_healths, name_health
 from core.services.lists.columns import (
     Column,
     Context,
@@ -35,13 +35,10 @@ from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.sales import filter as sales_filter
-from core.services.sales import totals
-from core.services.sales.distributors import get_last_year
-from core.services.sales.filter import SalesFilter
 from core.settings import settings
 from core.states.policies import OPEN, AnswerStatus, PolicyStage, SubmissionState
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import InsurerConnection, Policy, Product, Provider, Staff, Submission, SubmissionOwner
+from core.store.schema.tables import InsurerConnection, Policy, Provider, Staff, Submission, SubmissionOwner
 
 QueueView = Literal["queued", "deciding", "failing", "dead"]
 VIEWS: Final = {"queued": "Queued", "deciding": "Deciding", "failing": "Trying again", "dead": "Set aside"}
@@ -199,7 +196,7 @@ def load_names(session: ScopedSession, policy_ids: Collection[UUID]) -> dict[UUI
 
 
 Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]
-Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Paused", "Checking"]
+_IS_TRIED_LATER: Final = {"Queued", "Deciding", "Trying again"}
 NextAct = Literal["tell", "activate", "send"]
 EVERYTHING = SubmissionFilter()
 Order = Literal["oldest", "newest", "next", "next-back", "tries", "tries-back"]
@@ -214,7 +211,10 @@ _EVERY: tuple[tuple[Order, str, tuple[Any, ...]], ...] = (
     ("tries", "Fewest tries first", (_TRIES, _CREATED_AT, _KEY)),
     ("tries-back", "Most tries first", (_TRIES.desc(), _CREATED_AT, _KEY)),
 )
-ORDERS: Mapping[Order, ListOrder] = {name: ListOrder(name, label, keys) for name, label, keys in _EVERY}
+_BACKWARDS: Final = {"newest", "next-back", "tries-back"}
+ORDERS: Mapping[Order, ListOrder] = {
+    name: ListOrder(name, label, keys, is_descending=name in _BACKWARDS) for name, label, keys in _EVERY
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -251,26 +251,49 @@ class OpenSubmission:
         """True when its insurer should have taken it by now."""
         return self.due_at <= clock.now()
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InsurerHealth:
-    """The connection of one insurer in one mode, and what is queued for it."""
-
-    id: UUID
-    segment: str
-    name: str
-    health: Health
-    queued: int
-    dead: int
-    oldest_at: datetime | None
-    rests_until: datetime | None
-    last_success_at: datetime | None
-    last_error: str | None
+    @property
+    def standing(self) -> str:
+        """Its state with its insurer, in one sentence."""
+        tried = (self.attempts, self.last_error, self.next_try_at)
+        return _describe_standing(self.stage, self.situation, self.connection, *tried)
 
     @property
-    def is_connected(self) -> bool:
-        """True if it has a URL, so that policies can be sent."""
-        return self.health != "Delegated"
+    def time_to_target(self) -> str:
+        """Time to its target, or since: "20 h left", "4 days over"."""
+        return _describe_target(self.due_at)
+
+
+def _describe_standing(
+    stage: str, situation: Situation, connection: Health, attempts: int, error: str | None, next_try_at: datetime | None
+) -> str:
+    if connection == "Delegated":
+        return "Tell the insurer by hand" if stage != PolicyStage.PENDING else "Ask the insurer, then activate it"
+    if situation == "Set aside":
+        return ". ".join(filter(None, ("Set aside: needs you", error)))
+    if situation == "Being sent":
+        return f"Being sent, try {attempts}"
+    later = f", next {clock.format_lagos(next_try_at, '%H:%M')}" if next_try_at and situation in _IS_TRIED_LATER else ""
+    # What is done about it comes before the insurer's words, whose end a narrow list cuts off.
+    tried = f"{attempts} {'try' if attempts == 1 else 'tries'}{later}{f': {error}' if error else ''}"
+    if connection in ("Failing", "Paused", "Checking"):
+        return f"Connection failing, {tried}"
+    if situation == "Trying again":
+        return f"Not taken yet, {tried}"
+    return f"{'The insurer decides' if situation == 'Deciding' else 'To be sent'}{later}"
+
+
+def _describe_target(due_at: datetime) -> str:
+    left = due_at - clock.now()
+    return f"{format_age(-left)} over" if left <= timedelta() else f"{format_age(left)} left"
+
+
+def format_age(age: timedelta) -> str:
+    """Format a time in its largest useful unit: "5 min", "3 h", "12 days"."""
+    minutes = int(age.total_seconds() // 60)
+    if minutes < 60:
+        return f"{max(minutes, 0)} min"
+    hours = minutes // 60
+    return f"{hours} h" if hours < 48 else f"{hours // 24:,} days"
 
 
 def list_open(
@@ -301,7 +324,7 @@ def _load(session: ScopedSession, names: Choices, query: AnySelect) -> list[Open
         col(Policy.id).in_([row.policy_id for row in submissions])
     )
     policies = {row.id: row for row in session.execute(policy_query)}
-    healths, owners_by_policy = _load_healths(session), load_names(session, list(policies))
+    healths, owners_by_policy = load_healths(session), load_names(session, list(policies))
     rows = [_build_row(row, policies[row.policy_id], names, healths[row.provider_id]) for row in submissions]
     return [replace(row, owner=owners_by_policy.get(row.id)) for row in rows]
 
@@ -331,21 +354,6 @@ _POLICY_COLUMNS = (
 )
 
 
-def _list_connected(session: ScopedSession) -> set[UUID]:
-    """Return the ids of the insurers with a URL in the session's mode."""
-    query = sa.select(col(Provider.id), col(Provider.segment))
-    live = bool(session.scope.is_live)
-    return {row.id for row in session.execute(query) if settings().insurer_url(row.segment, is_live=live)}
-
-
-def _load_healths(session: ScopedSession) -> Mapping[UUID, Health]:
-    """Return the health of each insurer's connection in the session's mode."""
-    connections = {row.provider_id: row for row in session.execute(sa.select(InsurerConnection)).scalars()}
-    connected = _list_connected(session)
-    every = session.execute(sa.select(col(Provider.id))).scalars()
-    return {key: _get_health(connections.get(key)) if key in connected else "Delegated" for key in every}
-
-
 def _build_row(submission: Submission, policy: Any, names: Choices, connection: Health) -> OpenSubmission:
     distributor, provider, product, _ = names.get_names_of_sale(policy.product_id, policy.distributor_id)
     is_connected = connection != "Delegated"
@@ -363,7 +371,7 @@ def _build_row(submission: Submission, policy: Any, names: Choices, connection: 
         connection=connection,
         attempts=submission.attempts,
         last_error=submission.last_error,
-        next_try_at=submission.next_try_at if situation in {"Queued", "Deciding", "Trying again"} else None,
+        next_try_at=submission.next_try_at if situation in _IS_TRIED_LATER else None,
         retryable=is_connected and situation != "Being sent",
         due_at=submission.created_at + (ANSWERED_WITHIN if is_connected else TOLD_WITHIN),
     )
@@ -397,9 +405,23 @@ def _work_out_situation(context: Context, segment: str, *standing: Any) -> Situa
     return _name_situation(*standing, connected=_is_segment_connected(context, segment))
 
 
+def _work_out_standing(context: Context, segment: str, *values: Any) -> str:
+    submission, (stage, *tried), connection = values[:4], values[4:8], values[8:]
+    situation = _work_out_situation(context, segment, *submission)
+    health = name_health(*connection) if _is_segment_connected(context, segment) else "Delegated"
+    return _describe_standing(stage, situation, health, *tried)
+
+
 def _work_out_target(context: Context, segment: str, created_at: datetime) -> str:
-    within = ANSWERED_WITHIN if _is_segment_connected(context, segment) else TOLD_WITHIN
-    return "past" if created_at + within <= clock.now() else "within"
+    return "past" if _find_target(context, segment, created_at) <= clock.now() else "within"
+
+
+def _work_out_time_to_target(context: Context, segment: str, created_at: datetime) -> str:
+    return _describe_target(_find_target(context, segment, created_at))
+
+
+def _find_target(context: Context, segment: str, created_at: datetime) -> datetime:
+    return created_at + (ANSWERED_WITHIN if _is_segment_connected(context, segment) else TOLD_WITHIN)
 
 
 def _rows(columns: Sequence[Any], criteria: SubmissionFilter, _: Choices) -> AnySelect:
@@ -408,13 +430,20 @@ def _rows(columns: Sequence[Any], criteria: SubmissionFilter, _: Choices) -> Any
         .select_from(Submission)
         .join(Policy, col(Policy.id) == col(Submission.policy_id))
         .join(Provider, col(Provider.id) == col(Submission.provider_id))
+        .outerjoin(InsurerConnection, col(InsurerConnection.provider_id) == col(Submission.provider_id))
         .outerjoin(SubmissionOwner, col(SubmissionOwner.policy_id) == col(Submission.policy_id))
         .outerjoin(Staff, col(Staff.id) == col(SubmissionOwner.owner_id))
         .where(col(Submission.state).in_(OPEN), *criteria.conditions(Submission))
     )
 
 
-_STANDING: Final = tuple(col(getattr(Submission, name)) for name in ("state", "leased_until", "failures", "answer"))
+_SITUATION: Final = tuple(col(getattr(Submission, name)) for name in ("state", "leased_until", "failures", "answer"))
+_TRIED: Final = (declaration.policy_stage(), _TRIES, col(Submission.last_error), _NEXT)
+_CONNECTION: Final = (
+    *(col(getattr(InsurerConnection, name)) for name in ("last_success_at", "last_failure_at", "rests_until")),
+    # Nothing was sent yet to an insurer whose connection has no record.
+    sa.func.coalesce(col(InsurerConnection.failures), 0),
+)
 WAITING: Listing[SubmissionFilter] = Listing(
     name="awaiting",
     title="Awaiting insurer",
@@ -422,15 +451,25 @@ WAITING: Listing[SubmissionFilter] = Listing(
     roles=ROLES,
     filter=SubmissionFilter,
     key=_KEY,
+    usual=("holder", "product", "state", "age", "target", "owner", "insurer", "cover"),
     usual_order="oldest",
     row_type=OpenSubmission,
     columns={
         "id": Column("Reference", ID, _KEY, machine="policy_id"),
-        "holder": replace(customer_columns()["customer"], of="holder"),
-        "product": Column("Product", WORD, name_of_sale(Policy, 2)),
+        "holder": replace(customer_columns()["customer"], of="holder", width=125),
+        "product": Column("Product", WORD, name_of_sale(Policy, 2), width=160),
         "state": Column(
-            *("State", WORD, Derived((col(Provider.segment), *_STANDING), _work_out_situation, is_cached=False)),
-            of="situation",
+            "State",
+            WORD,
+            Derived((col(Provider.segment), *_SITUATION, *_TRIED, *_CONNECTION), _work_out_standing, is_cached=False),
+            of="standing",
+            machine="standing",
+            for_machines=False,
+            width=300,
+        ),
+        "submission_state": Column(
+            *("Submission", WORD, Derived((col(Provider.segment), *_SITUATION), _work_out_situation, is_cached=False)),
+            machine="state",
         ),
         "age": Column(
             *("Waiting, days", COUNT),
@@ -440,13 +479,25 @@ WAITING: Listing[SubmissionFilter] = Listing(
             orders=(ORDERS["oldest"], ORDERS["newest"]),
         ),
         "target": Column(
-            *("Target", WORD, Derived((col(Provider.segment), _CREATED_AT), _work_out_target, is_cached=False)),
-            of="due_at",
-            words={"past": "Past its target", "within": "Within its target"},
+            *("Target", WORD, Derived((col(Provider.segment), _CREATED_AT), _work_out_time_to_target, is_cached=False)),
+            of="time_to_target",
+            machine="time_to_target",
+            for_machines=False,
+            says="Connected insurers should answer within a day; the others have to be told within seven.",
         ),
-        "owner": Column("Owner", TEXT, col(Staff.name)),
-        "insurer": Column("Insurer", WORD, name_of_sale(Policy, 1), of="provider", machine="provider"),
-        "said": Column("Last answer", TEXT, col(Submission.last_error), of="last_error", machine="last_answer"),
+        "is_past_target": Column(
+            *(
+                "Past its target",
+                WORD,
+                Derived((col(Provider.segment), _CREATED_AT), _work_out_target, is_cached=False),
+            ),
+            machine="target",
+        ),
+        "owner": Column("Owner", TEXT, col(Staff.name), width=110),
+        "insurer": Column("Insurer", WORD, name_of_sale(Policy, 1), of="provider", machine="provider", width=165),
+        "said": Column(
+            *("Last answer", TEXT, col(Submission.last_error)), of="last_error", machine="last_answer", width=230
+        ),
         "attempts": Column("Tries", COUNT, _TRIES, machine="tries", orders=(ORDERS["tries-back"], ORDERS["tries"])),
         "next": Column(
             *("Next try", INSTANT, _NEXT),
@@ -455,9 +506,14 @@ WAITING: Listing[SubmissionFilter] = Listing(
             orders=(ORDERS["next"], ORDERS["next-back"]),
         ),
         "cover": Column("Cover", STATE, declaration.policy_stage(), of="stage", machine="stage"),
-        "distributor": Column("Distributor", WORD, name_of_sale(Policy, 0)),
-        "number": replace(policy_number()["policy"], of="policy_number"),
-        "since": Column("Since", INSTANT, _CREATED_AT, of="created_at", machine="created_at"),
+        "distributor": Column("Distributor", WORD, name_of_sale(Policy, 0), width=130),
+        "number": replace(policy_number(width=165)["policy"], of="policy_number"),
+        "since": Column(
+            *("Since", INSTANT, _CREATED_AT),
+            of="created_at",
+            machine="created_at",
+            orders=(ORDERS["oldest"], ORDERS["newest"]),
+        ),
         "premium": Column("Premium", MONEY, col(Policy.genius_price_minor)),
         **mode_column(),
     },
@@ -468,131 +524,3 @@ WAITING: Listing[SubmissionFilter] = Listing(
     summed=col(Policy.genius_price_minor),
     sum_title="Premium",
 )
-
-
-def list_health(session: ScopedSession) -> Sequence[InsurerHealth]:
-    """Return every insurer in the session's mode, by name."""
-    counts = _count_by_state(session)
-    connections = {row.provider_id: row for row in session.execute(sa.select(InsurerConnection)).scalars()}
-    query = sa.select(col(Provider.id), col(Provider.segment), col(Provider.company_name))
-    connected = _list_connected(session)
-    rows = sorted(session.execute(query), key=lambda row: row.company_name.lower())
-    return [_build_health(row, connections.get(row.id), counts, connected=row.id in connected) for row in rows]
-
-
-def _count_by_state(session: ScopedSession) -> Mapping[tuple[UUID, str], Any]:
-    columns = (col(Submission.provider_id), col(Submission.state))
-    query = sa.select(*columns, sa.func.count().label("policies"), sa.func.min(_CREATED_AT).label("oldest_at"))
-    found = session.execute(query.where(col(Submission.state).in_(OPEN)).group_by(*columns))
-    return {(row.provider_id, row.state): row for row in found}
-
-
-def _build_health(
-    row: Any, connection: InsurerConnection | None, counts: Mapping[Any, Any], *, connected: bool
-) -> InsurerHealth:
-    queued, dead = (counts.get((row.id, state)) for state in (SubmissionState.QUEUED, SubmissionState.DEAD))
-    resting = connection is not None and sending.is_resting(connection)
-    return InsurerHealth(
-        id=row.id,
-        segment=row.segment,
-        name=row.company_name,
-        health=_get_health(connection) if connected else "Delegated",
-        queued=queued.policies if queued else 0,
-        dead=dead.policies if dead else 0,
-        oldest_at=min((found.oldest_at for found in (queued, dead) if found), default=None),
-        rests_until=connection.rests_until if connection and resting else None,
-        last_success_at=connection.last_success_at if connection else None,
-        last_error=connection.last_error if connection and connection.failures else None,
-    )
-
-
-def _get_health(connection: InsurerConnection | None) -> Health:
-    if connection is None or not (connection.last_success_at or connection.last_failure_at):
-        return "Not used yet"
-    if sending.is_resting(connection):
-        return "Paused"
-    if connection.failures >= sending.FAILURES_TO_TRIP:
-        return "Checking"
-    return "Failing" if connection.failures else "Working"
-
-
-DELEGATED = "Delegated authority"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InsurerRow:
-    """One insurer in the session's mode; premium is for the last twelve months.
-
-    `connection` is the host that accepts its policies, never the whole URL, or delegated authority.
-    """
-
-    id: UUID
-    name: str
-    segment: str
-    business_type: str | None
-    connection: str
-    health: InsurerHealth
-    products: int
-    policies: int
-    premium_minor: int
-    first_name: str
-    last_name: str
-    email: str
-    phone_number: str
-    business_email: str | None
-    claim_email: str | None
-    support_email: str | None
-    updated_at: datetime
-
-
-def list_insurers(session: ScopedSession) -> list[InsurerRow]:
-    """Return every insurer, by name."""
-    health = {each.id: each for each in list_health(session)}
-    provider_by_product = {
-        row.id: row.provider_id for row in session.execute(sa.select(col(Product.id), col(Product.provider_id)))
-    }
-    policies, premium = _sum_sales(session, provider_by_product)
-    rows: Sequence[Provider] = session.execute(sa.select(Provider)).scalars().all()
-    return [
-        InsurerRow(
-            **{name: getattr(row, name) for name in _COPIED_FIELDS},
-            name=row.company_name,
-            connection=get_connection_host(row.segment, is_live=bool(session.scope.is_live)),
-            health=health[row.id],
-            products=list(provider_by_product.values()).count(row.id),
-            policies=policies[row.id],
-            premium_minor=premium[row.id],
-        )
-        for row in sorted(rows, key=lambda row: row.company_name.lower())
-    ]
-
-
-_COPIED_FIELDS = (
-    *("id", "segment", "business_type", "first_name", "last_name", "email", "phone_number"),
-    *("business_email", "claim_email", "support_email", "updated_at"),
-)
-
-
-def get_insurer(session: ScopedSession, provider_id: UUID) -> InsurerRow:
-    """Return one insurer; NotFound for an unknown id."""
-    for row in list_insurers(session):
-        if row.id == provider_id:
-            return row
-    raise NotFound("There is no such insurer")
-
-
-def get_connection_host(segment: str, *, is_live: bool) -> str:
-    """Return the host of an insurer's URL; the rest of the URL may contain credentials."""
-    return connections.find_host(segment, is_live=is_live) or DELEGATED
-
-
-def _sum_sales(session: ScopedSession, provider_by_product: dict[UUID, UUID]) -> tuple[Counter[UUID], Counter[UUID]]:
-    policies, premium = Counter[UUID](), Counter[UUID]()
-    for (product_id,), sums in totals.group_totals(session, SalesFilter(), "product_id", measures=("sold",)).items():
-        policies[provider_by_product[product_id]] += sums.sold
-    recent = SalesFilter(created=get_last_year().span)
-    for (product_id,), sums in totals.group_totals(
-        session, recent, "product_id", measures=("sold_minor", "renewed_minor")
-    ).items():
-        premium[provider_by_product[product_id]] += sums.premium_minor
-    return policies, premium

@@ -7,7 +7,7 @@ and limits concurrency (N4); its state is in the database, so that every worker 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -66,7 +66,12 @@ def get_connection_for_update(session: ScopedSession, provider_id: UUID) -> Insu
 
 def is_resting(connection: InsurerConnection | None) -> bool:
     """Return True while sending is paused because of consecutive failures."""
-    return connection is not None and connection.rests_until is not None and connection.rests_until > clock.now()
+    return connection is not None and is_paused(connection.rests_until)
+
+
+def is_paused(rests_until: datetime | None) -> bool:
+    """Return True while nothing is sent over a connection that rests until this instant, if it rests at all."""
+    return rests_until is not None and rests_until > clock.now()
 
 
 def get_capacity(connection: InsurerConnection, *, in_flight: int, concurrency: int) -> int:

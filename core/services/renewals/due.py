@@ -172,7 +172,8 @@ class DueRow:
     """One policy due for renewal; amounts in kobo, days from today, negative once it has lapsed.
 
     `is_over` is true as soon as cover has ended, which on its last day it mostly has as the day began.
-    `next_minor` is what one more term costs today, none when it cannot be renewed today: `refusal` says why.
+    `next_minor` is what one more term costs today, none when it cannot be renewed today: `refusal` says why, and
+    `opens_on` from which day it can.
     `call` is the latest call about this end of a term, `reminded_at` the latest reminder of it; `no_reminder` says
     why the customer gets no more of them.
     """
@@ -192,6 +193,7 @@ class DueRow:
     last_minor: int
     next_minor: int | None
     refusal: str | None
+    opens_on: date | None
     call: Call | None
     reminded_at: datetime | None
     no_reminder: str | None
@@ -244,9 +246,17 @@ def _build_row(
         days_left=(clock.to_lagos_day(row.expiration_at) - today).days,
         next_minor=None if isinstance(next_term, NotRenewable) else money.to_minor(next_term.price.total),
         refusal=str(next_term) if isinstance(next_term, NotRenewable) else None,
+        opens_on=_find_opening(next_term, today),
         call=call,
         reminded_at=reminded_at,
     )
+
+
+def _find_opening(next_term: NextTerm | NotRenewable, today: date) -> date | None:
+    """Return the day from which a policy can be renewed, if that is all that is in its way."""
+    opens_on = next_term.detail.get("renewable_from") if isinstance(next_term, NotRenewable) else None
+    day = date.fromisoformat(opens_on) if opens_on else None
+    return day if day and day > today else None
 
 
 # The policies that are due for renewal as a list to call: the selection, and the latest call about each.
@@ -319,7 +329,8 @@ DUE: Listing[CallListFilter] = Listing(
             *("Next premium", TEXT),
             of="next_minor",
             width=150,
-            says="What a further term costs today, or why there is none.",
+            says="What a further term costs today, or from which day one can be bought. Why stands in “Not today,"
+            " because”, and in the dialog of a call.",
         ),
         "note": Column("Not today, because", TEXT, of="refusal", width=250),
         "last": Column(

@@ -1,6 +1,7 @@
 // Services of page_links.py: navigation requested by a screen after its work is done, a parameter put into the URL, and
-// the menu's links, which keep the mode and open a person's start views; Back finds a page where it was left, and what
-// somebody else has typed in this tab is forgotten; a press waits for files that are being sent, and texts are kept.
+// the menu's links, which keep the mode and open a person's start views, and of which that of the open screen is in sight;
+// Back finds a page where it was left, and what somebody else has typed in this tab is forgotten; a press waits for files
+// that are being sent, and texts are kept.
 // State is kept per browser tab, as the component is mounted many times.
 const desk = (window.coverdesk ??= { visited: new Set(), query: "", starts: {}, listens: false });
 
@@ -22,6 +23,20 @@ function onMenuClick(event) {
   event.preventDefault();
   event.stopImmediatePropagation();
   visit(query ? `${link.href}?${query}` : link.href);
+}
+
+// The menu of many screens is scrolled to the one that was opened; whoever scrolls it afterwards is left alone. It may not
+// be drawn yet when the desk is opened, and the page of a record has no entry.
+function showOpenScreen(frames = 90) {
+  const link = document.querySelector('[data-testid="stSidebarNavLink"][aria-current="page"]');
+  if (!link) {
+    if (frames) requestAnimationFrame(() => showOpenScreen(frames - 1));
+    return;
+  }
+  if (link.href === desk.open) return;
+  desk.open = link.href;
+  const place = link.getBoundingClientRect(), seen = link.closest('[data-testid="stSidebarNav"]').getBoundingClientRect();
+  if (place.top < seen.top || place.bottom > seen.bottom) link.scrollIntoView({ block: "center" });
 }
 
 // Links that the framework follows: Back finds the page that they leave where it was left.
@@ -83,6 +98,8 @@ export default function ({ data }) {
     listenForFiles();
     listenForTexts();
     closeMenu();
+    showOpenScreen();
+    new MutationObserver(() => showOpenScreen(0)).observe(document.body, { subtree: true, attributeFilter: ["aria-current"] });
   }
   desk.listens = true;
   if (data.put) put(data.put);

@@ -256,6 +256,7 @@ def reset_button(*, shown: bool) -> None:
     """Draw the reset button; disabled while no filter is in use."""
     st.button(
         "Reset",
+        key="reset",
         icon=":material/restart_alt:",
         type="tertiary",
         on_click=reset,

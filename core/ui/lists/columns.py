@@ -14,15 +14,16 @@ NOTHING = "–"
 class TableColumn(Generic[Row]):
     """A table column: its heading and a function for the cell text; `usual` columns are shown by default.
 
-    `width` is the maximum cell width in pixels. `sorts` names the table orders that belong to this column, ascending
-    first; rows in memory sort by `sort_key`, or by the cell text. The text is coloured by `colour`, if given, that of
-    `is_state` columns else by state.
+    `width` is the maximum cell width in pixels; where `wraps`, a longer text takes further lines. `sorts` names the
+    table orders that belong to this column, ascending first; rows in memory sort by `sort_key`, or by the cell text.
+    The text is coloured by `colour`, if given, that of `is_state` columns else by state.
     """
 
     label: str
     of: Callable[[Row], str | None]
     width: int | None = None
     usual: bool = True
+    wraps: bool = False
     is_right: bool = False
     is_state: bool = False
     says: str | None = None
@@ -50,7 +51,7 @@ def head(name: str, column: TableColumn[Any], *, place: str) -> dict[str, Any]:
     return {
         "name": name,
         "label": column.label,
-        "classes": f"{place} right" if column.is_right else place,
+        "classes": f"{place}{' right' if column.is_right else ''}{' text' if column.wraps else ''}",
         "width": column.width,
         "says": column.says,
     }

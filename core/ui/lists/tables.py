@@ -21,6 +21,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import seal
 from core.services.lists.listing import Listing
@@ -222,7 +223,7 @@ def page_of(table: Table[Any], total: int) -> int | None:
 def draw(
     table: Table[Row], rows: Sequence[Row], *, number: int, total: int, chosen: Collection[UUID] | None = None
 ) -> list[Row]:
-    """Draw one page of rows and the pager; only the selected columns are sent to the browser.
+    """Draw one page of rows, and the pager where there are more; only the selected columns are sent to the browser.
 
     With `chosen` (the keys of selected rows, possibly empty), rows can be selected; those selected on this page are
     returned.
@@ -235,8 +236,9 @@ def draw(
     if chosen is not None:
         payload |= {"choosing": True, "mark": mark, "chosen": [key for key in payload["keys"] if key in picked]}
     _mount(table, payload, mark)
-    st.session_state[_PAGER] = number
-    st.pagination(table.pages(total), key=_PAGER, on_change=lambda: url_state.to_page(st.session_state[_PAGER]))
+    if table.pages(total) > 1:
+        st.session_state[_PAGER] = number
+        st.pagination(table.pages(total), key=_PAGER, on_change=lambda: url_state.to_page(st.session_state[_PAGER]))
     return [row for row in rows if str(table.key(row)) in picked]
 
 
@@ -369,6 +371,11 @@ def _picked(table: Table[Any], mark: str, chosen: Collection[UUID]) -> set[str]:
     """Return the ticked keys: those ticked on exactly these rows, otherwise the ones already selected."""
     where, keys = st.session_state.get(_place(table.name, "picked"), (None, ()))
     return set(keys) if where == mark else {str(key) for key in chosen}
+
+
+def ticked_bar() -> DeltaGenerator:
+    """Return the row of what can be done with ticked rows; it stays in sight while the list is scrolled."""
+    return st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="ticked_bar")
 
 
 def let_go(table: Table[Any]) -> None:

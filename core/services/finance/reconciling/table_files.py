@@ -386,17 +386,26 @@ def suits(file: TableFile, columns: Mapping[str, str]) -> bool:
     return all(_fits(meaning, cells) for meaning, cells in held.items() if any(cells))
 
 
-def read_first(file: TableFile, kind: str, columns: Mapping[str, str]) -> list[tuple[int, Entry | str]]:
-    """Return the first rows as they are understood: each with its number in the file, and an entry or its fault."""
+@dataclass(frozen=True, slots=True)
+class ReadRow:
+    """A row as it was understood: its number in the file, the cells of its meanings, and its entry or its fault."""
+
+    number: int
+    texts: Mapping[str, str]
+    found: Entry | str
+
+
+def read_first(file: TableFile, kind: str, columns: Mapping[str, str]) -> list[ReadRow]:
+    """Return the first rows as they are understood."""
     places = _find_places(file, kind, columns)
-    found: list[tuple[int, Entry | str]] = []
+    rows: list[ReadRow] = []
     for number, cells in file.rows[:SHOWN]:
+        texts = {meaning: cells[place] for meaning, place in places.items()}
         try:
-            texts = {meaning: cells[place] for meaning, place in places.items()}
-            found.append((number, _read_row(file, kind, texts, number)))
+            rows.append(ReadRow(number, texts, _read_row(file, kind, texts, number)))
         except RowFault as fault:
-            found.append((number, str(fault)))
-    return found
+            rows.append(ReadRow(number, texts, str(fault)))
+    return rows
 
 
 def _bare(name: str) -> str:
@@ -431,7 +440,7 @@ def _code(text: str) -> str:
 SHOWN: Final = 10
 _LOOKED_AT: Final = 200
 # What may be found without a telling heading, where one column alone can be it.
-_BY_CONTENT: Final = ("policy_number", "reference", "amount", "date", "narration", "status")
+_BY_CONTENT: Final = ("policy_number", "reference", "amount", "transaction", "date", "narration", "status")
 _GROSS: Final = ("gross premium", "gross", "premium")
 _SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     "claim": ("claim",),
