@@ -17,7 +17,7 @@ from core.services.catalogue import product_list
 from core.services.catalogue.product_list import ProductDetail, ProductFilter, ProductRow
 from core.services.catalogue.shipped import SHIPPED_AT
 from core.services.lists.dimensions import load_choices
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.buying import prices
 from core.ui.buying.prices import SoFar
 from core.ui.forms import forms, questions, widgets
@@ -227,8 +227,7 @@ FORM = "rates"
 
 def read_now(product_id: UUID) -> ProductDetail:
     """Return the current state of the product."""
-    with reading(frame.scope()) as session:
-        return product_list.get_product(session, product_id)
+    return read_in(frame.scope(), product_list.get_product, product_id)
 
 
 def show_untouched(meta: Mapping[str, Any]) -> None:

@@ -26,7 +26,7 @@ from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.windows import Window
 from core.services.sales.filter import SalesFilter
 from core.states.claims import ClaimStatus
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import charts, figure_tiles, words
 from core.ui.kit.charts import Chart
@@ -352,8 +352,7 @@ def draw() -> None:
     frame.page_header(
         "Performance", "How fast claims are settled, how old the open ones are, and why and by whom they are decided."
     )
-    with reading(frame.scope()) as session:
-        choices = load_choices(session)
+    choices = read_in(frame.scope(), load_choices)
     selection = periods.read(SalesFilter, choices, usual=DEFAULT, offer=PERIODS)
     window = selection.window or windows.named_window(DEFAULT, clock.today())
     periods.draw_period(selection, offer=PERIODS)

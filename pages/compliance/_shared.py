@@ -15,7 +15,7 @@ from core.services.compliance.erasures import ErasureRow
 from core.services.compliance.filings import FilingRow
 from core.services.compliance.requests import KINDS, RequestRow
 from core.services.compliance.retention import CLASSES
-from core.store.access import Scope, ScopedSession, reading
+from core.store.access import Scope, ScopedSession, read_in
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, words
 from core.ui.kit.actions import Action
@@ -33,8 +33,7 @@ action = partial(Action, roles=(ROLE,), scope=Scope.system)
 def read(work: Callable[[ScopedSession], Result]) -> Result:
     """Read over every record; only for people of compliance."""
     frame.require(ROLE)
-    with reading(_EVERYTHING) as session:
-        return work(session)
+    return read_in(_EVERYTHING, work)
 
 
 def record(get: Callable[[ScopedSession, UUID], Result], noun: str) -> Result:

@@ -20,7 +20,7 @@ from core.services.lists.spreadsheets import DATE, INSTANT, MONEY, SIGNED_MONEY,
 from core.services.lists.windows import Window
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
-from core.store.access import reading, store
+from core.store.access import read_in, reading, store
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
@@ -109,8 +109,7 @@ def draw() -> None:
     if not frame.mode():
         st.info("Bordereaux are made of live records: switch to Live in the menu.", icon=":material/science:")
         return
-    with reading(frame.scope()) as session:
-        months = statement_reading.list_months(session)
+    months = read_in(frame.scope(), statement_reading.list_months)
     with beside:
         month = choose_month(months, is_labelled=False)
         month_buttons(month)

@@ -17,7 +17,7 @@ from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.finance import UNPAID, CreditNoteState
-from core.store.access import ScopedSession, reading
+from core.store.access import ScopedSession, read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Day, Field, Several, Text, Values
@@ -244,8 +244,7 @@ def draw() -> None:
 
 def draw_list(person: Person) -> bool:
     """Draw the credit notes that the filters leave; True if some are ticked."""
-    with reading(frame.scope()) as session:
-        names = load_choices(session)
+    names = read_in(frame.scope(), load_choices)
     criteria = filter_bar.read(CreditNoteFilter, names.names)
     filter_bar.draw_chips(criteria, names.names)
     with st.skeleton(height=300), reading(frame.scope()) as session:

@@ -19,7 +19,7 @@ from core.services.lists.filters.fields import Parameter
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Page
 from core.services.people.staff import Person, get_names
-from core.store.access import Scope, ScopedSession, reading
+from core.store.access import Scope, ScopedSession, read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, url_state, words
 from core.ui.lists import columns, export_panel, filter_bar, saved_views, tables
@@ -65,8 +65,7 @@ def draw() -> None:
     if number is None:
         return
     tables.head(RECEIPTS.count_text(found.total_count), RECEIPTS)
-    with reading(Scope.system()) as session:
-        rows = receipt_rows(session, found.items)
+    rows = read_in(Scope.system(), receipt_rows, found.items)
     tables.draw(RECEIPTS, rows, number=number, total=found.total_count)
 
 

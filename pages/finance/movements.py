@@ -11,7 +11,7 @@ from core.services.finance.movements import MovementFilter, MovementRow, Unplace
 from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
 from core.services.sales.totals import SalesTotals
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
@@ -120,8 +120,7 @@ def draw() -> None:
         "Movements",
         "Every purchase, renewal, refund and adjustment, with its sign and its three shares.",
     )
-    with reading(frame.scope()) as session:
-        names = load_choices(session)
+    names = read_in(frame.scope(), load_choices)
     search = periods.read_search()
     found = periods.read(MovementFilter, names, usual=periods.ALL, given=search.address)
     periods.draw(found, names, search=search, beside=lambda: saved_views.draw("finance/movements.py", person))
@@ -237,8 +236,7 @@ def proposal_buttons(proposal: Proposal, person: Person) -> None:
         if proposal.proposed_by == person.id:
             actions.button("Take it back", taking_back(proposal.id), key=f"take.{proposal.id}")
         else:
-            with reading(frame.scope()) as session:
-                refusal = adjustments.find_refusal(session, proposal.id, person)
+            refusal = read_in(frame.scope(), adjustments.find_refusal, proposal.id, person)
             confirm = confirming(proposal)
             actions.button("Confirm", confirm, key=f"confirm.{proposal.id}", type="primary", disabled=bool(refusal))
             actions.button("Refuse", refusing(proposal), key=f"refuse.{proposal.id}")
@@ -269,8 +267,7 @@ def draw_movement() -> None:
     with st.grid(2, min_column_width=320, gap="small"):
         facts.card("**Money**", {"Premium": words.naira(row.total_minor), **facts.name_shares(row)})
         sale(row)
-    with reading(frame.scope()) as session:
-        proposals = adjustments.list_of_movement(session, row.id)
+    proposals = read_in(frame.scope(), adjustments.list_of_movement, row.id)
     if proposals:
         st.subheader("Adjustments", anchor=False)
         for proposal in proposals:

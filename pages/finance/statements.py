@@ -24,7 +24,7 @@ from core.services.finance.statements.reading import DRAFT, StatementRow, Statem
 from core.services.lists.windows import Window
 from core.services.people.staff import Person
 from core.states.finance import StatementState, StatementTransition
-from core.store.access import reading, store
+from core.store.access import read_in, reading, store
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Naira, Text
@@ -148,8 +148,7 @@ def draw() -> None:
     if not frame.mode():
         st.info("Statements are made of live records: switch to Live in the menu.", icon=":material/science:")
         return
-    with reading(frame.scope()) as session:
-        months = statement_reading.list_months(session)
+    months = read_in(frame.scope(), statement_reading.list_months)
     with beside:
         month = choose_month(months, is_labelled=False)
     with st.skeleton(height=300), reading(frame.scope()) as session:
@@ -228,8 +227,7 @@ def account(paper: Paper) -> None:
 
 def history(row: StatementRow) -> None:
     """Draw each step with its person, time and note, and what the statement rests on."""
-    with reading(frame.scope()) as session:
-        steps = statement_reading.list_steps(session, row.id)
+    steps = read_in(frame.scope(), statement_reading.list_steps, row.id)
     with facts.card("**People and terms**"):
         for step in steps:
             note = f": {step.note}" if step.note else ""
@@ -324,8 +322,7 @@ def draft(account: str, given: str, month: date) -> None:
     """Draw what a party's month holds until now, and the button that freezes it."""
     try:
         party = Party("provider" if account == "provider" else "distributor", ids.parse(given))
-        with reading(frame.scope()) as session:
-            name = parties.get_name(session, party)
+        name = read_in(frame.scope(), parties.get_name, party)
     except (InvalidInput, NotFound):
         st.error("The address names no party.", icon=":material/link_off:")
         return

@@ -26,7 +26,7 @@ from core.services.finance.statements.reading import StatementRecord
 from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Expected, LoanBookRequest, Uploader
 from core.services.selling.loan_books.records import LoanBookRecord, LoanBookRowRecord
-from core.store.access import ScopedSession, reading
+from core.store.access import ScopedSession, read_in, reading
 
 router = APIRouter(route_class=StrictRoute, prefix="/loan-books", tags=["Loan books"])
 _LISTED, _ONE, _ROWS = "Loan books retrieved", "Loan book retrieved", "Rows retrieved"
@@ -116,8 +116,7 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
 @router.get("", responses=openapi.answers(LoanBookPage, _LISTED), summary="List loan books")
 def list_loan_books(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Your loan books, newest first."""
-    with reading(caller.scope) as session:
-        page = records.list_records(session, query.paging())
+    page = read_in(caller.scope, records.list_records, query.paging())
     return page_response("loan_books", page, _LISTED)
 
 
@@ -144,8 +143,7 @@ def get_loan_book(caller: Signed, loan_book_id: Id) -> Response:
 )
 def list_loan_book_rows(caller: Signed, loan_book_id: Id, query: Annotated[RowQuery, Query()]) -> Response:
     """The rows in the order of the file; of a snapshot also the policies that it does not have, as `missing`."""
-    with reading(caller.scope) as session:
-        page = records.list_rows(session, loan_book_id, query.paging(), query.outcome)
+    page = read_in(caller.scope, records.list_rows, loan_book_id, query.paging(), query.outcome)
     return page_response("rows", page, _ROWS)
 
 
@@ -226,8 +224,7 @@ class FileQuery(QueryString):
 @statements_router.get("", responses=openapi.answers(StatementPage, _STATEMENTS), summary="List statements")
 def list_statements(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every statement that was sent to you, the newest month first; a test key has none."""
-    with reading(caller.scope) as session:
-        page = statement_reading.list_records(session, query.paging())
+    page = read_in(caller.scope, statement_reading.list_records, query.paging())
     return page_response("statements", page, _STATEMENTS)
 
 

@@ -21,7 +21,7 @@ from core.services.catalogue import products
 from core.services.catalogue.products import ProductFilter
 from core.services.lists import records
 from core.services.lists.records import CountedCategoryRecord, ProductRecord
-from core.store.access import reading, reading_autocommit
+from core.store.access import read_in, reading_autocommit
 
 Feature = Annotated[str, fields.one_of(*reference.FEATURE_LISTS)]
 # Every insurer gets the common list, so one word stands for all of them (contract L2).
@@ -287,8 +287,7 @@ def list_products(caller: Signed, query: Annotated[CatalogueQuery, Query()]) -> 
         category_ids=query.category_id,
         product_ids=query.product_ids,
     )
-    with reading(caller.scope) as session:
-        page = products.list_products(session, wanted, query.paging(), is_live=caller.is_live)
+    page = read_in(caller.scope, products.list_products, wanted, query.paging(), is_live=caller.is_live)
     return page_response("products", page, _PRODUCTS)
 
 

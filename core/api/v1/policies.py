@@ -17,7 +17,7 @@ from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.sales import api_purchases
 from core.services.sales.filter import PurchaseFilter, SalesFilter
-from core.store.access import reading, reading_autocommit
+from core.store.access import read_in, reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/policies", tags=["Policies"])
 _LISTED, _ONE = "Policies retrieved", "Policy retrieved"
@@ -88,8 +88,7 @@ async def get_purchase(caller: Signed, purchase_id: Id) -> Response:
 
 async def _page(caller: Caller, wanted: SalesFilter, paging: Paging) -> Response:
     def read() -> Response:
-        with reading(caller.scope) as session:
-            page = api_purchases.list_purchases(session, wanted, paging, ends=True)
+        page = read_in(caller.scope, api_purchases.list_purchases, wanted, paging, ends=True)
         return page_response("purchases", page, _PURCHASES)
 
     # What concerns the policies is counted row by row, and a name is looked for in every customer.

@@ -14,7 +14,16 @@ from core.store.access.compiled_query import (
     WireNaira,
     read_batches,
 )
-from core.store.access.engine import Store, reading, reading_autocommit, reading_replica, store, transact, writing
+from core.store.access.engine import (
+    Store,
+    read_in,
+    reading,
+    reading_autocommit,
+    reading_replica,
+    store,
+    transact,
+    writing,
+)
 from core.store.access.replica import ReplicaStatus
 from core.store.access.scope import AnyRow, AnySelect, Scope, ScopedSession, ScopeViolation
 from core.store.access.sqlite import JOINS_IN_ORDER, wal_is_safe
