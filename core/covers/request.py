@@ -10,7 +10,7 @@ import pydantic
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, ValidationInfo, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from core.errors import FieldFault, InvalidInput
+from core.errors import FieldFault, InvalidInput, raise_faults
 
 MISSPELLING_CUTOFF = 0.8
 _SOLD_KEY = "sold"
@@ -223,5 +223,4 @@ def is_sold(info: ValidationInfo) -> bool:
 def refuse_unless(checks: Sequence[tuple[bool, str, str]]) -> None:
     """Raise InvalidInput with every (field, message) whose condition is false."""
     faults = [FieldFault(name, message) for holds, name, message in checks if not holds]
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)

@@ -19,7 +19,7 @@ from sqlmodel import col
 from core import clock, ids, money, telemetry
 from core.covers.request import suggestion
 from core.desk.exported_lists import TITLES, get_kind
-from core.errors import FieldFault, InvalidInput, NotFound
+from core.errors import FieldFault, InvalidInput, NotFound, raise_faults
 from core.services.audit import log as audit
 from core.services.lists import exports
 from core.services.lists.dimensions import load_choices
@@ -395,5 +395,4 @@ def _refuse_unknown(kind: Listing[Any], address: Address) -> None:
         faults.append(FieldFault(ascii(name[:100])[1:-1], word))
     if not set(address.get("mode", ["live"])) <= {"live", "test"}:
         faults.append(FieldFault("mode", "must be live or test"))
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)

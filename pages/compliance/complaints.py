@@ -6,7 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.errors import NotFound
+from core.errors import first_of
 from core.outbound import mail as smtp
 from core.services.compliance import complaints
 from core.services.compliance.complaints import CATEGORIES, ComplaintLetter, ComplaintRow, InsurerLine
@@ -108,10 +108,8 @@ def answering_complaint(row: ComplaintRow) -> Action:
 
 
 def found(session: ScopedSession, id_: UUID) -> ComplaintRow:
-    for each in complaints.list_complaints(session):
-        if each.id == id_:
-            return each
-    raise NotFound("There is no such complaint")
+    every = [each for each in complaints.list_complaints(session) if each.id == id_]
+    return first_of(every, otherwise="There is no such complaint")
 
 
 def draw_complaint() -> None:

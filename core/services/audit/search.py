@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlmodel import UTCDateTime, col
 
 from core import clock
-from core.errors import NotFound
+from core.errors import first_of
 from core.services.audit import log as audit
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import Choices
@@ -215,10 +215,7 @@ def is_id(text: str | None) -> bool:
 
 def get_entry(session: ScopedSession, entry_id: UUID) -> Entry:
     """Return one entry; NotFound for an unknown id."""
-    found = _entries(session, [entry_id])
-    if not found:
-        raise NotFound("There is no such entry")
-    return found[0]
+    return first_of(_entries(session, [entry_id]), otherwise="There is no such entry")
 
 
 def _entries(session: ScopedSession, ids: Sequence[UUID]) -> list[Entry]:

@@ -15,7 +15,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import pricing, request
 from core.covers.tariff import DISTRIBUTOR, HUNDRED, MCA, Tariff, parse_tariff
-from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
+from core.errors import FieldFault, StateForbids, first_of, raise_faults
 from core.services.audit import log as audit
 from core.services.catalogue import changes, product_list
 from core.services.catalogue.product_list import ProductDetail, Proposal, RatesVersion
@@ -66,8 +66,7 @@ def propose(
     row = changes.next_version(session, product_id, seen)
     product = product_list.get_product(session, product_id)
     tariff = parse_tariff(product.get_editable_tariff(_version(product, start)), typed)
-    if faults := _check_rates(session, product, tariff, effective_at):
-        raise InvalidInput(faults)
+    raise_faults(_check_rates(session, product, tariff, effective_at))
     _refuse_no_change(product, tariff, effective_at)
     proposal = RateProposal(
         id=ids.new(),
@@ -258,10 +257,8 @@ def _faults_of_time(product: ProductDetail, at: datetime) -> list[FieldFault]:
 
 
 def _version(product: ProductDetail, version_id: UUID) -> RatesVersion:
-    for version in product.versions:
-        if version.id == version_id:
-            return version
-    raise NotFound("The product has no such rates")
+    found = [version for version in product.versions if version.id == version_id]
+    return first_of(found, otherwise="The product has no such rates")
 
 
 def _note(

@@ -17,7 +17,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, StateForbids
+from core.errors import FieldFault, InvalidInput, StateForbids, raise_faults
 from core.services.audit import log as audit
 from core.services.catalogue import changes, rate_changes
 from core.services.catalogue.shares import Share, find_excess, find_newest, load_confirmed
@@ -110,8 +110,7 @@ def propose(session: ScopedSession, distributor_id: UUID, typed: Mapping[str, An
         proposed_by=by.id,
         proposed_at=clock.now(),
     )
-    if faults := _find_faults(session, row):
-        raise InvalidInput(faults)
+    raise_faults(_find_faults(session, row))
     _refuse_no_change(session, row)
     if not session.insert_if_absent(row):
         raise StateForbids("A change of this distributor's shares waits for a second admin already: decide it first")

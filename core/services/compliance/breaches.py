@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
+from core.errors import InvalidInput, StaleVersion, StateForbids, first_of
 from core.services.audit import log as audit
 from core.services.compliance import figures
 from core.services.people.four_eyes import require_second
@@ -217,10 +217,7 @@ def draft_notice(row: BreachRow, exposures: Sequence[Exposure]) -> str:
 
 def get_breach(session: ScopedSession, breach_id: UUID) -> BreachRow:
     """Return one breach; NotFound for an unknown id."""
-    found = list_breaches(session, col(Breach.id) == breach_id)
-    if not found:
-        raise NotFound("There is no such breach")
-    return found[0]
+    return first_of(list_breaches(session, col(Breach.id) == breach_id), otherwise="There is no such breach")
 
 
 def list_breaches(session: ScopedSession, *conditions: Any) -> list[BreachRow]:

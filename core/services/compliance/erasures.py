@@ -23,7 +23,7 @@ from core import clock, ids, seal
 from core.covers import request
 from core.covers.endorsements import REGISTRATION
 from core.covers.request_parts import fold_text
-from core.errors import NotFound, StateForbids
+from core.errors import StateForbids, first_of
 from core.services.audit import log as audit
 from core.services.audit.log import AUDIT_KIND
 from core.services.claims.intake.submitted import META_COLUMNS
@@ -512,10 +512,7 @@ def remove_files(codes: Sequence[str]) -> None:
 
 def get_erasure(session: ScopedSession, erasure_id: UUID) -> ErasureRow:
     """Return one erasure; NotFound for an unknown id."""
-    found = list_erasures(session, col(Erasure.id) == erasure_id)
-    if not found:
-        raise NotFound("There is no such erasure")
-    return found[0]
+    return first_of(list_erasures(session, col(Erasure.id) == erasure_id), otherwise="There is no such erasure")
 
 
 def list_of_request(session: ScopedSession, request_id: UUID) -> list[ErasureRow]:

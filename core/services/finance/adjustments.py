@@ -19,7 +19,7 @@ from core import clock, ids, money, reference
 from core.covers import request
 from core.covers.fields import fault
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
+from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids, raise_faults
 from core.money import Split
 from core.services.audit import log as audit
 from core.services.finance import movements, parties
@@ -313,8 +313,7 @@ def _refuse_commissions(corrected: Movement, all_: Split) -> None:
     ]
     if not faults and sum(commissions.values()) > premium:
         faults = [FieldFault("platform_commission", f"must leave both commissions together within {left}")]
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
 
 
 def _sum(session: ScopedSession, entity: Any, *conditions: Any) -> Split:

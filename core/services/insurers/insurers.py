@@ -10,7 +10,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.errors import NotFound
+from core.errors import first_of
 from core.services.insurers import connections, sending
 from core.services.sales import totals
 from core.services.sales.distributors import get_last_year
@@ -173,10 +173,8 @@ def list_insurers(session: ScopedSession) -> list[InsurerRow]:
 
 def get_insurer(session: ScopedSession, provider_id: UUID) -> InsurerRow:
     """Return one insurer; NotFound for an unknown id."""
-    for row in list_insurers(session):
-        if row.id == provider_id:
-            return row
-    raise NotFound("There is no such insurer")
+    found = [row for row in list_insurers(session) if row.id == provider_id]
+    return first_of(found, otherwise="There is no such insurer")
 
 
 def get_connection_host(segment: str, *, is_live: bool) -> str:

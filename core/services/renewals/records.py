@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core import clock, money
 from core.covers import registry
-from core.errors import NotFound
+from core.errors import first_of
 from core.money import Split
 from core.services.catalogue import products
 from core.services.lists import records
@@ -131,10 +131,8 @@ def list_renewals(
 
 def get_renewal(session: ScopedSession, renewal_id: UUID) -> RenewalRecord:
     """Return one renewal in full; NotFound if unknown in this scope."""
-    renewals = _load_records(session, _build_query([col(Renewal.id) == renewal_id, col(Renewal.deleted_at).is_(None)]))
-    if not renewals:
-        raise NotFound("Renewal not found")
-    return renewals[0]
+    conditions = [col(Renewal.id) == renewal_id, col(Renewal.deleted_at).is_(None)]
+    return first_of(_load_records(session, _build_query(conditions)), otherwise="Renewal not found")
 
 
 def build_conditions(criteria: SalesFilter) -> list[sa.ColumnElement[bool]]:

@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from sqlmodel import UTCDateTime, col
 
 from core import clock
-from core.errors import FieldFault, InvalidInput
+from core.errors import FieldFault, raise_faults
 from core.services.lists.filters import fields
 from core.services.lists.filters.fields import Address, Condition, Field, Parameter
 from core.services.lists.windows import Span
@@ -83,8 +83,7 @@ class Filter:
         faults: list[FieldFault] = []
         offered = {name: field for name, field in cls.FIELDS.items() if field.address}
         values = {name: fields.collect(faults, field.parse, address) for name, field in offered.items()}
-        if faults:
-            raise InvalidInput(faults)
+        raise_faults(faults)
         return cls(**values)
 
     def address(self) -> dict[str, list[str]]:
