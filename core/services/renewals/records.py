@@ -8,7 +8,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, money
+from core import clock
 from core.covers import registry
 from core.errors import first_of
 from core.money import Split
@@ -159,38 +159,12 @@ def _load_records(session: ScopedSession, query: AnySelect) -> list[RenewalRecor
 
 def _build_embedded(row: AnyRow, product: ProductRecord) -> RenewalRecord:
     return {
-        **build_record(row.Renewal),
+        **records.build_renewal(row.Renewal),
         "customer": records.build_customer(row.Customer),
         "product": product,
         "productCategory": product["productCategory"],
         "provider": product["provider"],
         "policy": policies.build_record(row.Policy, registry.get_cover(product["prefix"], product["route_name"])),
-    }
-
-
-def build_record(renewal: Renewal) -> RenewalRecord:
-    """Return a renewal's record, nothing embedded."""
-    return {
-        "id": str(renewal.id),
-        "policy_id": str(renewal.policy_id),
-        "purchase_id": str(renewal.purchase_id),
-        "customer_id": str(renewal.customer_id),
-        "product_id": str(renewal.product_id),
-        "product_category_id": str(renewal.product_category_id),
-        "distributor_id": str(renewal.distributor_id),
-        "provider_id": str(renewal.provider_id),
-        "status": renewal.status,
-        "total": money.to_wire(renewal.total_minor),
-        "mca_profit": money.to_wire(renewal.mca_profit_minor),
-        "distributor_profit": money.to_wire(renewal.distributor_profit_minor),
-        "previous_expiration_date": clock.to_wire(renewal.previous_expiration_at) or "",
-        "start_date": clock.to_wire(renewal.start_at) or "",
-        "expiration_date": clock.to_wire(renewal.expiration_at) or "",
-        "payment_option": renewal.payment_option,
-        "payment_channel": renewal.payment_channel,
-        "request_source": renewal.request_source,
-        "is_live": renewal.is_live,
-        **records.build_times(renewal),  # type: ignore[typeddict-item]
     }
 
 
