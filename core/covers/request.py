@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Self, get_args
 
+import pydantic
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, ValidationInfo, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
@@ -198,6 +199,20 @@ def validate(model: type[BaseModel], data: object, *, sold: bool = False) -> Any
         return model.model_validate(data, context={_SOLD_KEY: sold})
     except ValidationError as error:
         raise InvalidInput(build_faults(error.errors(include_url=False, include_input=False))) from None
+
+
+def validate_text(field: str, text: object, *, least: int, most: int, is_multiline: bool = False) -> str:
+    """Return one text as a request has it; InvalidInput names the field where it is too short, too long or none."""
+    given: str = getattr(validate(_build_text(field, least, most, is_multiline), {field: text}), field)
+    return given
+
+
+@cache
+def _build_text(field: str, least: int, most: int, is_multiline: bool) -> type[Request]:  # noqa: FBT001 a cache's key
+    declared: dict[str, Any] = {field: (str, pydantic.Field(min_length=least, max_length=most))}
+    model = pydantic.create_model("Text", __base__=Request, **declared)
+    model.multiline_fields = frozenset(declared if is_multiline else ())
+    return model
 
 
 def is_sold(info: ValidationInfo) -> bool:

@@ -57,13 +57,13 @@ class ReceiptFilter(Filter, on=(ExportReceipt,)):
     """Filter of receipts: `person` is an id or `command`, `is_live` the mode of the records."""
 
     kinds: tuple[str, ...] = of(
-        Words(label="Export", column="kind", address="kind", options=TITLES, anything="Every kind")
+        Words, label="Export", column="kind", address="kind", options=TITLES, anything="Every kind"
     )
     person: UUID | str | None = of(
-        Member(label="By", column=_is_by, address="person", also=(COMMAND,), what="person", anything="Everybody")
+        Member, label="By", column=_is_by, address="person", also=(COMMAND,), what="person", anything="Everybody"
     )
-    created: Span = of(Days(column="created_at", address="from to"))
-    is_live: bool | None = of(Flag(column="is_live"))
+    created: Span = of(Days, column="created_at", address="from to")
+    is_live: bool | None = of(Flag, column="is_live")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -62,23 +62,21 @@ class EndpointRow:
         return self.endpoint.description or self.endpoint.url
 
 
-ENDPOINTS: Table[EndpointRow] = tables.sortable(
-    Table(
-        name="endpoints",
-        noun=("endpoint", "endpoints"),
-        opens="admin/webhooks.py#webhook",
-        narrow=("name", "distributor", "state", "held"),
-        columns={
-            "name": columns.text("Endpoint", lambda row: row.name, 240),
-            "distributor": columns.text("Distributor", lambda row: row.distributor, 160),
-            "state": columns.state("State", lambda row: row.state),
-            "events": columns.text("Events", lambda row: ", ".join(row.endpoint.events), 200),
-            "held": columns.number("Held", lambda row: row.endpoint.held),
-            "success": columns.moment("Last success", lambda row: row.endpoint.last_success_at),
-            "failure": columns.moment("Last failure", lambda row: row.endpoint.last_failure_at),
-        },
-    ),
-    usual="As registered",
+ENDPOINTS: Table[EndpointRow] = Table(
+    name="endpoints",
+    noun=("endpoint", "endpoints"),
+    opens="admin/webhooks.py#webhook",
+    narrow=("name", "distributor", "state", "held"),
+    columns={
+        "name": columns.text("Endpoint", lambda row: row.name, 240),
+        "distributor": columns.text("Distributor", lambda row: row.distributor, 160),
+        "state": columns.state("State", lambda row: row.state),
+        "events": columns.text("Events", lambda row: ", ".join(row.endpoint.events), 200),
+        "held": columns.number("Held", lambda row: row.endpoint.held),
+        "success": columns.moment("Last success", lambda row: row.endpoint.last_success_at),
+        "failure": columns.moment("Last failure", lambda row: row.endpoint.last_failure_at),
+    },
+    unsorted="As registered",
 )
 
 

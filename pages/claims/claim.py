@@ -96,11 +96,11 @@ def _draw_standing(review: ClaimReview, officers: list[Officer], person: Person)
             width="content",
             help=_explain_clock(review.clock),
         )
-        page_links.link(
+        page_links.link_to(
             POLICY,
-            label=words.plain(review.policy_number or "Policy awaiting its number"),
-            icon=":material/policy:",
-            query_params={"id": str(review.policy_id)},
+            words.plain(review.policy_number or "Policy awaiting its number"),
+            "policy",
+            id=str(review.policy_id),
         )
         _assignee(review, officers, person)
 

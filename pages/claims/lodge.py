@@ -371,11 +371,8 @@ def draw_draft(draft: Draft, person: Person) -> None:
             f" {words.moment(draft.updated_at)}",
             width="stretch",
         )
-        page_links.link(
-            "claims/lodge.py",
-            label="Continue",
-            icon=":material/edit:",
-            query_params={"policy": number, sale_drafts.DRAFT: str(draft.id)},
+        page_links.link_to(
+            "claims/lodge.py", "Continue", "edit", **{"policy": number, sale_drafts.DRAFT: str(draft.id)}
         )
         st.button(
             "Discard", key=f"discard {draft.id}", type="tertiary", on_click=sale_drafts.delete, args=(draft.id, person)

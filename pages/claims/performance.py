@@ -103,14 +103,10 @@ def _upright(drawn: Sequence[Mapping[str, Any]], labels: Sequence[str], **layout
     highest = max((number for each in drawn for number in each["y"]), default=0)
     across = charts.category_axis(labels)
     # There is little room across.
-    across["ticktext"] = [_break(label) for label in across["ticktext"]]
+    across["ticktext"] = [label.replace(" ", "<br>", 1) if len(label) > 10 else label for label in across["ticktext"]]
     return charts.build_figure(
         drawn, height=_HEIGHT, across=across, up=charts.hidden_axis(highest * _ROOM), bargap=0.3, **layout
     )
-
-
-def _break(label: str, longest: int = 10) -> str:
-    return label.replace(" ", "<br>", 1) if len(label) > longest else label
 
 
 # The cards of claims performance: tiles, one chart each, and the workload of each officer.

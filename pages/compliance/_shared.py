@@ -19,7 +19,7 @@ from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, tables
+from core.ui.lists import columns
 from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
 
@@ -104,20 +104,18 @@ def late_badge(row: RequestRow | FilingRow | ComplaintRow) -> str:
     return f" {words.badge(days_left(row.days_left) or '', 'red')}" if _is_late(row) else ""
 
 
-ERASURES: Table[ErasureRow] = tables.sortable(
-    Table(
-        name="erasures",
-        noun=("erasure", "erasures"),
-        opens="compliance/retention.py#erasure",
-        columns={
-            "number": columns.text("Number", lambda row: row.number, 120),
-            "class": columns.text("Of", lambda row: CLASSES[row.record_class][0], 240),
-            "people": columns.number("Records of people", lambda row: len(row.customers)),
-            "state": columns.state("State", lambda row: STATES[row.state]),
-            "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
-            "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
-            "decider": columns.text("Decided by", lambda row: row.decider, 150),
-        },
-    ),
-    usual="Newest first",
+ERASURES: Table[ErasureRow] = Table(
+    name="erasures",
+    noun=("erasure", "erasures"),
+    opens="compliance/retention.py#erasure",
+    columns={
+        "number": columns.text("Number", lambda row: row.number, 120),
+        "class": columns.text("Of", lambda row: CLASSES[row.record_class][0], 240),
+        "people": columns.number("Records of people", lambda row: len(row.customers)),
+        "state": columns.state("State", lambda row: STATES[row.state]),
+        "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
+        "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
+        "decider": columns.text("Decided by", lambda row: row.decider, 150),
+    },
+    unsorted="Newest first",
 )

@@ -178,8 +178,7 @@ def draw_receipt(row: ReceiptRow) -> None:
     """Show the selection, the person, and the result."""
     receipt = row.receipt
     with st.grid(2, min_column_width=320, gap="small"):
-        with st.container(border=True, height="stretch"):
-            st.markdown("**Selection**")
+        with facts.card("**Selection**"):
             facts.line("Export", f"{row.kind.title} as {get_format(receipt.format).title}")
             facts.line("Records", "Live" if receipt.is_live else "Test")
             for title, value in row.filters.items():
@@ -188,8 +187,7 @@ def draw_receipt(row: ReceiptRow) -> None:
                 facts.line("Filters", "None: all of them")
             for title, value in {"Columns": "All", "Order": "Newest first", **row.arrangement}.items():
                 facts.line(title, value)
-        with st.container(border=True, height="stretch"):
-            st.markdown("**Result**")
+        with facts.card("**Result**"):
             facts.line("Rows", words.count(receipt.rows))
             if row.sum_minor is not None:
                 facts.line(f"Sum: {(row.kind.sum_title or '').lower()}", words.naira(row.sum_minor))

@@ -28,12 +28,12 @@ def draw_waiting(proposals: Sequence[Proposal]) -> None:
     number = len(proposals)
     with st.expander(f"Adjustments that wait for a second person: {number}", icon=":material/pending_actions:"):
         for proposal in proposals:
-            page_links.link(
+            page_links.link_to(
                 "finance/movements.py#movement",
-                label=f"{words.naira(proposal.parts.total_minor)} by {words.plain(proposal.proposer)},"
+                f"{words.naira(proposal.parts.total_minor)} by {words.plain(proposal.proposer)},"
                 f" {words.moment(proposal.proposed_at)}",
-                icon=":material/edit_note:",
-                query_params={"id": str(proposal.corrects_id)},
+                "edit_note",
+                id=str(proposal.corrects_id),
             )
 
 
@@ -246,29 +246,10 @@ def proposal_buttons(proposal: Proposal, person: Person) -> None:
                 st.caption(f":material/lock: {words.plain(refusal)}.")
 
 
-def amounts(row: MovementRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Money**")
-        facts.line("Premium", words.naira(row.total_minor))
-        facts.line("Insurer's share", words.naira(row.provider_share_minor))
-        facts.line("Platform commission", words.naira(row.mca_profit_minor))
-        facts.line("Distributor commission", words.naira(row.distributor_profit_minor))
-
-
 def sale(row: MovementRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Sale**")
-        facts.line("Policy", row.policy_number or "Not given yet")
-        facts.line("Customer", row.customer)
-        facts.line("Product", row.product)
-        facts.line("Insurer", row.provider)
-        facts.line("Distributor", row.distributor)
-        page_links.link(
-            "sales/purchases.py#purchase",
-            label="Open the purchase",
-            icon=":material/receipt:",
-            query_params={"id": str(row.purchase_id)},
-        )
+    parties = {"Product": row.product, "Insurer": row.provider, "Distributor": row.distributor}
+    with facts.card("**Sale**", {"Policy": row.policy_number or "Not given yet", "Customer": row.customer, **parties}):
+        page_links.link_to("sales/purchases.py#purchase", "Open the purchase", "receipt", id=str(row.purchase_id))
 
 
 def draw_movement() -> None:
@@ -286,7 +267,7 @@ def draw_movement() -> None:
             proposing(row).button()
     actions.run()
     with st.grid(2, min_column_width=320, gap="small"):
-        amounts(row)
+        facts.card("**Money**", {"Premium": words.naira(row.total_minor), **facts.name_shares(row)})
         sale(row)
     with reading(frame.scope()) as session:
         proposals = adjustments.list_of_movement(session, row.id)

@@ -65,18 +65,16 @@ def giving_up(row: BatchRow) -> Action:
     )
 
 
-OF_BATCH: Table[PaymentRow] = tables.sortable(
-    Table(
-        name="of_batch",
-        noun=("payment", "payments"),
-        opens="finance/payments.py#payment",
-        narrow=("party", "state", "net"),
-        columns={
-            name: PAYMENTS.columns[name]
-            for name in ("party", "state", "statement", "gross", "vat", "withheld", "net", "reference")
-        },
-    ),
-    usual="As in the bank file",
+OF_BATCH: Table[PaymentRow] = Table(
+    name="of_batch",
+    noun=("payment", "payments"),
+    opens="finance/payments.py#payment",
+    narrow=("party", "state", "net"),
+    columns={
+        name: PAYMENTS.columns[name]
+        for name in ("party", "state", "statement", "gross", "vat", "withheld", "net", "reference")
+    },
+    unsorted="As in the bank file",
 )
 
 

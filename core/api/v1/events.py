@@ -93,10 +93,7 @@ class EventTypeRecord(openapi.Shape):
     sample: EventRecord
 
 
-class EventTypeList(openapi.Listed):
-    """Every type of event."""
-
-    event_types: list[EventTypeRecord]
+EventTypeList = openapi.build_page("EventTypeList", "Every type of event.", event_types=EventTypeRecord)
 
 
 @router.get("/events", responses=openapi.answers(EventPage, _LISTED), summary="Follow events")

@@ -27,6 +27,7 @@ from core.services.people.approvals import Subject
 from core.services.people.four_eyes import NotedProposals, refuse_faults
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import BankAccount, CommissionShare, Distributor, Product, ProductVersion
 
 KIND: Final = "commission share"
@@ -177,11 +178,11 @@ def list_shares(session: ScopedSession, distributor_id: UUID) -> list[AgreedShar
 def _build(
     row: CommissionShare, product: str | None, proposer: str, decider: str | None, confirmed: list[Share]
 ) -> AgreedShare:
-    names = ("id", "product_id", "commission_bp", "effective_at", "state", "proposed_by", "proposed_at", "decided_at")
     newest = find_newest(confirmed, row.product_id, clock.now())
     before = _find_before(confirmed, row)
-    return AgreedShare(
-        **{name: getattr(row, name) for name in names},
+    return build_row(
+        AgreedShare,
+        row,
         product=product,
         proposer=proposer,
         decider=decider,

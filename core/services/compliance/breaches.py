@@ -56,12 +56,6 @@ class RiskInput(Request):
     people: Annotated[int, Field(ge=0, le=100_000_000)]
 
 
-class NoticeInput(Request):
-    """Input: the reference under which the Commission took the notice."""
-
-    reference: Annotated[str, Field(min_length=3, max_length=60)]
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BreachRow:
     """One breach; `notify_by` is when the Commission has to know."""
@@ -159,9 +153,9 @@ def note_commission(session: ScopedSession, breach_id: UUID, *, reference: str, 
         raise StateForbids("First judge the risk: a breach without one is not notified")
     if row.commission_at is not None:
         raise StateForbids("The Commission was notified already")
-    given: NoticeInput = request.validate(NoticeInput, {"reference": reference})
-    row.commission_at, row.commission_reference = clock.now(), given.reference
-    _save(session, row, "breach notified to the Commission", by, reference=given.reference)
+    given = request.validate_text("reference", reference, least=3, most=60)
+    row.commission_at, row.commission_reference = clock.now(), given
+    _save(session, row, "breach notified to the Commission", by, reference=given)
 
 
 def note_people(session: ScopedSession, breach_id: UUID, *, version: int, by: Person) -> None:

@@ -80,12 +80,6 @@ class AdjustmentInput(Request):
     reason: Annotated[str, Field(min_length=10, max_length=500)]
 
 
-class RefusalInput(Request):
-    """Input: the reason for refusing an adjustment."""
-
-    reason: Annotated[str, Field(min_length=3, max_length=500)]
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Proposal:
     """A proposed adjustment with the people who proposed and decided it."""
@@ -185,9 +179,9 @@ def refuse(session: ScopedSession, proposal_id: UUID, *, reason: str, by: Person
     """Refuse what somebody else proposed, with the reason."""
     proposal = _open(session, proposal_id, by)
     PROPOSALS.refuse_maker(proposal, by)
-    given: RefusalInput = request.validate(RefusalInput, {"reason": reason})
-    PROPOSALS.decide(session, proposal.id, "refused", by=by, refusal=given.reason)
-    _note(session, proposal, "adjustment refused", by=by, reason=given.reason)
+    reason = request.validate_text("reason", reason, least=3, most=500)
+    PROPOSALS.decide(session, proposal.id, "refused", by=by, refusal=reason)
+    _note(session, proposal, "adjustment refused", by=by, reason=reason)
 
 
 def take_back(session: ScopedSession, proposal_id: UUID, *, by: Person) -> None:

@@ -74,11 +74,6 @@ class InsurerTerms(_Terms):
     bordereau_due_day: Annotated[int, Field(ge=1, le=28)] = 10
 
 
-def model_of(party: Party) -> type[Request]:
-    """Return the model of the terms with this kind of party."""
-    return DistributorTerms if party.account == "distributor" else InsurerTerms
-
-
 def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: Person) -> UUID:
     """Add terms that hold from their first day on, and return their id; what held before is kept.
 
@@ -87,7 +82,7 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
     a month that has begun no more.
     """
     require_other(session, party, by, "agreement")
-    terms: Any = request.validate(model_of(party), typed)
+    terms: Any = request.validate(DistributorTerms if party.account == "distributor" else InsurerTerms, typed)
     if terms.ends_on and terms.ends_on < terms.starts_on:
         raise InvalidInput([FieldFault("ends_on", "must not be before its first day")])
     before = get_in_force(session, party, terms.starts_on)

@@ -96,15 +96,14 @@ class MovementFilter(SalesFilter, on=(Movement,)):
     find: str | None = PurchaseFilter.redeclare("find", api="")
     customer_email: str | None = SalesFilter.redeclare("customer_email", place="grid")
     chosen_kinds: tuple[str, ...] = of(
-        Words(
-            label="Kind",
-            column="kind",
-            address="kind",
-            options=KIND_NAMES,
-            words=KIND_NAMES,
-            help=f"{', '.join(KIND_NAMES)}.",
-            anything="All kinds",
-        )
+        Words,
+        label="Kind",
+        column="kind",
+        address="kind",
+        options=KIND_NAMES,
+        words=KIND_NAMES,
+        help=f"{', '.join(KIND_NAMES)}.",
+        anything="All kinds",
     )
 
     @property

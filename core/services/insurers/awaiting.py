@@ -94,47 +94,43 @@ class SubmissionFilter(Filter, on=(Submission,)):
     """Filter of the list of policies that wait for their insurer; `owner` is a person or `nobody`."""
 
     find: str | None = sales_filter.find_by_policy(Submission.policy_id)
-    provider_ids: Ids = of(members_of("provider"))
+    provider_ids: Ids = of(members_of, "provider")
     view: QueueView | None = of(
-        Word(
-            label="State",
-            column=_is_in_view,
-            address="state",
-            options=VIEWS,
-            anything="Any state",
-            help=f"How far the sending is: {', '.join(VIEWS)}.",
-        )
+        Word,
+        label="State",
+        column=_is_in_view,
+        address="state",
+        options=VIEWS,
+        anything="Any state",
+        help=f"How far the sending is: {', '.join(VIEWS)}.",
     )
     connection: ConnectionView | None = of(
-        Word(
-            label="Connection",
-            column=_has_connection,
-            address="connection",
-            options=CONNECTIONS,
-            anything="Any connection",
-            help=f"Whether its insurer can be reached: {', '.join(CONNECTIONS)}.",
-        )
+        Word,
+        label="Connection",
+        column=_has_connection,
+        address="connection",
+        options=CONNECTIONS,
+        anything="Any connection",
+        help=f"Whether its insurer can be reached: {', '.join(CONNECTIONS)}.",
     )
     late: bool | None = of(
-        Flag(
-            label="Target",
-            column=_is_late,
-            address="late",
-            options={"yes": "Past its target", "no": "Within its target"},
-            anything="Past or within",
-            help="Whether its insurer should have taken it by now: yes, no.",
-        )
+        Flag,
+        label="Target",
+        column=_is_late,
+        address="late",
+        options={"yes": "Past its target", "no": "Within its target"},
+        anything="Past or within",
+        help="Whether its insurer should have taken it by now: yes, no.",
     )
     owner: UUID | str | None = of(
-        Member(
-            label="Owner",
-            column=_is_owned,
-            address="owned_by",
-            also=(NOBODY,),
-            what="person",
-            anything="Anybody",
-            help="Id of who goes on with it, or nobody.",
-        )
+        Member,
+        label="Owner",
+        column=_is_owned,
+        address="owned_by",
+        also=(NOBODY,),
+        what="person",
+        anything="Anybody",
+        help="Id of who goes on with it, or nobody.",
     )
 
 

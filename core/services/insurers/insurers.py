@@ -18,6 +18,7 @@ from core.services.sales.filter import SalesFilter
 from core.settings import settings
 from core.states.policies import OPEN, SubmissionState
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import InsurerConnection, Product, Provider, Submission
 
 Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Paused", "Checking"]
@@ -156,8 +157,9 @@ def list_insurers(session: ScopedSession) -> list[InsurerRow]:
     policies, premium = _sum_sales(session, provider_by_product)
     rows: Sequence[Provider] = session.execute(sa.select(Provider)).scalars().all()
     return [
-        InsurerRow(
-            **{name: getattr(row, name) for name in _COPIED_FIELDS},
+        build_row(
+            InsurerRow,
+            row,
             name=row.company_name,
             connection=get_connection_host(row.segment, is_live=bool(session.scope.is_live)),
             health=health[row.id],
@@ -167,12 +169,6 @@ def list_insurers(session: ScopedSession) -> list[InsurerRow]:
         )
         for row in sorted(rows, key=lambda row: row.company_name.lower())
     ]
-
-
-_COPIED_FIELDS = (
-    *("id", "segment", "business_type", "first_name", "last_name", "email", "phone_number"),
-    *("business_email", "claim_email", "support_email", "updated_at"),
-)
 
 
 def get_insurer(session: ScopedSession, provider_id: UUID) -> InsurerRow:

@@ -70,16 +70,15 @@ class RenewalFilter(SalesFilter, on=(Renewal,)):
     request_sources: tuple[str, ...] = SalesFilter.redeclare("request_sources", place="grid")
     expiring: Span = SalesFilter.redeclare("expiring", address="expires_from expires_to", months_ahead=120)
     status: bool | None = of(
-        Flag(
-            label="Status",
-            column="status",
-            address="status",
-            api="status",
-            options={"true": "Took effect", "false": "Failed or reversed"},
-            words={"true": "took effect", "false": "failed or reversed"},
-            help="true for renewals that took effect, false for failed ones.",
-            anything="Any status",
-        )
+        Flag,
+        label="Status",
+        column="status",
+        address="status",
+        api="status",
+        options={"true": "Took effect", "false": "Failed or reversed"},
+        words={"true": "took effect", "false": "failed or reversed"},
+        help="true for renewals that took effect, false for failed ones.",
+        anything="Any status",
     )
 
 
@@ -92,25 +91,23 @@ class DueFilter(Filter, on=(Policy,)):
     distributor_ids: Ids = SalesFilter.redeclare("distributor_ids")
     customer_ids: Ids = SalesFilter.redeclare("customer_ids")
     call: str | None = of(
-        Word(
-            label="Last call",
-            column=_is_called,
-            address="call",
-            options=CALLS,
-            help=f"What the last call came to: {', '.join(CALLS)}.",
-            anything="Called or not",
-        )
+        Word,
+        label="Last call",
+        column=_is_called,
+        address="call",
+        options=CALLS,
+        help=f"What the last call came to: {', '.join(CALLS)}.",
+        anything="Called or not",
     )
     owner: UUID | str | None = of(
-        Member(
-            label="Owner",
-            column=_is_owned,
-            address="owned_by",
-            also=(NOBODY,),
-            help=f"Who calls this customer: the id of a person, or {NOBODY}.",
-            what="person",
-            anything="Anybody",
-        )
+        Member,
+        label="Owner",
+        column=_is_owned,
+        address="owned_by",
+        also=(NOBODY,),
+        help=f"Who calls this customer: the id of a person, or {NOBODY}.",
+        what="person",
+        anything="Anybody",
     )
 
 
