@@ -40,8 +40,7 @@ def set_active(session: ScopedSession, product_id: UUID, *, active: bool, seen_v
 def get_distributor_name(session: ScopedSession, distributor_id: UUID) -> str:
     """Return the name of a distributor; NotFound for an unknown id."""
     query = sa.select(col(Distributor.business_name)).where(col(Distributor.id) == distributor_id)
-    found: str = session.find_scalar(query, otherwise="There is no such distributor")
-    return found
+    return session.find_scalar(query, otherwise="There is no such distributor")
 
 
 def set_offered(
@@ -118,7 +117,7 @@ def next_version(session: ScopedSession, product_id: UUID, seen: int) -> Product
     """The row of a product, held, as its next version; StaleVersion when it is not what was `seen`."""
     query = sa.select(Product).where(col(Product.id) == product_id, col(Product.deleted_at).is_(None))
     query = query.with_for_update().execution_options(populate_existing=True)
-    row: Product = session.find_scalar(query, otherwise="There is no such product")
+    row = session.find_scalar(query, otherwise="There is no such product")
     if row.version != seen:
         raise StaleVersion("Somebody else changed this product meanwhile", detail={"version": row.version})
     row.version += 1
@@ -265,7 +264,7 @@ def _get_for_update(session: ScopedSession, entity: type[Row], row_id: UUID, see
     query = sa.select(entity).where(col(entity.id) == row_id, col(entity.deleted_at).is_(None))
     unknown = f"There is no such {'distributor' if entity is Distributor else 'insurer'}"
     query = query.with_for_update().execution_options(populate_existing=True)
-    row: Row = session.find_scalar(query, otherwise=unknown)
+    row = session.find_scalar(query, otherwise=unknown)
     if row.updated_at != seen_at:
         raise StaleVersion("Somebody else changed this meanwhile")
     return row

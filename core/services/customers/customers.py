@@ -211,10 +211,9 @@ def list_customers(
 def get_row(session: ScopedSession, customer_id: UUID, *, for_update: bool = False) -> Customer:
     """Return the row of one customer, locked or not, for the desk; NotFound if unknown in this scope."""
     query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
-    row: Customer = session.find_scalar(
+    return session.find_scalar(
         query.with_for_update() if for_update else query, otherwise="There is no such customer in this mode"
     )
-    return row
 
 
 def get_customer(session: ScopedSession, customer_id: UUID) -> CustomerRecord:

@@ -238,8 +238,7 @@ def get_movement(session: ScopedSession, movement_id: UUID, names: Choices) -> M
 def get_record(session: ScopedSession, movement_id: UUID) -> Movement:
     """Return the record of a movement; NotFound for one that does not exist in the session's scope."""
     query = sa.select(Movement).where(col(Movement.id) == movement_id)
-    found: Movement = session.find_scalar(query, otherwise="There is no such movement")
-    return found
+    return session.find_scalar(query, otherwise="There is no such movement")
 
 
 def _build_rows(session: ScopedSession, found: Sequence[Movement], names: Choices) -> list[MovementRow]:

@@ -151,7 +151,7 @@ def set_owner(session: ScopedSession, policy_id: UUID, *, to: UUID | None, perso
     if to is not None and to != person.id and to not in list_candidates(session):
         raise InvalidInput.for_field("owner", "must be a colleague of operations")
     query = sa.select(Submission).where(col(Submission.policy_id) == policy_id).with_for_update()
-    submission: Submission = session.find_scalar(query, otherwise="Nothing was noted for the insurer of this policy")
+    submission = session.find_scalar(query, otherwise="Nothing was noted for the insurer of this policy")
     if submission.state not in OPEN:
         raise StateForbids(f"This policy is not waiting for its insurer: it is {submission.state}")
     _write(session, submission, to, person)

@@ -156,7 +156,7 @@ def _sees(row: SavedView, by: Person) -> bool:
 
 
 def _get(session: ScopedSession, view_id: UUID, by: Person) -> SavedView:
-    row: SavedView = session.find_scalar(sa.select(SavedView).where(col(SavedView.id) == view_id), otherwise=_UNKNOWN)
+    row = session.find_scalar(sa.select(SavedView).where(col(SavedView.id) == view_id), otherwise=_UNKNOWN)
     if not _sees(row, by):
         raise NotFound(_UNKNOWN)
     return row

@@ -360,10 +360,9 @@ def act_on_each(policy_ids: Iterable[UUID], act: Callable[[UUID], str | None]) -
     return BulkResult(done=reasons.count(None), left_out=Counter(reason for reason in reasons if reason))
 
 
-def _load_row(session: ScopedSession, query: AnySelect) -> Policy:
+def _load_row(session: ScopedSession, query: sa.Select[Policy]) -> Policy:
     query = query.where(col(Policy.deleted_at).is_(None)).execution_options(populate_existing=True)
-    policy: Policy = session.find_scalar(query, otherwise="Policy not found")
-    return policy
+    return session.find_scalar(query, otherwise="Policy not found")
 
 
 def build_conditions(criteria: SalesFilter) -> list[sa.ColumnElement[bool]]:

@@ -288,7 +288,7 @@ def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
     """Open a claim for review: a Pending one becomes Viewed, any other is unchanged (contract C5)."""
     claim_changes.require_claims_role(person)
     query = sa.select(Claim).where(col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None))
-    claim: Claim = session.find_scalar(query, otherwise="Claim not found")
+    claim = session.find_scalar(query, otherwise="Claim not found")
     if claim.claim_status != ClaimStatus.PENDING:
         return ClaimChange(claim_status=claim.claim_status, version=claim.version)
     claim = claim_changes.get_for_update(session, claim_id)
