@@ -31,7 +31,7 @@ from core.services.lists.paging import Page, Paging
 from core.services.lists.records import format_mode
 from core.services.lists.spreadsheets import Cell, SheetColumn
 from core.services.lists.windows import Span
-from core.store.access import AnyRow, AnySelect, Scope, ScopedSession, reading, reading_replica, writing
+from core.store.access import AnyRow, AnySelect, Scope, ScopedSession, read_in, reading, reading_replica, writing
 from core.store.schema.tables import ExportReceipt, Staff
 
 _TIMES = ("Columns in _at are UTC, columns in _on are days in Lagos.", "All times and days are those of Lagos.")
@@ -315,8 +315,7 @@ def _describe_selection(kind: Listing[Any], selection: Filter, *, is_live: bool)
 
 def check_order(order: ExportOrder) -> None:
     """Refuse before sending: more rows than the format holds, or a rerun whose content differs."""
-    with reading(Scope.system()) as session:
-        require_same_export(session, order)
+    read_in(Scope.system(), require_same_export, order)
     if order.format.max_rows is not None:
         with reading_replica(Scope.staff(is_live=order.is_live), exact=True) as session:
             rows = order.kind.count(session, order.selection)

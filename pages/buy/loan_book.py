@@ -256,8 +256,7 @@ def confirm(view: LoanBookView, person: Person) -> None:
 def find_refusal(view: LoanBookView, person: Person) -> str | None:
     """Return why this person does not press the button; None for one who may."""
     try:
-        with reading(frame.scope()) as session:
-            books.require_authority(session, view.book, person)
+        read_in(frame.scope(), books.require_authority, view.book, person)
     except NotAllowed as refusal:
         return str(refusal)
     return None

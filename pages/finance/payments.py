@@ -14,7 +14,7 @@ from core.services.finance.payments.reading import BatchRow, PaymentRow
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.finance import BatchState, PaymentState
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
@@ -157,8 +157,7 @@ def payments(person: Person) -> None:
             _, moved = payment_reading.count_payments(session, state=PaymentState.CONFIRMED)
         order = PAYMENTS.order_among(payment_reading.ORDERS)
         rows = payment_reading.list_payments(session, PAYMENTS.paging(url_state.page()), state=state, order=order)
-    with reading(frame.scope()) as session:
-        found = payment_reading.list_payments(session, Paging(1, MOST), state=PaymentState.PREPARED)
+    found = read_in(frame.scope(), payment_reading.list_payments, Paging(1, MOST), state=PaymentState.PREPARED)
     others = [row for row in found if "approve" in payment_reading.list_allowed(row, person)]
     what = " paid out less received" if state in (None, PaymentState.CONFIRMED) else ""
     tables.head(

@@ -174,8 +174,7 @@ def _find_obstacle(verb: PolicyAction, policy: PolicyDetail) -> str | None:
         return policy.not_renewable
     if verb is PolicyAction.ACTIVATE:
         try:
-            with reading(frame.scope()) as session:
-                policy_changes.preview_activation(session, policy.id)
+            read_in(frame.scope(), policy_changes.preview_activation, policy.id)
         except InvalidInput:
             return None  # Other days can be chosen in the dialog, which says so.
         except CoverdeskError as error:
