@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 Other = TypeVar("Other", bound="CoverdeskError")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,12 @@ class InvalidInput(CoverdeskError):
         return cls([FieldFault(field, message)])
 
 
+def raise_faults(faults: Sequence[FieldFault]) -> None:
+    """Raise InvalidInput with these faults, if there are any."""
+    if faults:
+        raise InvalidInput(faults)
+
+
 def run_checks(*judges: Callable[[], Any]) -> list[Any]:
     """Call every check and return the results; all their InvalidInput faults are raised as one (contract E4)."""
     results: list[Any] = []
@@ -80,8 +87,7 @@ def run_checks(*judges: Callable[[], Any]) -> list[Any]:
             results.append(check())
         except InvalidInput as refused:
             faults += refused.faults
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
     return results
 
 
@@ -108,6 +114,13 @@ class NotFound(CoverdeskError):
 
     status = 404
     text = "Not found"
+
+
+def first_of(rows: Sequence[T], *, otherwise: str) -> T:
+    """Return the first row; NotFound with these words where there is none."""
+    if not rows:
+        raise NotFound(otherwise)
+    return rows[0]
 
 
 class MethodNotAllowed(CoverdeskError):

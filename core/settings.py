@@ -82,32 +82,10 @@ PROVIDERS = ROOT / "data" / "catalogue" / "providers.json"
 READ_ELSEWHERE: Final = frozenset(
     f"{PREFIX}{name}"
     for name in (
-        *(
-            "VERIFY_KEY",
-            "TESTS_REQUIRE",
-            "TESTS_DATABASES",
-            "GENERATE_CLIENT",
-            "BENCH_EMAIL",
-            "BENCH_FOLDER",
-            "BENCH_ONLY",
-            "BENCH_SIZES",
-            "BENCH_STORE",
-        ),
-        *(
-            "CORPUS_TRIES",
-            "CRASHES",
-            "DISHONEST_SEED",
-            "DISHONEST_STEPS",
-            "E2E_SEVERAL",
-            "FUZZ_CASES",
-            "OVERLOAD_SECONDS",
-            "LOANS",
-            "RACES",
-            "RANDOM_MONTHS",
-            "RANDOM_SALES",
-            "SELL_EVERY_COVER",
-        ),
-        *("SOAK_PURCHASES", "SOAK_REQUESTS", "SOAK_SECONDS", "SOAK_VISITS", "TENANCY_TRIES"),
+        *("VERIFY_KEY", "TESTS_REQUIRE", "TESTS_DATABASES", "GENERATE_CLIENT", "BENCH_EMAIL", "BENCH_FOLDER"),
+        *("BENCH_ONLY", "BENCH_SIZES", "BENCH_STORE", "CORPUS_TRIES", "CRASHES", "DISHONEST_SEED", "DISHONEST_STEPS"),
+        *("E2E_SEVERAL", "FUZZ_CASES", "OVERLOAD_SECONDS", "LOANS", "RACES", "RANDOM_MONTHS", "RANDOM_SALES"),
+        *("SELL_EVERY_COVER", "SOAK_PURCHASES", "SOAK_REQUESTS", "SOAK_SECONDS", "SOAK_VISITS", "TENANCY_TRIES"),
     )
 )
 

@@ -30,15 +30,12 @@ from core.api.v1 import (
     customers,
     events,
     files,
+    loan_books,
     lookups,
     policies,
-    products,
-    purchases,
     renewals,
     webhooks,
 )
-from core.api.v1 import loan_books as own_loan_books
-from core.api.v1 import statements as own_statements
 from core.desk import status
 from core.errors import StoreUnavailable
 from core.settings import settings
@@ -65,9 +62,16 @@ api.router.route_class = StrictRoute
 middleware.answer_errors(api)
 # What is asked most comes first, and `/products/{id}` last, so that no lookup under /products is taken for an id.
 for router in (
-    *(buying.router, purchases.router, policies.router, renewals.router, customers.router, buying.prices_router),
-    *(claims.router, files.router, events.router, webhooks.router, own_statements.router, own_loan_books.router),
-    *(lookups.router, products.router, claims.answers_router, claims.documents_router),
+    *(
+        buying.router,
+        policies.purchases_router,
+        policies.router,
+        renewals.router,
+        customers.router,
+        buying.prices_router,
+    ),
+    *(claims.router, files.router, events.router, webhooks.router, loan_books.statements_router, loan_books.router),
+    *(lookups.router, lookups.products_router, claims.answers_router, claims.documents_router),
 ):
     # Not included as routers: those are searched twice for each request, which cost more than the search itself.
     api.router.routes.extend(router.routes)

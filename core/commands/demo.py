@@ -13,7 +13,7 @@ from core import telemetry
 from core.commands.init import prepare_store, print_first_steps
 from core.demo import background, portfolio, refuse_business
 from core.services.selling.demonstration import FAULTS, build_sample
-from core.store.access import Scope, reading, store
+from core.store.access import Scope, read_in, store
 from core.store.operations import statistics
 from core.store.schema import versions
 
@@ -123,6 +123,5 @@ def _refuse_business() -> bool:
     """Before anything is written, be it only a newer version of the tables; True where nothing is there yet."""
     if versions.version(store()) is None:
         return True
-    with reading(Scope.system()) as session:
-        refuse_business(session)
+    read_in(Scope.system(), refuse_business)
     return False

@@ -28,7 +28,7 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.store.access import Scope, ScopedSession, reading, transact
+from core.store.access import Scope, ScopedSession, read_in, reading, transact
 
 Made = TypeVar("Made")
 Month = Annotated[str, typer.Option("--month", help="The month, YYYY-MM in Lagos; the last that is over unless told.")]
@@ -54,8 +54,7 @@ def parse_month(month: str) -> date:
 
 
 def _load_person(email: str) -> Person:
-    with reading(Scope.system()) as session:
-        return staff.get_by_email(session, email)
+    return read_in(Scope.system(), staff.get_by_email, email)
 
 
 def _act(work: Callable[[ScopedSession], Made], kind: str, action: str, *, officer: Person, **facts: Any) -> Made:
@@ -95,8 +94,7 @@ def _count_done(acts: Iterable[tuple[str, Callable[[], object]]]) -> tuple[int, 
 @statements_app.command("list")
 def list_statements(month: Month = "") -> None:
     """Print every account of a month, with its state and balances."""
-    with reading(_LIVE) as session:
-        rows = statement_reading.list_month(session, parse_month(month))
+    rows = read_in(_LIVE, statement_reading.list_month, parse_month(month))
     for row in rows:
         closing_balance = money.format_naira(row.closing_minor) if row.closing_minor is not None else "–"
         # Past Rich, which makes blanks of tabs.
@@ -122,8 +120,7 @@ def prepare(
         _act(work, "statement", "statement prepared", officer=person, party=name)
         out.print(f"{name}: prepared", highlight=False)
 
-    with reading(_LIVE) as session:
-        due = statements.list_due(session, wanted)
+    due = read_in(_LIVE, statements.list_due, wanted)
     done, refused = _count_done((name, partial(prepare_one, name, party)) for party, name in due)
     out.print(f"{done} statements of {wanted:%B %Y} are prepared.", highlight=False)
     if refused:
@@ -138,8 +135,7 @@ def payout(by: Annotated[str, typer.Option(help="E-mail of the person of finance
         found = {balance.party: None for balance in payouts.list_payable(session)}
     work = partial(payouts.prepare, chosen=found, by=person)
     batch_id = _act(work, "payout", "payout prepared", officer=person)
-    with reading(_LIVE) as session:
-        row = payment_reading.get_batch(session, batch_id)
+    row = read_in(_LIVE, payment_reading.get_batch, batch_id)
     total = money.format_naira(row.net_minor)
     out.print(f"{row.number}: {row.payments} payments, {total}, wait for a second person.", highlight=False)
 
@@ -149,8 +145,7 @@ def print_taxes(kind: Annotated[str, typer.Argument(help=f"{' or '.join(tax.KIND
     """Print the schedule of a tax as CSV."""
     if kind not in tax.KINDS:
         raise InvalidInput.for_field("kind", f"must be {' or '.join(tax.KINDS)}")
-    with reading(_LIVE) as session:
-        lines = tax.list_lines(session, kind, parse_month(month))
+    lines = read_in(_LIVE, tax.list_lines, kind, parse_month(month))
     for chunk in tax.csv_chunks(lines):
         sys.stdout.write(chunk.decode())
 
@@ -161,8 +156,7 @@ def print_taxes(kind: Annotated[str, typer.Argument(help=f"{' or '.join(tax.KIND
 @bordereaux_app.command("list")
 def list_bordereaux(month: Month = "") -> None:
     """Print every bordereau of a month, with its state, rows and main sum."""
-    with reading(_LIVE) as session:
-        rows = bordereaux.list_month(session, parse_month(month))
+    rows = read_in(_LIVE, bordereaux.list_month, parse_month(month))
     for row in rows:
         # Past Rich, which makes blanks of tabs.
         cells = (row.number or "–", row.state, row.kind, row.party, str(row.rows), money.format_naira(row.main_minor))
@@ -181,8 +175,7 @@ def issue(
         work = partial(bordereaux.issue, provider_id=provider_id, kind=kind, month=wanted, by=person)
         _act(work, "bordereau", "bordereau issued", officer=person, insurer=name)
 
-    with reading(_LIVE) as session:
-        due = bordereaux.list_due(session, wanted)
+    due = read_in(_LIVE, bordereaux.list_due, wanted)
     done, refused = _count_done((name, partial(issue_one, key, name, kind)) for key, name, kind in due)
     out.print(f"{done} bordereaux of {wanted:%B %Y} are issued.", highlight=False)
     if refused:
@@ -195,8 +188,7 @@ def issue(
 @close_app.command("checks")
 def print_checks(month: Month = "") -> None:
     """Print the check list of a month; exit code 1 when something stands against closing it."""
-    with reading(_LIVE) as session:
-        found = closing.list_checks(session, parse_month(month))
+    found = read_in(_LIVE, closing.list_checks, parse_month(month))
     for check in found:
         verdict = "stands against it" if check.stands_against else "to be looked at" if check.rows else "ok"
         verdict = check.unproved or verdict

@@ -8,7 +8,7 @@ from core import demo, telemetry
 from core.services.catalogue import shipped
 from core.services.people import accounts
 from core.settings import settings
-from core.store.access import Scope, reading, store, writing
+from core.store.access import Scope, read_in, reading, store, writing
 from core.store.schema import migrating, versions
 
 
@@ -31,8 +31,7 @@ def prepare_store() -> str:
 
 def print_first_steps() -> bool:
     """Until there is an admin, the link that makes the first one; False when there is one."""
-    with reading(Scope.system()) as session:
-        link = accounts.create_set_up_link(session)
+    link = read_in(Scope.system(), accounts.create_set_up_link)
     if link:
         typer.echo("Nobody can administer this store yet. Once it is served, open this link to become its admin:")
         sys.stdout.write(f"{link}\n")

@@ -10,7 +10,7 @@ from rich.table import Column, Table
 from core import clock
 from core.commands import describe_terminal
 from core.services.catalogue import keys
-from core.store.access import Scope, reading, writing
+from core.store.access import Scope, read_in, writing
 
 app = typer.Typer(help="API keys of distributors.", no_args_is_help=True)
 out, err = Console(), Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
@@ -45,8 +45,7 @@ def issue_key(
 @app.command("list")
 def list_keys() -> None:
     """Show every key without the key itself."""
-    with reading(Scope.system()) as session:
-        found = keys.list_keys(session)
+    found = read_in(Scope.system(), keys.list_keys)
     # Whole in a pipe too, where a line has 80 letters: `keys revoke` takes it.
     table = Table(Column("id", no_wrap=True), "distributor", "mode", "name", "key", "last used", "revoked")
     for key in found:

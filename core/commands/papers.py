@@ -17,7 +17,7 @@ from core.services.finance import demonstration as finance
 from core.services.people import demonstration
 from core.services.selling import demonstration as endorsements
 from core.settings import settings
-from core.store.access import Scope, reading, store, transact, writing
+from core.store.access import Scope, read_in, store, transact, writing
 from core.store.operations import statistics
 
 # Given what is being made and how many there will be, returns the function that is given how many there are.
@@ -46,8 +46,7 @@ def _write_months(purchases: int, show: Show) -> Iterator[str]:
     # Somebody may have disabled the accounts that would write them.
     with suppress(NotFound):
         if finance.FEWEST_PURCHASES <= purchases <= finance.MOST_PURCHASES:
-            with reading(_LIVE) as session:
-                months = finance.list_closed(session, clock.now())
+            months = read_in(_LIVE, finance.list_closed, clock.now())
             progress = show("Months with their statements, payouts and bordereaux", len(months))
             if months:
                 transact(_LIVE, partial(finance.write_terms, first=months[0]))

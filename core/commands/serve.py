@@ -28,7 +28,7 @@ from core.commands import insurers, ports, stores
 from core.errors import InvalidSetting
 from core.services.people import demonstration
 from core.settings import LOOPBACK_HOSTS, ROOT, settings
-from core.store.access import Scope, reading, store
+from core.store.access import Scope, read_in, store
 from core.store.operations import local_files
 
 out = Console(soft_wrap=True)
@@ -114,8 +114,7 @@ def _check_safe_to_serve() -> None:
 
 
 def _check_published_passwords() -> None:
-    with reading(Scope.system()) as session:
-        published = demonstration.list_with_published_password(session)
+    published = read_in(Scope.system(), demonstration.list_with_published_password)
     if published:
         raise InvalidSetting(
             f"COVERDESK_DATABASE_URL: in this store {', '.join(published)} can sign in with the password of the"
@@ -203,8 +202,7 @@ def _print_address(host: str, port: int) -> None:
 
 def _print_sign_ins() -> None:
     """Print those that `coverdesk demo` made: a store that it has not written to has none."""
-    with reading(Scope.system()) as session:
-        accounts = demonstration.list_accounts(session)
+    accounts = read_in(Scope.system(), demonstration.list_accounts)
     if accounts:
         out.print(f"Demonstration sign-ins, password [bold]{settings().demo_password.get_secret_value()}[/]:")
     for account in accounts:

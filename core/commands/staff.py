@@ -9,7 +9,7 @@ from rich.console import Console
 from core.commands import describe_terminal
 from core.errors import StateForbids
 from core.services.people import accounts, staff
-from core.store.access import Scope, ScopedSession, reading, transact, writing
+from core.store.access import Scope, ScopedSession, read_in, transact, writing
 
 app = typer.Typer(help="People who sign in.", no_args_is_help=True)
 out = Console()
@@ -66,8 +66,7 @@ def set_details(
 @app.command("set-up-link")
 def print_set_up_link() -> None:
     """Print a link that makes the first admin; good once and for a day, and only while there is no admin."""
-    with reading(Scope.system()) as session:
-        link = accounts.create_set_up_link(session)
+    link = read_in(Scope.system(), accounts.create_set_up_link)
     if link is None:
         raise StateForbids("An admin can sign in already and invites everybody else, under Admin > Staff")
     sys.stdout.write(link + "\n")

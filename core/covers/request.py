@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Self, get_args
 
+import pydantic
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, ValidationInfo, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from core.errors import FieldFault, InvalidInput
+from core.errors import FieldFault, InvalidInput, raise_faults
 
 MISSPELLING_CUTOFF = 0.8
 _SOLD_KEY = "sold"
@@ -200,6 +201,20 @@ def validate(model: type[BaseModel], data: object, *, sold: bool = False) -> Any
         raise InvalidInput(build_faults(error.errors(include_url=False, include_input=False))) from None
 
 
+def validate_text(field: str, text: object, *, least: int, most: int, is_multiline: bool = False) -> str:
+    """Return one text as a request has it; InvalidInput names the field where it is too short, too long or none."""
+    given: str = getattr(validate(_build_text(field, least, most, is_multiline), {field: text}), field)
+    return given
+
+
+@cache
+def _build_text(field: str, least: int, most: int, is_multiline: bool) -> type[Request]:  # noqa: FBT001 a cache's key
+    declared: dict[str, Any] = {field: (str, pydantic.Field(min_length=least, max_length=most))}
+    model = pydantic.create_model("Text", __base__=Request, **declared)
+    model.multiline_fields = frozenset(declared if is_multiline else ())
+    return model
+
+
 def is_sold(info: ValidationInfo) -> bool:
     """Return True while validating the data of an earlier sale."""
     return bool(info.context and info.context.get(_SOLD_KEY))
@@ -208,5 +223,4 @@ def is_sold(info: ValidationInfo) -> bool:
 def refuse_unless(checks: Sequence[tuple[bool, str, str]]) -> None:
     """Raise InvalidInput with every (field, message) whose condition is false."""
     faults = [FieldFault(name, message) for holds, name, message in checks if not holds]
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)

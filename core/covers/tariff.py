@@ -17,7 +17,7 @@ from core.covers.cover import Cover, Rates
 from core.covers.fields import build_example
 from core.covers.insurers import insurer_c
 from core.covers.request import validate
-from core.errors import FieldFault, InvalidInput
+from core.errors import FieldFault, InvalidInput, raise_faults
 
 HUNDRED: Final = Decimal(100)
 MAX_NAIRA: Final = Decimal(10) ** 9
@@ -118,8 +118,7 @@ def parse_tariff(product: "EditableTariff", submitted: SubmittedFigures) -> "Tar
         for figure in product.figures
     }
     _check_commissions(values, faults)
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
     return replace(
         product.tariff,
         price=values.get((PRICE,), product.tariff.price),

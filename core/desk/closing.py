@@ -14,7 +14,7 @@ from core.desk import store_check
 from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.audit import search
-from core.services.finance import journal, movements, parties
+from core.services.finance import agreements, journal, movements, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.journal import Step
@@ -204,6 +204,11 @@ def _accounts(session: ScopedSession, window: Window) -> Iterator[str]:
     yield from role_grants.list_unconfirmed(session, since=start, until=end)
 
 
+def _terms(session: ScopedSession, window: Window) -> Iterator[str]:
+    start, end = clock.lagos_midnight(window.start), clock.lagos_midnight(window.end)
+    yield from agreements.list_changed(session, since=start, until=end)
+
+
 def _restores(session: ScopedSession, window: Window) -> Iterator[str]:
     start, end = clock.lagos_midnight(window.start), clock.lagos_midnight(window.end)
     yield from search.list_restores(session, since=start, until=end)
@@ -225,6 +230,7 @@ _REVIEWED: Final[dict[str, tuple[str, _Rows]]] = {
     "rates": ("Rates that changed in the month", _rates),
     "large": ("Movements above 5,000,000 naira", _large),
     "adjustments": ("Adjustments by hand", _adjustments),
+    "terms": ("Terms with distributors that one admin changed", _terms),
     "accounts": ("Accounts changed without a second admin", _accounts),
     "restores": ("Backups that took the place of the store", _restores),
 }

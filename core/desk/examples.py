@@ -33,7 +33,6 @@ from core.services.lists.records import (
     RenewalRecord,
 )
 from core.services.policies import policies
-from core.services.renewals.records import build_record
 from core.store.schema.tables import (
     Customer,
     Policy,
@@ -271,7 +270,7 @@ def build_renewal() -> RenewalRecord:
         **_copy_fields(purchase_row),
     )
     return {
-        **build_record(row),
+        **records.build_renewal(row),
         "customer": build_customer(),
         "product": build_product(),
         "productCategory": build_category(),

@@ -19,7 +19,7 @@ from sqlmodel import col
 from core import clock, ids, money, telemetry
 from core.covers.request import suggestion
 from core.desk.exported_lists import TITLES, get_kind
-from core.errors import FieldFault, InvalidInput, NotFound
+from core.errors import FieldFault, InvalidInput, NotFound, raise_faults
 from core.services.audit import log as audit
 from core.services.lists import exports
 from core.services.lists.dimensions import load_choices
@@ -31,7 +31,7 @@ from core.services.lists.paging import Page, Paging
 from core.services.lists.records import format_mode
 from core.services.lists.spreadsheets import Cell, SheetColumn
 from core.services.lists.windows import Span
-from core.store.access import AnyRow, AnySelect, Scope, ScopedSession, reading, reading_replica, writing
+from core.store.access import AnyRow, AnySelect, Scope, ScopedSession, read_in, reading, reading_replica, writing
 from core.store.schema.tables import ExportReceipt, Staff
 
 _TIMES = ("Columns in _at are UTC, columns in _on are days in Lagos.", "All times and days are those of Lagos.")
@@ -57,13 +57,13 @@ class ReceiptFilter(Filter, on=(ExportReceipt,)):
     """Filter of receipts: `person` is an id or `command`, `is_live` the mode of the records."""
 
     kinds: tuple[str, ...] = of(
-        Words(label="Export", column="kind", address="kind", options=TITLES, anything="Every kind")
+        Words, label="Export", column="kind", address="kind", options=TITLES, anything="Every kind"
     )
     person: UUID | str | None = of(
-        Member(label="By", column=_is_by, address="person", also=(COMMAND,), what="person", anything="Everybody")
+        Member, label="By", column=_is_by, address="person", also=(COMMAND,), what="person", anything="Everybody"
     )
-    created: Span = of(Days(column="created_at", address="from to"))
-    is_live: bool | None = of(Flag(column="is_live"))
+    created: Span = of(Days, column="created_at", address="from to")
+    is_live: bool | None = of(Flag, column="is_live")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -315,8 +315,7 @@ def _describe_selection(kind: Listing[Any], selection: Filter, *, is_live: bool)
 
 def check_order(order: ExportOrder) -> None:
     """Refuse before sending: more rows than the format holds, or a rerun whose content differs."""
-    with reading(Scope.system()) as session:
-        require_same_export(session, order)
+    read_in(Scope.system(), require_same_export, order)
     if order.format.max_rows is not None:
         with reading_replica(Scope.staff(is_live=order.is_live), exact=True) as session:
             rows = order.kind.count(session, order.selection)
@@ -395,5 +394,4 @@ def _refuse_unknown(kind: Listing[Any], address: Address) -> None:
         faults.append(FieldFault(ascii(name[:100])[1:-1], word))
     if not set(address.get("mode", ["live"])) <= {"live", "test"}:
         faults.append(FieldFault("mode", "must be live or test"))
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)

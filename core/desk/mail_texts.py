@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import FieldFault, InvalidInput, NotFound, StaleVersion
+from core.errors import FieldFault, NotFound, StaleVersion, raise_faults
 from core.services.audit import log as audit
 from core.services.mail.mail import TEMPLATES, MailTemplate
 from core.services.people.staff import Person
@@ -98,8 +98,7 @@ def _validate(name: str, inputs: Mapping[str, Any]) -> MailTemplate:
         for field, written in (("subject", subject), ("body", body))
         if (message := _find_fault(name, field, written))
     ]
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
     return MailTemplate(subject, f"{body}\n")
 
 

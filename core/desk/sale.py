@@ -118,7 +118,7 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
     """Return the detail view of a purchase; NotFound when it does not exist in this mode."""
     row = session.find_row(_sale(purchase_id), otherwise="There is no such purchase in this mode")
     sale, policy, customer = row.Purchase, row.Policy, row.Customer
-    back = _refunded(session, sale)
+    back = totals.sum_refunds(session, col(Refund.purchase_id) == sale.id, col(Refund.renewal_id).is_(None))
     now_insured = policies.apply(policy.submitted, policies.find_rows(session, policy.id))
     return build_row(
         SaleDetail,
@@ -177,10 +177,6 @@ def _sale(purchase_id: UUID) -> AnySelect:
         .join(Distributor, col(Distributor.id) == col(Purchase.distributor_id))
         .where(col(Purchase.id) == purchase_id, col(Purchase.deleted_at).is_(None))
     )
-
-
-def _refunded(session: ScopedSession, sale: Purchase) -> Split:
-    return totals.sum_refunds(session, col(Refund.purchase_id) == sale.id, col(Refund.renewal_id).is_(None))
 
 
 def _parts(sale: Purchase, back: Split, version: ProductVersion, provider: str, distributor: str) -> list[PremiumShare]:

@@ -16,7 +16,7 @@ from core.services.finance.bank_accounts import Account
 from core.services.finance.parties import Account as AccountKind
 from core.services.finance.parties import Party
 from core.services.people.staff import Person
-from core.store.access import Scope, reading
+from core.store.access import Scope, read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, proposals, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Text, Values
@@ -86,8 +86,7 @@ def _whole(text: str) -> int | str:
 
 def _begin_with(party: Party, names: list[str]) -> dict[str, str | date | None]:
     frame.require(ROLE)
-    with reading(Scope.system()) as session:
-        held = agreements.get_in_force(session, party, clock.today())
+    held = read_in(Scope.system(), agreements.get_in_force, party, clock.today())
     usual = {"is_resident": "true", "is_small": "false", "charges_vat": "false", "collects": agreements.COLLECTS[0]}
     usual |= {"remittance_days": "30", "bordereau_due_day": "10"}
     given = {name: _as_typed(_get(held, name)) if held else usual.get(name) for name in names}
@@ -270,8 +269,7 @@ def _proposal(share: AgreedShare, person: Person) -> None:
 
 def proposing_share(distributor_id: UUID) -> Action:
     """Return the dialog that proposes an own share, of one product of the catalogue or of all."""
-    with reading(frame.scope()) as session:
-        products = product_list.get_names(session)
+    products = read_in(frame.scope(), product_list.get_names)
     options = {_ALL: "All products", **{str(key): name for key, name in products.items()}}
     return action(
         title="New commission share",
@@ -300,8 +298,7 @@ def buttons(party: Party) -> None:
 
 
 def shares(party: Party, person: Person) -> None:
-    with reading(frame.scope()) as session:
-        found = share_changes.list_shares(session, party.id)
+    found = read_in(frame.scope(), share_changes.list_shares, party.id)
     with st.container(border=True):
         st.markdown("**Commission shares of its own**")
         draw_shares(found, person)

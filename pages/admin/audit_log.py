@@ -12,7 +12,7 @@ from core.desk import audit_names
 from core.services.audit import search
 from core.services.audit.search import AuditFilter, Entry, SearchChoices, SearchResult
 from core.services.lists.paging import Page
-from core.store.access import Scope, reading
+from core.store.access import Scope, read_in, reading
 from core.ui.frame import frame, menu, page_links
 from core.ui.kit import facts, url_state, words
 from core.ui.lists import export_panel, filter_bar, saved_views, tables
@@ -119,8 +119,7 @@ def counted(found: SearchResult) -> str:
 def draw() -> None:
     person = frame.require("admin")
     frame.page_header("Audit log", "Who changed or exported what, and when; entries are added and never changed.")
-    with reading(frame.scope()) as session:
-        known = search.load_choices(session)
+    known = read_in(frame.scope(), search.load_choices)
     wanted = filter_bar.read(AuditFilter)
     filter_bar.draw_chips(
         wanted, options=choices(wanted, known), beside=lambda: saved_views.draw("admin/audit_log.py", person)
@@ -128,8 +127,7 @@ def draw() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         found = search.search_entries(session, wanted, ENTRIES.paging(url_state.page()), known)
     # Entries are of both modes, and so are the records that they name.
-    with reading(Scope.system()) as session:
-        entries = audit_names.name_records(session, found.entries)
+    entries = read_in(Scope.system(), audit_names.name_records, found.entries)
     if not found.total:
         tables.show_no_match(ENTRIES)
         return
@@ -186,8 +184,7 @@ def draw_audit_entry() -> None:
     frame.require("admin")
     tables.back_link("entries", "admin/audit_log.py", "Back to the audit log")
     entry = page_links.load_record("entry", search.get_entry)
-    with reading(Scope.system()) as session:
-        (entry,) = audit_names.name_records(session, [entry])
+    (entry,) = read_in(Scope.system(), audit_names.name_records, [entry])
     frame.page_header(
         words.plain(words.title(entry.action)),
         f"One entry of the audit log, {words.second(entry.created_at)}.",

@@ -10,7 +10,7 @@ from core.services.catalogue import distributors, key_admin
 from core.services.catalogue.key_admin import KeyFilter, KeyRow
 from core.services.events.webhooks import endpoints
 from core.services.lists.dimensions import load_choices
-from core.store.access import Scope, reading
+from core.store.access import Scope, read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Choice, Segments, Text, Tick, Values
@@ -151,8 +151,7 @@ _PREFIX = "key."
 
 
 def revoking(key: KeyRow) -> None:
-    with reading(Scope.system()) as session:
-        registered = endpoints.list_of_key(session, key.id)
+    registered = read_in(Scope.system(), endpoints.list_of_key, key.id)
     stolen = Tick("with_endpoints", "The key was stolen: disable these endpoints too")
     revoke = action(
         title="Revoke the key",

@@ -5,7 +5,7 @@ import streamlit as st
 from core.desk import mail_texts
 from core.desk.mail_texts import TextInUse
 from core.services.mail.mail import MailTemplate
-from core.store.access import Scope, reading
+from core.store.access import Scope, read_in
 from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action, Text
@@ -79,7 +79,6 @@ def draw() -> None:
         "E-mail texts", "What the desk writes to policyholders and distributors; each $name is replaced by its value."
     )
     actions.run()
-    with reading(Scope.system()) as session:
-        texts = mail_texts.list_texts(session)
+    texts = read_in(Scope.system(), mail_texts.list_texts)
     for text in texts:
         draw_text(text)

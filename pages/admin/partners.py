@@ -20,7 +20,7 @@ from core.services.sales.distributors import (
     DistributorRow,
     list_distributors,
 )
-from core.store.access import Scope, reading
+from core.store.access import Scope, read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
@@ -123,8 +123,7 @@ def draw_insurers(_: Person) -> None:
 
 def draw_waiting() -> None:
     """Draw a line for each bank account and commission share that waits for a second admin, with a link to it."""
-    with reading(Scope.system()) as session:
-        waiting = bank_accounts.list_waiting(session)
+    waiting = read_in(Scope.system(), bank_accounts.list_waiting)
     for party, name, what in waiting:
         page_links.link_to(
             "admin/agreement.py",

@@ -118,26 +118,25 @@ _MOST = 30
 
 
 def draw_product(of: ProductDetail) -> None:
-    """Draw the product's facts and insurer."""
-    with facts.card("**Product**"):
-        facts.line("Insurer", of.insurer)
-        facts.line("Category", of.category)
-        facts.line("Endpoint", of.endpoint if of.cover else f"{of.endpoint} (not offered)")
-        facts.line("Renewable", _yes(yes=of.renewable))
-        facts.line("Claims", _yes(yes=of.claimable))
-        facts.line("Inspection before cover", _yes(yes=of.inspectable))
-
-
-def draw_rates(of: ProductDetail) -> None:
-    """Draw the current rates."""
+    """Draw the product's facts and insurer, and beside them the current rates."""
+    values = {
+        "Insurer": of.insurer,
+        "Category": of.category,
+        "Endpoint": of.endpoint if of.cover else f"{of.endpoint} (not offered)",
+        "Renewable": "Yes" if of.renewable else "No",
+        "Claims": "Yes" if of.claimable else "No",
+        "Inspection before cover": "Yes" if of.inspectable else "No",
+    }
+    facts.card("**Product**", values)
     version = of.in_force
-    with facts.card(f"**In force since {products.since(version.effective_at)}**"):
-        facts.line("Price or rate", products.price(version.tariff))
-        facts.line("Platform", f"{version.tariff.mca_commission} %")
-        facts.line("Distributor", f"{version.tariff.distributor_commission} %")
-        facts.line("Cover period", f"{version.tariff.cover_months} months")
-        for planned in of.planned_changes[:1]:
-            facts.line("Changes", products.since(planned.effective_at))
+    rates = {
+        "Price or rate": products.price(version.tariff),
+        "Platform": f"{version.tariff.mca_commission} %",
+        "Distributor": f"{version.tariff.distributor_commission} %",
+        "Cover period": f"{version.tariff.cover_months} months",
+        "Changes": products.since(of.planned_changes[0].effective_at) if of.planned_changes else None,
+    }
+    facts.card(f"**In force since {products.since(version.effective_at)}**", rates)
 
 
 def draw_proposal(of: ProductDetail, person: Person) -> None:
@@ -257,10 +256,6 @@ def buttons(of: ProductDetail) -> None:
     log_link("product", of.id)
 
 
-def _yes(*, yes: bool) -> str:
-    return "Yes" if yes else "No"
-
-
 def open_form() -> None:
     """Begin a change of rates, as the callback of its button; clears earlier input."""
     st.session_state.pop(products.DONE, None)
@@ -370,7 +365,6 @@ def draw() -> None:
         draw_proposal(product, person)
     with st.grid(2, min_column_width=320, gap="small"):
         draw_product(product)
-        draw_rates(product)
     rates, sellers, texts, changes = url_state.tabs("Rates over time", "Who sells it", "Texts", "History")
     with rates:
         time_line(product, person)

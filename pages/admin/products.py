@@ -16,7 +16,8 @@ from core.covers.tariff import EditableTariff, Figure, Kind, Tariff
 from core.services.catalogue import product_list
 from core.services.catalogue.product_list import ProductDetail, ProductFilter, ProductRow
 from core.services.catalogue.shipped import SHIPPED_AT
-from core.store.access import reading
+from core.services.lists.dimensions import load_choices
+from core.store.access import read_in, reading
 from core.ui.buying import prices
 from core.ui.buying.prices import SoFar
 from core.ui.forms import forms, questions, widgets
@@ -226,8 +227,7 @@ FORM = "rates"
 
 def read_now(product_id: UUID) -> ProductDetail:
     """Return the current state of the product."""
-    with reading(frame.scope()) as session:
-        return product_list.get_product(session, product_id)
+    return read_in(frame.scope(), product_list.get_product, product_id)
 
 
 def show_untouched(meta: Mapping[str, Any]) -> None:
@@ -293,7 +293,7 @@ def draw() -> None:
     todo = "open one to change it" if is_admin else "an admin changes them"
     frame.page_header("Products", f"What is sold and at which prices, rates and commissions; {todo}.")
     with reading(frame.scope()) as session:
-        insurers, categories = product_list.load_choices(session)
+        names = load_choices(session).names
         waiting = product_list.list_proposed(session) if is_admin else []
     for product_id, name in waiting:
         page_links.link_to(
@@ -303,11 +303,7 @@ def draw() -> None:
             id=str(product_id),
         )
     wanted = filter_bar.read(ProductFilter)
-    filter_bar.draw_chips(
-        wanted,
-        {"provider": insurers, "category": categories},
-        beside=lambda: saved_views.draw("admin/products.py", person),
-    )
+    filter_bar.draw_chips(wanted, names, beside=lambda: saved_views.draw("admin/products.py", person))
     with st.skeleton(height=300), reading(frame.scope()) as session:
         page = product_list.list_products(
             session, wanted, PRODUCTS.paging(url_state.page()), order=PRODUCTS.order_among(product_list.ORDERS)

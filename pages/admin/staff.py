@@ -14,7 +14,7 @@ from core.services.people.role_grants import OpenGrant
 from core.services.people.staff import ROLES, Person, StaffFilter, StaffRow
 from core.settings import settings
 from core.states.claims import CLAIMS_ROLES
-from core.store.access import Scope, ScopedSession, reading
+from core.store.access import Scope, ScopedSession, read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Field, Naira, Text, Values, Work
@@ -172,8 +172,7 @@ def filters(wanted: StaffFilter) -> None:
 
 def draw_waiting() -> None:
     """Draw a line for each person whose account waits for a change, with a link to them."""
-    with reading(Scope.system()) as session:
-        waiting = role_grants.list_open(session)
+    waiting = read_in(Scope.system(), role_grants.list_open)
     for grant in waiting:
         page_links.link_to(
             "admin/staff.py#person",
@@ -452,8 +451,7 @@ def saving(shown: Shown) -> Action:
 
 def look_again(shown: Shown) -> None:
     """Say what the account is now; saving once more writes over that."""
-    with reading(Scope.system()) as session:
-        now = staff.get_staff(session, shown.person.id)
+    now = read_in(Scope.system(), staff.get_staff, shown.person.id)
     shown.seen_at = now.updated_at
     actions.refuse(
         f"duties {shown.draft}",
@@ -466,8 +464,7 @@ def draw_person() -> None:
     by = frame.require("admin")
     tables.back_link("staff", LIST, "Back to the staff")
     person = page_links.load_record("person", staff.get_staff, scope=Scope.system())
-    with reading(Scope.system()) as session:
-        waiting = role_grants.get_open(session, person.id)
+    waiting = read_in(Scope.system(), role_grants.get_open, person.id)
     frame.page_header(
         f"{words.plain(person.name)} {words.badge(person.state)}",
         words.plain(person.email),

@@ -17,7 +17,7 @@ from core.services.renewals import automations, due
 from core.services.renewals.automations import AutomationState
 from core.settings import settings
 from core.states.policies import OPEN, SubmissionState
-from core.store.access import Scope, reading, store
+from core.store.access import Scope, read_in, reading, store
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, check_runs, facts, words
 from core.ui.kit.actions import Action
@@ -241,8 +241,7 @@ _SAYS = {
 
 def draw_automations() -> None:
     """Draw each job with its state and its button."""
-    with reading(Scope.system()) as session:
-        states = automations.list_states(session)
+    states = read_in(Scope.system(), automations.list_states)
     st.subheader("Automatic tasks", anchor=False)
     for state in states:
         with st.container(border=True):
@@ -283,8 +282,7 @@ def _switching(state: AutomationState) -> Action:
 def _consequence(state: AutomationState) -> str:
     if state.is_on:
         return "Nothing more is sent automatically. Reminders can still be sent from the list of what is due."
-    with reading(Scope.system()) as session:
-        waiting = due.count_due(session)
+    waiting = read_in(Scope.system(), due.count_due)
     return (
         f"**{words.count(waiting)}** policies have a reminder due now: they get it at once, or from 8 o'clock on."
         " After that each policy gets its own on the day."
@@ -308,8 +306,7 @@ def ended_agreements() -> None:
 @st.cache_data(ttl="15s", max_entries=4, show_spinner=False)
 def looked(of_store: str) -> tuple[datetime, system.SystemFacts, str | None]:
     """Return the time of the check, the state of the installation, and its readiness fault; cached for 15 seconds."""
-    with reading(Scope.system()) as session:
-        found = system.get_system_facts(session)
+    found = read_in(Scope.system(), system.get_system_facts)
     try:
         fault = status.find_fault()
     except status.UNANSWERED:

@@ -20,7 +20,7 @@ from core.services.events.webhooks.log import Delivery, Try
 from core.services.lists.dimensions import load_choices
 from core.services.people.accounts import as_admin
 from core.services.people.staff import Person
-from core.store.access import ScopedSession, reading, store
+from core.store.access import ScopedSession, read_in, reading, store
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Several, Text, Tick, Values
@@ -62,23 +62,21 @@ class EndpointRow:
         return self.endpoint.description or self.endpoint.url
 
 
-ENDPOINTS: Table[EndpointRow] = tables.sortable(
-    Table(
-        name="endpoints",
-        noun=("endpoint", "endpoints"),
-        opens="admin/webhooks.py#webhook",
-        narrow=("name", "distributor", "state", "held"),
-        columns={
-            "name": columns.text("Endpoint", lambda row: row.name, 240),
-            "distributor": columns.text("Distributor", lambda row: row.distributor, 160),
-            "state": columns.state("State", lambda row: row.state),
-            "events": columns.text("Events", lambda row: ", ".join(row.endpoint.events), 200),
-            "held": columns.number("Held", lambda row: row.endpoint.held),
-            "success": columns.moment("Last success", lambda row: row.endpoint.last_success_at),
-            "failure": columns.moment("Last failure", lambda row: row.endpoint.last_failure_at),
-        },
-    ),
-    usual="As registered",
+ENDPOINTS: Table[EndpointRow] = Table(
+    name="endpoints",
+    noun=("endpoint", "endpoints"),
+    opens="admin/webhooks.py#webhook",
+    narrow=("name", "distributor", "state", "held"),
+    columns={
+        "name": columns.text("Endpoint", lambda row: row.name, 240),
+        "distributor": columns.text("Distributor", lambda row: row.distributor, 160),
+        "state": columns.state("State", lambda row: row.state),
+        "events": columns.text("Events", lambda row: ", ".join(row.endpoint.events), 200),
+        "held": columns.number("Held", lambda row: row.endpoint.held),
+        "success": columns.moment("Last success", lambda row: row.endpoint.last_success_at),
+        "failure": columns.moment("Last failure", lambda row: row.endpoint.last_failure_at),
+    },
+    unsorted="As registered",
 )
 
 
@@ -335,8 +333,7 @@ def _read_replay(typed: Values) -> ReplayRequest:
 
 def _show_count(of: Endpoint, typed: Values) -> None:
     try:
-        with reading(frame.scope()) as session:
-            count = log.count_replay(session, of.id, _read_replay(typed))
+        count = read_in(frame.scope(), log.count_replay, of.id, _read_replay(typed))
     except CoverdeskError as error:
         st.caption(f"{words.plain(str(error))}.")
     else:
@@ -392,8 +389,7 @@ def deliveries(of: Endpoint) -> None:
     state = url_state.one_of("state", DELIVERY_STATES)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         url_state.choice("state", "State", DELIVERY_STATES, chosen=state)
-    with reading(frame.scope()) as session:
-        page = log.list_deliveries(session, of.id, DELIVERIES.paging(url_state.page()), state=state)
+    page = read_in(frame.scope(), log.list_deliveries, of.id, DELIVERIES.paging(url_state.page()), state=state)
     number = tables.page_of(DELIVERIES, page.total_count)
     if number is None:
         return

@@ -22,7 +22,7 @@ from core.services.people.staff import Person
 from core.services.selling import duplicate_guard
 from core.services.selling.drafts import Draft
 from core.services.selling.duplicate_guard import EarlierPolicy
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.buying import known_customer, prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
@@ -295,16 +295,14 @@ def find_warnings(form: Form, cover: Cover[Any], counter: Counter, product: Prod
     risk = prices.so_far(cover, typed, cover.risk_key)
     if risk.value:
         term = prices.so_far(cover, typed, lambda request: cover.term(request, product.rates)).value
-        with reading(counter.scope) as session:
-            found = duplicate_guard.find_insured(session, product.id, risk.value, term)
+        found = read_in(counter.scope, duplicate_guard.find_insured, product.id, risk.value, term)
         if found:
             says = f"Insured already{_until(found)}: it cannot be sold again for these days. {_link(found)}"
             return dict.fromkeys(risk.reads & _list_question_names(form), says)
     twin = prices.so_far(cover, typed, cover.duplicate_key)
     email = prices.so_far(cover, typed, lambda request: str(request.email))
     if twin.value and email.value:
-        with reading(counter.scope) as session:
-            found = duplicate_guard.find_twin(session, twin.value, email.value)
+        found = read_in(counter.scope, duplicate_guard.find_twin, twin.value, email.value)
         if found:
             says = f"This customer has a policy for this already{_until(found)}. Is this a second one? {_link(found)}"
             return dict.fromkeys(twin.reads & _list_question_names(form), says)

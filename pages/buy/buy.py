@@ -20,7 +20,7 @@ from core.services.lists.windows import open_days
 from core.services.people.staff import Person
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.buying import known_customer, prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.frame import frame, page_links
@@ -174,8 +174,7 @@ def draw() -> None:
     person = frame.require("operations")
     frame.page_header("Buy", "Sell any cover: choose it, fill it in, check the price, confirm.")
     receipts.follow()
-    with reading(frame.scope()) as session:
-        sellers = distributors.list_active(session)
+    sellers = read_in(frame.scope(), distributors.list_active)
     if not sellers:
         selling.show(person)
         return

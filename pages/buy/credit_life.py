@@ -18,7 +18,7 @@ from core.services.catalogue import distributors
 from core.services.catalogue.distributors import DistributorName
 from core.services.catalogue.for_sale import ProductForSale
 from core.services.people.staff import Person
-from core.store.access import reading
+from core.store.access import read_in
 from core.ui.buying import known_customer, prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
@@ -410,8 +410,7 @@ def draw() -> None:
     person = frame.require("operations")
     frame.page_header("Credit life", "See what the cover of a loan costs and why, then sell it with the same figures.")
     receipts.follow()
-    with reading(frame.scope()) as session:
-        sellers = distributors.list_active(session)
+    sellers = read_in(frame.scope(), distributors.list_active)
     step = st.query_params.get(STEP)
     unfinished, held = st.container(), None
     if not sellers:

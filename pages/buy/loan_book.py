@@ -16,7 +16,7 @@ from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Expected
 from core.services.selling.loan_books.records import LoanBookRowRecord, LoanBookView
 from core.states.loan_books import COLOURS, GIVEN_UP, TRANSITIONS, WORKED, LoanBookState
-from core.store.access import ScopedSession, reading
+from core.store.access import ScopedSession, read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action
@@ -217,8 +217,7 @@ def end(view: LoanBookView) -> None:
 
 
 def _follow(view: LoanBookView) -> None:
-    with reading(frame.scope()) as session:
-        book = books.get(session, view.id)
+    book = read_in(frame.scope(), books.get, view.id)
     if book.state != view.book.state:
         st.rerun()
     if book.state in {LoanBookState.UPLOADED, LoanBookState.READING}:
@@ -257,8 +256,7 @@ def confirm(view: LoanBookView, person: Person) -> None:
 def find_refusal(view: LoanBookView, person: Person) -> str | None:
     """Return why this person does not press the button; None for one who may."""
     try:
-        with reading(frame.scope()) as session:
-            books.require_authority(session, view.book, person)
+        read_in(frame.scope(), books.require_authority, view.book, person)
     except NotAllowed as refusal:
         return str(refusal)
     return None
@@ -382,8 +380,7 @@ def rows(view: LoanBookView) -> None:
     total = counted[chosen] if chosen else sum(counted[name] for name in outcomes if name != records.MISSING)
     number = tables.page_of(table, total)
     if number is not None:
-        with reading(frame.scope()) as session:
-            page = records.list_rows(session, view.id, table.paging(number), chosen)
+        page = read_in(frame.scope(), records.list_rows, view.id, table.paging(number), chosen)
         tables.draw(table, page.items, number=number, total=total)
 
 

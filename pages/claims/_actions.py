@@ -17,7 +17,7 @@ from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import moves as claim_moves
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES, ClaimStatus, ClaimTransition
-from core.store.access import Scope, reading, transact
+from core.store.access import Scope, read_in, transact
 from core.ui.kit import actions
 from core.ui.kit.actions import Action, Once, Values, Work
 
@@ -53,8 +53,7 @@ def open_review(claim_id: UUID, *, person: Person, is_live: bool) -> ClaimReview
 
 
 def _review(scope: Scope, claim_id: UUID, person: Person) -> ClaimReview:
-    with reading(scope) as session:
-        return claim_review.get_review(session, claim_id, person=person)
+    return read_in(scope, claim_review.get_review, claim_id, person=person)
 
 
 def changing(

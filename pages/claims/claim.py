@@ -19,7 +19,7 @@ from core.services.claims.workflow import questions
 from core.services.claims.workflow.clock import Clock
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES, ClaimStatus
-from core.store.access import reading
+from core.store.access import read_in
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, reveal_dialog, url_state, words
 from core.ui.kit.actions import Action, Choice, Day, Naira, Text, Values
@@ -46,8 +46,7 @@ def draw() -> None:
     follow()
     with page_links.require_id("claim", is_of_mode=True) as claim_id:
         review = _actions.open_review(claim_id, person=person, is_live=frame.mode())
-    with reading(frame.scope()) as session:
-        officers = claim_officers.list_active(session)
+    officers = read_in(frame.scope(), claim_officers.list_active)
     with st.container(key="claim_head", gap="xxsmall"):
         _draw_title(review)
         _draw_standing(review, officers, person)
@@ -96,11 +95,11 @@ def _draw_standing(review: ClaimReview, officers: list[Officer], person: Person)
             width="content",
             help=_explain_clock(review.clock),
         )
-        page_links.link(
+        page_links.link_to(
             POLICY,
-            label=words.plain(review.policy_number or "Policy awaiting its number"),
-            icon=":material/policy:",
-            query_params={"id": str(review.policy_id)},
+            words.plain(review.policy_number or "Policy awaiting its number"),
+            "policy",
+            id=str(review.policy_id),
         )
         _assignee(review, officers, person)
 

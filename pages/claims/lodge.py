@@ -19,7 +19,7 @@ from core.services.claims.workflow.tasks import PAPERS_DAYS
 from core.services.people.staff import Person
 from core.services.selling.drafts import Draft
 from core.states.policies import PolicyStage
-from core.store.access import ScopedSession, reading
+from core.store.access import ScopedSession, read_in, reading
 from core.ui.buying import sale_drafts
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
@@ -72,8 +72,7 @@ def found() -> ClaimablePolicy | None:
     url_state.search_box(
         "policy", "Policy", text=text, placeholder="Number, plate, name, e-mail or phone, or a part of one"
     )
-    with reading(frame.scope()) as session:
-        policies = lodging.find_policies(session, text)
+    policies = read_in(frame.scope(), lodging.find_policies, text)
     if not text.strip():
         st.info("Find the caller's policy to begin.", icon=":material/badge:")
     elif not policies:
@@ -130,8 +129,7 @@ def about(policy: ClaimablePolicy) -> None:
 
 def others(policy: ClaimablePolicy) -> None:
     """Show the claims that the policy has already, so that none is lodged twice."""
-    with reading(frame.scope()) as session:
-        lines = related.list_by_policy(session, policy.id)
+    lines = read_in(frame.scope(), related.list_by_policy, policy.id)
     if lines:
         number = words.counted(len(lines), "claim", "claims")
         st.warning(f"This policy has {number} already: is this another loss?", icon=":material/content_copy:")
@@ -371,11 +369,8 @@ def draw_draft(draft: Draft, person: Person) -> None:
             f" {words.moment(draft.updated_at)}",
             width="stretch",
         )
-        page_links.link(
-            "claims/lodge.py",
-            label="Continue",
-            icon=":material/edit:",
-            query_params={"policy": number, sale_drafts.DRAFT: str(draft.id)},
+        page_links.link_to(
+            "claims/lodge.py", "Continue", "edit", **{"policy": number, sale_drafts.DRAFT: str(draft.id)}
         )
         st.button(
             "Discard", key=f"discard {draft.id}", type="tertiary", on_click=sale_drafts.delete, args=(draft.id, person)

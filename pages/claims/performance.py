@@ -26,7 +26,7 @@ from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.windows import Window
 from core.services.sales.filter import SalesFilter
 from core.states.claims import ClaimStatus
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import charts, figure_tiles, words
 from core.ui.kit.charts import Chart
@@ -103,14 +103,10 @@ def _upright(drawn: Sequence[Mapping[str, Any]], labels: Sequence[str], **layout
     highest = max((number for each in drawn for number in each["y"]), default=0)
     across = charts.category_axis(labels)
     # There is little room across.
-    across["ticktext"] = [_break(label) for label in across["ticktext"]]
+    across["ticktext"] = [label.replace(" ", "<br>", 1) if len(label) > 10 else label for label in across["ticktext"]]
     return charts.build_figure(
         drawn, height=_HEIGHT, across=across, up=charts.hidden_axis(highest * _ROOM), bargap=0.3, **layout
     )
-
-
-def _break(label: str, longest: int = 10) -> str:
-    return label.replace(" ", "<br>", 1) if len(label) > longest else label
 
 
 # The cards of claims performance: tiles, one chart each, and the workload of each officer.
@@ -356,8 +352,7 @@ def draw() -> None:
     frame.page_header(
         "Performance", "How fast claims are settled, how old the open ones are, and why and by whom they are decided."
     )
-    with reading(frame.scope()) as session:
-        choices = load_choices(session)
+    choices = read_in(frame.scope(), load_choices)
     selection = periods.read(SalesFilter, choices, usual=DEFAULT, offer=PERIODS)
     window = selection.window or windows.named_window(DEFAULT, clock.today())
     periods.draw_period(selection, offer=PERIODS)

@@ -23,7 +23,7 @@ from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
-from core.store.access import ScopedSession, reading, transact
+from core.store.access import ScopedSession, read_in, reading, transact
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, url_state, words
 from core.ui.lists import export_panel, filter_bar, saved_views, tables
@@ -209,8 +209,7 @@ _VIEW, _MOVED, _DRAWN = "claims_view", "claims_moved", "claims_drawn"
 
 def get_counts(person: Person) -> QueueCounts:
     """Return the current counts."""
-    with reading(frame.scope()) as session:
-        return claim_totals.count_views(session, person)
+    return read_in(frame.scope(), claim_totals.count_views, person)
 
 
 @st.fragment(run_every=EVERY)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow.tasks import Task
-from core.store.access import reading
+from core.store.access import read_in
 from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.lists import columns, tables
@@ -65,8 +65,7 @@ def draw() -> None:
         "My tasks", "What you have to do on claims: given to you, or due by rule on claims that are yours."
     )
     actions.run()
-    with reading(frame.scope()) as session:
-        found = claim_tasks.list_mine(session, person)
+    found = read_in(frame.scope(), claim_tasks.list_mine, person)
     if not found:
         st.info("Nothing is due. Tasks are assigned on the page of a claim.", icon=":material/task_alt:")
         return

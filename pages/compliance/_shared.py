@@ -15,11 +15,11 @@ from core.services.compliance.erasures import ErasureRow
 from core.services.compliance.filings import FilingRow
 from core.services.compliance.requests import KINDS, RequestRow
 from core.services.compliance.retention import CLASSES
-from core.store.access import Scope, ScopedSession, reading
+from core.store.access import Scope, ScopedSession, read_in
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, tables
+from core.ui.lists import columns
 from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
 
@@ -33,8 +33,7 @@ action = partial(Action, roles=(ROLE,), scope=Scope.system)
 def read(work: Callable[[ScopedSession], Result]) -> Result:
     """Read over every record; only for people of compliance."""
     frame.require(ROLE)
-    with reading(_EVERYTHING) as session:
-        return work(session)
+    return read_in(_EVERYTHING, work)
 
 
 def record(get: Callable[[ScopedSession, UUID], Result], noun: str) -> Result:
@@ -104,20 +103,18 @@ def late_badge(row: RequestRow | FilingRow | ComplaintRow) -> str:
     return f" {words.badge(days_left(row.days_left) or '', 'red')}" if _is_late(row) else ""
 
 
-ERASURES: Table[ErasureRow] = tables.sortable(
-    Table(
-        name="erasures",
-        noun=("erasure", "erasures"),
-        opens="compliance/retention.py#erasure",
-        columns={
-            "number": columns.text("Number", lambda row: row.number, 120),
-            "class": columns.text("Of", lambda row: CLASSES[row.record_class][0], 240),
-            "people": columns.number("Records of people", lambda row: len(row.customers)),
-            "state": columns.state("State", lambda row: STATES[row.state]),
-            "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
-            "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
-            "decider": columns.text("Decided by", lambda row: row.decider, 150),
-        },
-    ),
-    usual="Newest first",
+ERASURES: Table[ErasureRow] = Table(
+    name="erasures",
+    noun=("erasure", "erasures"),
+    opens="compliance/retention.py#erasure",
+    columns={
+        "number": columns.text("Number", lambda row: row.number, 120),
+        "class": columns.text("Of", lambda row: CLASSES[row.record_class][0], 240),
+        "people": columns.number("Records of people", lambda row: len(row.customers)),
+        "state": columns.state("State", lambda row: STATES[row.state]),
+        "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
+        "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
+        "decider": columns.text("Decided by", lambda row: row.decider, 150),
+    },
+    unsorted="Newest first",
 )

@@ -20,29 +20,27 @@ def describe_hours(hours_left: int | None) -> str | None:
     return f"{hours_left} h" if hours_left >= 0 else f"{-hours_left} h late"
 
 
-BREACHES: Table[BreachRow] = tables.sortable(
-    Table(
-        name="breaches",
-        noun=("breach", "breaches"),
-        opens="compliance/breaches.py#breach",
-        narrow=("number", "title", "state", "left"),
-        columns={
-            "number": columns.text("Number", lambda row: row.number, 120),
-            "title": columns.text("What", lambda row: row.title, 320),
-            "state": columns.state("State", lambda row: row.state),
-            "known": columns.moment("Known since", lambda row: row.known_at),
-            "left": columns.text(
-                "Notify within",
-                lambda row: describe_hours(row.hours_left),
-                110,
-                right=True,
-                colour=lambda row: "red" if (row.hours_left or 0) < 0 else "",
-                sort_key=lambda row: row.hours_left,
-            ),
-            "people": columns.number("People", lambda row: row.people),
-        },
-    ),
-    usual="Newest first",
+BREACHES: Table[BreachRow] = Table(
+    name="breaches",
+    noun=("breach", "breaches"),
+    opens="compliance/breaches.py#breach",
+    narrow=("number", "title", "state", "left"),
+    columns={
+        "number": columns.text("Number", lambda row: row.number, 120),
+        "title": columns.text("What", lambda row: row.title, 320),
+        "state": columns.state("State", lambda row: row.state),
+        "known": columns.moment("Known since", lambda row: row.known_at),
+        "left": columns.text(
+            "Notify within",
+            lambda row: describe_hours(row.hours_left),
+            110,
+            right=True,
+            colour=lambda row: "red" if (row.hours_left or 0) < 0 else "",
+            sort_key=lambda row: row.hours_left,
+        ),
+        "people": columns.number("People", lambda row: row.people),
+    },
+    unsorted="Newest first",
 )
 
 
@@ -166,18 +164,6 @@ def show_who_closes(row: BreachRow, person: Person) -> None:
         st.caption(":material/lock: You judged the risk: somebody else closes it.")
 
 
-def deadlines(row: BreachRow) -> None:
-    with facts.card("**Clock**"):
-        facts.line("Known since", words.moment(row.known_at))
-        facts.line("Commission by", words.moment(row.notify_by))
-        if row.hours_left is not None:
-            facts.line("Hours left", str(row.hours_left))
-        facts.line("Risk", RISKS[row.risk] if row.risk else "To be judged")
-        facts.line("People", "–" if row.people is None else words.count(row.people))
-        facts.line("Commission told", f"{words.moment(row.commission_at)} {row.commission_reference or ''}")
-        facts.line("People told", words.moment(row.people_at))
-
-
 def draw_breach() -> None:
     person = frame.require(ROLE)
     tables.back_link("breaches", "compliance/breaches.py", "Back to the breaches")
@@ -191,12 +177,18 @@ def draw_breach() -> None:
     actions.run()
     show_who_closes(row, person)
     with st.grid(2, min_column_width=320, gap="small"):
-        with facts.card("**What happened**"):
-            facts.line("From", words.moment(row.since_at))
-            facts.line("To", words.moment(row.until_at))
-            facts.line("Suspected", row.actor or "Nobody yet")
-            st.text(row.description)
-        deadlines(row)
+        span = {"From": words.moment(row.since_at), "To": words.moment(row.until_at)}
+        facts.card("**What happened**", {**span, "Suspected": row.actor or "Nobody yet"}).text(row.description)
+        clock = {
+            "Known since": words.moment(row.known_at),
+            "Commission by": words.moment(row.notify_by),
+            "Hours left": None if row.hours_left is None else str(row.hours_left),
+            "Risk": RISKS[row.risk] if row.risk else "To be judged",
+            "People": "–" if row.people is None else words.count(row.people),
+            "Commission told": f"{words.moment(row.commission_at)} {row.commission_reference or ''}",
+            "People told": words.moment(row.people_at),
+        }
+        facts.card("**Clock**", clock)
     exposures = read(lambda session: breaches.find_exposures(session, row))
     st.subheader("Opened, shown or exported in the span", anchor=False)
     if exposures:

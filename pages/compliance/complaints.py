@@ -6,7 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.errors import NotFound
+from core.errors import first_of
 from core.outbound import mail as smtp
 from core.services.compliance import complaints
 from core.services.compliance.complaints import CATEGORIES, ComplaintLetter, ComplaintRow, InsurerLine
@@ -19,23 +19,21 @@ from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.compliance._shared import LEFT, ROLE, action, days_left, draw_history, late_badge, read, record
 
-COMPLAINTS: Table[ComplaintRow] = tables.sortable(
-    Table(
-        name="complaints",
-        noun=("complaint", "complaints"),
-        opens="compliance/complaints.py#complaint",
-        narrow=("number", "category", "name", "left"),
-        columns={
-            "number": columns.text("Number", lambda row: row.number, 120),
-            "category": columns.text("About", lambda row: CATEGORIES[row.category], 100),
-            "insurer": columns.text("Insurer", lambda row: row.insurer, 190),
-            "policy": columns.text("Policy", lambda row: row.policy_number, 170),
-            "name": columns.text("Name", lambda row: row.name, 170),
-            "received": columns.day("Received", lambda row: row.received_at),
-            "left": replace(LEFT, of=lambda row: days_left(row.days_left) or "Answered"),
-        },
-    ),
-    usual="Next due first",
+COMPLAINTS: Table[ComplaintRow] = Table(
+    name="complaints",
+    noun=("complaint", "complaints"),
+    opens="compliance/complaints.py#complaint",
+    narrow=("number", "category", "name", "left"),
+    columns={
+        "number": columns.text("Number", lambda row: row.number, 120),
+        "category": columns.text("About", lambda row: CATEGORIES[row.category], 100),
+        "insurer": columns.text("Insurer", lambda row: row.insurer, 190),
+        "policy": columns.text("Policy", lambda row: row.policy_number, 170),
+        "name": columns.text("Name", lambda row: row.name, 170),
+        "received": columns.day("Received", lambda row: row.received_at),
+        "left": replace(LEFT, of=lambda row: days_left(row.days_left) or "Answered"),
+    },
+    unsorted="Next due first",
 )
 
 
@@ -110,10 +108,8 @@ def answering_complaint(row: ComplaintRow) -> Action:
 
 
 def found(session: ScopedSession, id_: UUID) -> ComplaintRow:
-    for each in complaints.list_complaints(session):
-        if each.id == id_:
-            return each
-    raise NotFound("There is no such complaint")
+    every = [each for each in complaints.list_complaints(session) if each.id == id_]
+    return first_of(every, otherwise="There is no such complaint")
 
 
 def draw_complaint() -> None:

@@ -26,24 +26,22 @@ from pages.compliance._shared import (
     warn_of_open,
 )
 
-REQUESTS: Table[RequestRow] = tables.sortable(
-    Table(
-        name="data_requests",
-        noun=("request", "requests"),
-        opens="compliance/requests.py#request",
-        narrow=("number", "kind", "state", "left"),
-        columns={
-            "number": columns.text("Number", lambda row: row.number, 120),
-            "kind": columns.text("Asks for", lambda row: KINDS[row.kind], 130),
-            "name": columns.text("Name", lambda row: row.name, 200),
-            "state": columns.state("State", lambda row: STATES[row.state]),
-            "received": columns.day("Received", lambda row: row.received_at),
-            "due": columns.day("Answer by", lambda row: row.last_day),
-            "left": LEFT,
-            "identity": columns.text("Identity", lambda row: "Checked" if row.identity_at else "Not yet", 90),
-        },
-    ),
-    usual="Next due first",
+REQUESTS: Table[RequestRow] = Table(
+    name="data_requests",
+    noun=("request", "requests"),
+    opens="compliance/requests.py#request",
+    narrow=("number", "kind", "state", "left"),
+    columns={
+        "number": columns.text("Number", lambda row: row.number, 120),
+        "kind": columns.text("Asks for", lambda row: KINDS[row.kind], 130),
+        "name": columns.text("Name", lambda row: row.name, 200),
+        "state": columns.state("State", lambda row: STATES[row.state]),
+        "received": columns.day("Received", lambda row: row.received_at),
+        "due": columns.day("Answer by", lambda row: row.last_day),
+        "left": LEFT,
+        "identity": columns.text("Identity", lambda row: "Checked" if row.identity_at else "Not yet", 90),
+    },
+    unsorted="Next due first",
 )
 
 
@@ -196,33 +194,31 @@ def choosing(row: RequestRow, customers: Sequence[UUID]) -> Action:
 
 def draw_person(row: RequestRow) -> None:
     """Draw who asks for what."""
-    with facts.card("**Person**"):
-        facts.line("Name", row.name)
-        facts.line("E-mail", row.email or "–")
-        facts.line("Phone", row.phone or "–")
-        facts.line("Identity", f"{row.identity_method}, {words.day(row.identity_at)}" if row.identity_at else "Not yet")
-        st.text(row.details)
+    values = {
+        "Name": row.name,
+        "E-mail": row.email or "–",
+        "Phone": row.phone or "–",
+        "Identity": f"{row.identity_method}, {words.day(row.identity_at)}" if row.identity_at else "Not yet",
+    }
+    facts.card("**Person**", values).text(row.details)
 
 
 def draw_days(row: RequestRow) -> None:
     """Draw the days of a request and its outcome."""
-    with facts.card("**Days**"):
-        facts.line("Received", words.moment(row.received_at))
-        if row.acknowledged_at:
-            facts.line("Acknowledged", words.moment(row.acknowledged_at))
-        elif row.is_open:
-            facts.line("Acknowledge by", words.day(row.acknowledge_by))
-        facts.line("Answer by", words.day(row.last_day))
-        if row.extension_reason:
-            facts.line("Extended because", row.extension_reason)
-        if left := days_left(row.days_left):
-            facts.line("Left", left)
-        if row.answered_at:
-            facts.line("Closed", words.moment(row.answered_at))
-        if row.refusal_code:
-            facts.line("Refused", REFUSALS[row.refusal_code])
-        if row.outcome:
-            st.text(row.outcome)
+    is_waiting = row.is_open and not row.acknowledged_at
+    values = {
+        "Received": words.moment(row.received_at),
+        "Acknowledged": words.moment(row.acknowledged_at) if row.acknowledged_at else None,
+        "Acknowledge by": words.day(row.acknowledge_by) if is_waiting else None,
+        "Answer by": words.day(row.last_day),
+        "Extended because": row.extension_reason,
+        "Left": days_left(row.days_left),
+        "Closed": words.moment(row.answered_at) if row.answered_at else None,
+        "Refused": REFUSALS[row.refusal_code] if row.refusal_code else None,
+    }
+    card = facts.card("**Days**", values)
+    if row.outcome:
+        card.text(row.outcome)
 
 
 def draw_records(row: RequestRow) -> None:

@@ -15,25 +15,23 @@ from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.compliance._shared import LEFT, ROLE, STATES, action, days_left, draw_history, late_badge, read
 
-CALENDAR: Table[FilingRow] = tables.sortable(
-    Table(
-        name="filings",
-        noun=("return", "returns"),
-        opens="compliance/returns.py#filing",
-        key=lambda row: row.key,
-        narrow=("label", "due", "left", "state"),
-        columns={
-            "label": columns.text("Return", lambda row: row.label, 210),
-            "period": columns.day("Period to", lambda row: row.period_ends_on),
-            "due": columns.day("Due", lambda row: row.due_on),
-            "left": LEFT,
-            "state": columns.state("State", lambda row: STATES[row.state]),
-            "preparer": columns.text("Prepared by", lambda row: row.preparer, 140),
-            "checker": columns.text("Checked by", lambda row: row.checker, 140),
-            "reference": columns.text("Reference", lambda row: row.reference, 140),
-        },
-    ),
-    usual="Next due first",
+CALENDAR: Table[FilingRow] = Table(
+    name="filings",
+    noun=("return", "returns"),
+    opens="compliance/returns.py#filing",
+    key=lambda row: row.key,
+    narrow=("label", "due", "left", "state"),
+    columns={
+        "label": columns.text("Return", lambda row: row.label, 210),
+        "period": columns.day("Period to", lambda row: row.period_ends_on),
+        "due": columns.day("Due", lambda row: row.due_on),
+        "left": LEFT,
+        "state": columns.state("State", lambda row: STATES[row.state]),
+        "preparer": columns.text("Prepared by", lambda row: row.preparer, 140),
+        "checker": columns.text("Checked by", lambda row: row.checker, 140),
+        "reference": columns.text("Reference", lambda row: row.reference, 140),
+    },
+    unsorted="Next due first",
 )
 
 

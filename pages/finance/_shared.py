@@ -13,7 +13,7 @@ from core.errors import CoverdeskError, InvalidInput
 from core.services.finance import tax
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.bordereaux.bordereaux import KIND_NAMES, Overdue
-from core.store.access import Scope, reading, store
+from core.store.access import Scope, read_in, store
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.kit.actions import Action, Day, Text
@@ -108,8 +108,7 @@ def overdue_beside() -> None:
 
 
 def _list_overdue() -> Sequence[Overdue]:
-    with reading(Scope.staff(is_live=True)) as session:
-        return bordereaux.list_overdue(session)
+    return read_in(Scope.staff(is_live=True), bordereaux.list_overdue)
 
 
 def _name_overdue(found: Sequence[Overdue]) -> str:

@@ -12,7 +12,7 @@ from core.services.finance.tax import TaxLine
 from core.services.finance.tax_rates import DatedRate
 from core.services.people.four_eyes import OPEN
 from core.services.people.staff import Person
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import proposals, words
 from core.ui.kit.actions import Action, Day, Field, Naira, Segments, Text
@@ -59,8 +59,7 @@ def draw(person: Person) -> None:
 
 def draw_waiting() -> None:
     """Draw a line for each tax of which a rate waits for its second person, with the way there."""
-    with reading(frame.scope()) as session:
-        waiting = tax_rates.list_waiting(session)
+    waiting = read_in(frame.scope(), tax_rates.list_waiting)
     for name in waiting:
         label = f"A new rate of {name} waits for somebody else of finance"
         page_links.link_to("finance/payments.py", label, "how_to_reg", view="taxes")

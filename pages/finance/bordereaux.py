@@ -20,7 +20,7 @@ from core.services.lists.spreadsheets import DATE, INSTANT, MONEY, SIGNED_MONEY,
 from core.services.lists.windows import Window
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
-from core.store.access import reading, store
+from core.store.access import read_in, reading, store
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
@@ -36,30 +36,28 @@ def _due(row: BordereauSummary) -> str:
     return f"{words.day(row.due_on)}, overdue: {'send it' if row.bordereau_id else 'issue it'}"
 
 
-BORDEREAUX: Table[BordereauSummary] = tables.sortable(
-    Table(
-        name="bordereaux",
-        noun=("bordereau", "bordereaux"),
-        opens="finance/bordereaux.py#bordereau",
-        narrow=("party", "kind", "state", "main"),
-        key=lambda row: row.key,
-        columns={
-            "party": columns.text("Insurer", lambda row: row.party, 190),
-            "kind": columns.text("Kind", lambda row: row.kind_label, 90),
-            "number": columns.text("Number", lambda row: row.number, 90),
-            "state": columns.state("State", lambda row: row.state),
-            "rows": columns.number("Rows", lambda row: row.rows),
-            "main": columns.naira("Gross premium, or incurred", lambda row: row.main_minor),
-            "due": TableColumn(
-                "Due",
-                _due,
-                190,
-                colour=lambda row: "red" if row.is_overdue else "",
-                sort_key=lambda row: row.due_on,
-            ),
-        },
-    ),
-    usual="By insurer and kind",
+BORDEREAUX: Table[BordereauSummary] = Table(
+    name="bordereaux",
+    noun=("bordereau", "bordereaux"),
+    opens="finance/bordereaux.py#bordereau",
+    narrow=("party", "kind", "state", "main"),
+    key=lambda row: row.key,
+    columns={
+        "party": columns.text("Insurer", lambda row: row.party, 190),
+        "kind": columns.text("Kind", lambda row: row.kind_label, 90),
+        "number": columns.text("Number", lambda row: row.number, 90),
+        "state": columns.state("State", lambda row: row.state),
+        "rows": columns.number("Rows", lambda row: row.rows),
+        "main": columns.naira("Gross premium, or incurred", lambda row: row.main_minor),
+        "due": TableColumn(
+            "Due",
+            _due,
+            190,
+            colour=lambda row: "red" if row.is_overdue else "",
+            sort_key=lambda row: row.due_on,
+        ),
+    },
+    unsorted="By insurer and kind",
 )
 
 
@@ -111,8 +109,7 @@ def draw() -> None:
     if not frame.mode():
         st.info("Bordereaux are made of live records: switch to Live in the menu.", icon=":material/science:")
         return
-    with reading(frame.scope()) as session:
-        months = statement_reading.list_months(session)
+    months = read_in(frame.scope(), statement_reading.list_months)
     with beside:
         month = choose_month(months, is_labelled=False)
         month_buttons(month)
@@ -208,23 +205,6 @@ def draft(kind: str, given: str, text: str) -> None:
         st.caption("There is nothing to report: it would be a nil bordereau.")
 
 
-def control(row: BordereauRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Control figures**")
-        for label, value in bordereaux.facts_of(row)[2:-1]:
-            facts.line(label, words.naira(round(value * 100)) if isinstance(value, float) else str(value))
-
-
-def people(row: BordereauRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**People and dates**")
-        facts.line("Issued", f"{row.issuer}, {words.moment(row.issued_at)}")
-        facts.line("Sent", f"{row.sender}, {words.moment(row.sent_at)}" if row.sender else "–")
-        facts.line("Answered", f"{row.answerer}, {words.moment(row.answered_at)}" if row.answerer else "–")
-        if row.note:
-            facts.line("Note", row.note)
-
-
 def rows_of(row: BordereauRow) -> None:
     if not row.rows:
         st.caption("A nil bordereau: nothing was written or claimed.")
@@ -267,18 +247,16 @@ def build_rows(kind: str) -> Table[Sequence[str]]:
     """Return the table of the printed rows of a kind; those of premium lead to their movements."""
     places = {column.name: place for place, column in enumerate(OF[kind])}
     names = [*_SEEN[kind], *(name for name in places if name not in _SEEN[kind])]
-    return tables.sortable(
-        Table(
-            name=f"bordereau_rows_{kind}",
-            noun=("row", "rows"),
-            opens="finance/movements.py#movement" if kind == "premium" else None,
-            home=("finance/bordereaux.py#bordereau", "Back to the bordereau"),
-            narrow=tuple(_NARROW[kind]),
-            # The last column is the id of the movement or claim.
-            key=lambda cells: cells[-1],
-            columns={name: _column(OF[kind][places[name]], places[name], usual=name in _SEEN[kind]) for name in names},
-        ),
-        usual="As reported",
+    return Table(
+        name=f"bordereau_rows_{kind}",
+        noun=("row", "rows"),
+        opens="finance/movements.py#movement" if kind == "premium" else None,
+        home=("finance/bordereaux.py#bordereau", "Back to the bordereau"),
+        narrow=tuple(_NARROW[kind]),
+        # The last column is the id of the movement or claim.
+        key=lambda cells: cells[-1],
+        columns={name: _column(OF[kind][places[name]], places[name], usual=name in _SEEN[kind]) for name in names},
+        unsorted="As reported",
     )
 
 
@@ -320,8 +298,18 @@ def whole(row: BordereauRow) -> None:
             actions.button(step.label, moving(row, step), type=look, key=step.to)
     actions.run()
     with st.grid(2, min_column_width=320, gap="small"):
-        control(row)
-        people(row)
+        control = {
+            label: words.naira(round(value * 100)) if isinstance(value, float) else str(value)
+            for label, value in bordereaux.facts_of(row)[2:-1]
+        }
+        facts.card("**Control figures**", control)
+        people = {
+            "Issued": f"{row.issuer}, {words.moment(row.issued_at)}",
+            "Sent": f"{row.sender}, {words.moment(row.sent_at)}" if row.sender else "–",
+            "Answered": f"{row.answerer}, {words.moment(row.answered_at)}" if row.answerer else "–",
+            "Note": row.note,
+        }
+        facts.card("**People and dates**", people)
     downloads(f"/bordereaux/{row.id}", "xlsx", "csv")
     rows_of(row)
     st.caption(f"Bordereau {row.id} · SHA-256 {row.sha256}")

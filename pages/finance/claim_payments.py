@@ -16,7 +16,7 @@ from core.services.finance import claim_payment_files as payment_files
 from core.services.finance.claim_payment_files import MAX_LINES, MEANINGS, PaidFile, PaymentLine
 from core.services.finance.reconciling import table_files
 from core.services.people.staff import Person
-from core.store.access import ScopedSession, reading
+from core.store.access import ScopedSession, read_in, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, reveal_dialog, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Naira, Several, Text, Values
@@ -120,8 +120,7 @@ def draw() -> None:
         draw_list(found)
     else:
         st.info("No payment of a claim waits for finance.", icon=":material/task_alt:")
-    with reading(frame.scope()) as session:
-        paid = payment_files.list_files(session)
+    paid = read_in(frame.scope(), payment_files.list_files)
     if found or paid:
         draw_file(paid)
 
@@ -238,8 +237,7 @@ def draw_file(paid: Sequence[PaidFile]) -> None:
 
 
 def _build_form() -> bytes:
-    with reading(frame.scope()) as session:
-        return payment_files.build_form(session)
+    return read_in(frame.scope(), payment_files.build_form)
 
 
 def _preview(name: str, content: bytes) -> None:
@@ -247,8 +245,7 @@ def _preview(name: str, content: bytes) -> None:
         file = payment_files.read(name, content)
         guessed = table_files.guess(file.heading, MEANINGS)
         columns = choose_columns(PLACE, file.heading, _LABELS, guessed, side_by_side=3)
-        with reading(frame.scope()) as session:
-            lines = payment_files.preview(session, name, content, columns, by=frame.require(ROLE))
+        lines = read_in(frame.scope(), payment_files.preview, name, content, columns, by=frame.require(ROLE))
     except CoverdeskError as error:
         st.error(describe_faults(error, _LABELS), icon=":material/error:")
         return

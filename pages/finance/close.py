@@ -219,9 +219,7 @@ def draw_row(key: str, row: str, month: date) -> None:
     if key == "insurers":
         sold, _, policy_id = row.rpartition(": ")
         query = {"find": policy_id}
-        page_links.link(
-            "finance/movements.py", label=words.plain(sold), icon=":material/swap_vert:", query_params=query
-        )
+        page_links.link_to("finance/movements.py", words.plain(sold), "swap_vert", **query)
     elif key == "reconciled":
         query = {"month": f"{month:%Y-%m}", "party": row.partition(": ")[0]}
         page_links.link("finance/reconcile.py", label=words.plain(row), icon=":material/balance:", query_params=query)
@@ -288,11 +286,11 @@ def draw() -> None:
         state = steps[-1].state if steps else MonthState.OPEN
         st.markdown(words.badge(state))
     if earlier and state != MonthState.CLOSED:
-        page_links.link(
+        page_links.link_to(
             "finance/close.py",
-            label=f"{earlier:%B %Y} comes first: months are closed one after the other",
-            icon=":material/event_busy:",
-            query_params={"month": f"{earlier:%Y-%m}"},
+            f"{earlier:%B %Y} comes first: months are closed one after the other",
+            "event_busy",
+            month=f"{earlier:%Y-%m}",
         )
     with st.skeleton(height=160), reading(frame.scope()) as session:
         stages = closing.list_stages(session, month)

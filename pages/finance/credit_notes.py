@@ -17,7 +17,7 @@ from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.finance import UNPAID, CreditNoteState
-from core.store.access import ScopedSession, reading
+from core.store.access import ScopedSession, read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Day, Field, Several, Text, Values
@@ -244,8 +244,7 @@ def draw() -> None:
 
 def draw_list(person: Person) -> bool:
     """Draw the credit notes that the filters leave; True if some are ticked."""
-    with reading(frame.scope()) as session:
-        names = load_choices(session)
+    names = read_in(frame.scope(), load_choices)
     criteria = filter_bar.read(CreditNoteFilter, names.names)
     filter_bar.draw_chips(criteria, names.names)
     with st.skeleton(height=300), reading(frame.scope()) as session:
@@ -350,33 +349,6 @@ def _returning(row: CreditNoteRow) -> Action:
     )
 
 
-def shares(row: CreditNoteRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Refund**")
-        facts.line("Given back", words.naira(row.parts.total_minor))
-        facts.line("Insurer's share", words.naira(row.parts.provider_share_minor))
-        facts.line("Platform commission", words.naira(row.parts.mca_profit_minor))
-        facts.line("Distributor commission", words.naira(row.parts.distributor_profit_minor))
-        facts.line("Reason", row.reason)
-        if row.term_start_at and row.term_end_at:
-            facts.line("Term", f"{words.day(row.term_start_at)} to {words.day(row.term_end_at)}")
-
-
-def progress(row: CreditNoteRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**People and dates**")
-        facts.line("Policy ended", f"{row.maker}, {words.moment(row.created_at)}")
-        if row.first:
-            facts.line("Approved first", f"{row.first}, {words.moment(row.first_at)}")
-        facts.line("Approved", f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–")
-        facts.line("Payment noted", f"{row.payer}, {words.moment(row.paid_at)}" if row.payer else "–")
-        facts.line("Paid to", f"{row.payee}, {describe_account(row)}" if row.payee else "–")
-        facts.line("Bank reference", row.reference or "–")
-        facts.line("Value date", words.day(row.value_on))
-        if row.returned_on:
-            facts.line("Returned", f"{words.day(row.returned_on)}: {row.note}")
-
-
 def draw_credit_note() -> None:
     person = frame.require(ROLE)
     tables.back_link("credit_notes", "finance/credit_notes.py", "Back to the credit notes")
@@ -401,8 +373,24 @@ def draw_credit_note() -> None:
     if giver:
         st.info(f"{words.plain(giver)}.")
     with st.grid(2, min_column_width=320, gap="small"):
-        shares(row)
-        progress(row)
+        refund = {
+            "Given back": words.naira(row.parts.total_minor),
+            **facts.name_shares(row.parts),
+            "Reason": row.reason,
+            "Term": f"{words.day(row.term_start_at)} to {words.day(row.term_end_at)}" if row.term_end_at else None,
+        }
+        facts.card("**Refund**", refund)
+        progress = {
+            "Policy ended": f"{row.maker}, {words.moment(row.created_at)}",
+            "Approved first": f"{row.first}, {words.moment(row.first_at)}" if row.first else None,
+            "Approved": f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–",
+            "Payment noted": f"{row.payer}, {words.moment(row.paid_at)}" if row.payer else "–",
+            "Paid to": f"{row.payee}, {describe_account(row)}" if row.payee else "–",
+            "Bank reference": row.reference or "–",
+            "Value date": words.day(row.value_on),
+            "Returned": f"{words.day(row.returned_on)}: {row.note}" if row.returned_on else None,
+        }
+        facts.card("**People and dates**", progress)
     if row.explained:
         st.subheader("How it was computed", anchor=False)
         facts.table_of(row.explained)
@@ -412,10 +400,5 @@ def draw_credit_note() -> None:
                 f"PDF for the {copy}", f"/credit-notes/{row.id}/{copy}.pdf", icon=":material/picture_as_pdf:"
             )
     if person.has_role("operations", "claims", "supervisor"):
-        page_links.link(
-            "policies/policy.py",
-            label="Open the policy",
-            icon=":material/policy:",
-            query_params={"id": str(row.policy_id)},
-        )
+        page_links.link_to("policies/policy.py", "Open the policy", "policy", id=str(row.policy_id))
     st.caption(f"Credit note {row.id}")

@@ -19,7 +19,7 @@ from core.services.lists.filters.fields import Parameter
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Page
 from core.services.people.staff import Person, get_names
-from core.store.access import Scope, ScopedSession, reading
+from core.store.access import Scope, ScopedSession, read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, url_state, words
 from core.ui.lists import columns, export_panel, filter_bar, saved_views, tables
@@ -65,8 +65,7 @@ def draw() -> None:
     if number is None:
         return
     tables.head(RECEIPTS.count_text(found.total_count), RECEIPTS)
-    with reading(Scope.system()) as session:
-        rows = receipt_rows(session, found.items)
+    rows = read_in(Scope.system(), receipt_rows, found.items)
     tables.draw(RECEIPTS, rows, number=number, total=found.total_count)
 
 
@@ -178,8 +177,7 @@ def draw_receipt(row: ReceiptRow) -> None:
     """Show the selection, the person, and the result."""
     receipt = row.receipt
     with st.grid(2, min_column_width=320, gap="small"):
-        with st.container(border=True, height="stretch"):
-            st.markdown("**Selection**")
+        with facts.card("**Selection**"):
             facts.line("Export", f"{row.kind.title} as {get_format(receipt.format).title}")
             facts.line("Records", "Live" if receipt.is_live else "Test")
             for title, value in row.filters.items():
@@ -188,8 +186,7 @@ def draw_receipt(row: ReceiptRow) -> None:
                 facts.line("Filters", "None: all of them")
             for title, value in {"Columns": "All", "Order": "Newest first", **row.arrangement}.items():
                 facts.line(title, value)
-        with st.container(border=True, height="stretch"):
-            st.markdown("**Result**")
+        with facts.card("**Result**"):
             facts.line("Rows", words.count(receipt.rows))
             if row.sum_minor is not None:
                 facts.line(f"Sum: {(row.kind.sum_title or '').lower()}", words.naira(row.sum_minor))

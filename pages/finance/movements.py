@@ -11,7 +11,7 @@ from core.services.finance.movements import MovementFilter, MovementRow, Unplace
 from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
 from core.services.sales.totals import SalesTotals
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
@@ -28,12 +28,12 @@ def draw_waiting(proposals: Sequence[Proposal]) -> None:
     number = len(proposals)
     with st.expander(f"Adjustments that wait for a second person: {number}", icon=":material/pending_actions:"):
         for proposal in proposals:
-            page_links.link(
+            page_links.link_to(
                 "finance/movements.py#movement",
-                label=f"{words.naira(proposal.parts.total_minor)} by {words.plain(proposal.proposer)},"
+                f"{words.naira(proposal.parts.total_minor)} by {words.plain(proposal.proposer)},"
                 f" {words.moment(proposal.proposed_at)}",
-                icon=":material/edit_note:",
-                query_params={"id": str(proposal.corrects_id)},
+                "edit_note",
+                id=str(proposal.corrects_id),
             )
 
 
@@ -120,8 +120,7 @@ def draw() -> None:
         "Movements",
         "Every purchase, renewal, refund and adjustment, with its sign and its three shares.",
     )
-    with reading(frame.scope()) as session:
-        names = load_choices(session)
+    names = read_in(frame.scope(), load_choices)
     search = periods.read_search()
     found = periods.read(MovementFilter, names, usual=periods.ALL, given=search.address)
     periods.draw(found, names, search=search, beside=lambda: saved_views.draw("finance/movements.py", person))
@@ -237,8 +236,7 @@ def proposal_buttons(proposal: Proposal, person: Person) -> None:
         if proposal.proposed_by == person.id:
             actions.button("Take it back", taking_back(proposal.id), key=f"take.{proposal.id}")
         else:
-            with reading(frame.scope()) as session:
-                refusal = adjustments.find_refusal(session, proposal.id, person)
+            refusal = read_in(frame.scope(), adjustments.find_refusal, proposal.id, person)
             confirm = confirming(proposal)
             actions.button("Confirm", confirm, key=f"confirm.{proposal.id}", type="primary", disabled=bool(refusal))
             actions.button("Refuse", refusing(proposal), key=f"refuse.{proposal.id}")
@@ -246,29 +244,10 @@ def proposal_buttons(proposal: Proposal, person: Person) -> None:
                 st.caption(f":material/lock: {words.plain(refusal)}.")
 
 
-def amounts(row: MovementRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Money**")
-        facts.line("Premium", words.naira(row.total_minor))
-        facts.line("Insurer's share", words.naira(row.provider_share_minor))
-        facts.line("Platform commission", words.naira(row.mca_profit_minor))
-        facts.line("Distributor commission", words.naira(row.distributor_profit_minor))
-
-
 def sale(row: MovementRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Sale**")
-        facts.line("Policy", row.policy_number or "Not given yet")
-        facts.line("Customer", row.customer)
-        facts.line("Product", row.product)
-        facts.line("Insurer", row.provider)
-        facts.line("Distributor", row.distributor)
-        page_links.link(
-            "sales/purchases.py#purchase",
-            label="Open the purchase",
-            icon=":material/receipt:",
-            query_params={"id": str(row.purchase_id)},
-        )
+    parties = {"Product": row.product, "Insurer": row.provider, "Distributor": row.distributor}
+    with facts.card("**Sale**", {"Policy": row.policy_number or "Not given yet", "Customer": row.customer, **parties}):
+        page_links.link_to("sales/purchases.py#purchase", "Open the purchase", "receipt", id=str(row.purchase_id))
 
 
 def draw_movement() -> None:
@@ -286,10 +265,9 @@ def draw_movement() -> None:
             proposing(row).button()
     actions.run()
     with st.grid(2, min_column_width=320, gap="small"):
-        amounts(row)
+        facts.card("**Money**", {"Premium": words.naira(row.total_minor), **facts.name_shares(row)})
         sale(row)
-    with reading(frame.scope()) as session:
-        proposals = adjustments.list_of_movement(session, row.id)
+    proposals = read_in(frame.scope(), adjustments.list_of_movement, row.id)
     if proposals:
         st.subheader("Adjustments", anchor=False)
         for proposal in proposals:

@@ -14,7 +14,7 @@ from core.services.finance.payments.reading import BatchRow, PaymentRow
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.finance import BatchState, PaymentState
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
@@ -76,49 +76,43 @@ PAYMENTS: Table[PaymentRow] = Table(
         "prepared": columns.day("Prepared", lambda row: row.prepared_at, sorts=("oldest", "newest")),
     },
 )
-PAYOUTS: Table[BatchRow] = tables.sortable(
-    Table(
-        name="payouts",
-        noun=("payout", "payouts"),
-        opens="finance/payout.py",
-        narrow=("number", "state", "net"),
-        columns={
-            "number": columns.text("Number", lambda row: row.number, 90),
-            "state": columns.state("State", lambda row: row.progress),
-            "payments": columns.number("Payments", lambda row: row.payments),
-            "answered": columns.number("Answered", lambda row: row.answered),
-            "net": columns.naira("Amount", lambda row: row.net_minor),
-            "paid": columns.naira("Paid", lambda row: row.paid_minor),
-            "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
-            "approver": columns.text("Approved by", lambda row: row.approver, 150),
-            "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
-        },
-    ),
-    usual="Newest first",
+PAYOUTS: Table[BatchRow] = Table(
+    name="payouts",
+    noun=("payout", "payouts"),
+    opens="finance/payout.py",
+    narrow=("number", "state", "net"),
+    columns={
+        "number": columns.text("Number", lambda row: row.number, 90),
+        "state": columns.state("State", lambda row: row.progress),
+        "payments": columns.number("Payments", lambda row: row.payments),
+        "answered": columns.number("Answered", lambda row: row.answered),
+        "net": columns.naira("Amount", lambda row: row.net_minor),
+        "paid": columns.naira("Paid", lambda row: row.paid_minor),
+        "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
+        "approver": columns.text("Approved by", lambda row: row.approver, 150),
+        "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
+    },
+    unsorted="Newest first",
 )
-DUE: Table[tuple[Balance, str | None]] = tables.sortable(
-    Table(
-        name="due_balances",
-        noun=("balance", "balances"),
-        opens="finance/statements.py#statement",
-        narrow=("party", "due", "says"),
-        key=lambda row: row[0].newest.statement_id if row[0].newest else "",
-        columns={
-            "party": columns.text("Party", lambda row: row[0].name, 190),
-            "account": columns.text("Account", lambda row: ACCOUNTS[row[0].party.account], 110),
-            "statement": columns.text(
-                "Newest statement", lambda row: row[0].newest.number if row[0].newest else None, 120
-            ),
-            "since": columns.text(
-                "Due since",
-                lambda row: f"{row[0].oldest_month:%b %Y}" if row[0].oldest_month else None,
-                sort_key=lambda row: row[0].oldest_month,
-            ),
-            "due": columns.naira("Due", lambda row: row[0].amount_minor, says="Positive is owed by the platform"),
-            "says": columns.text("Payout", lambda row: row[1] or "Ready", 430),
-        },
-    ),
-    usual="By account and party",
+DUE: Table[tuple[Balance, str | None]] = Table(
+    name="due_balances",
+    noun=("balance", "balances"),
+    opens="finance/statements.py#statement",
+    narrow=("party", "due", "says"),
+    key=lambda row: row[0].newest.statement_id if row[0].newest else "",
+    columns={
+        "party": columns.text("Party", lambda row: row[0].name, 190),
+        "account": columns.text("Account", lambda row: ACCOUNTS[row[0].party.account], 110),
+        "statement": columns.text("Newest statement", lambda row: row[0].newest.number if row[0].newest else None, 120),
+        "since": columns.text(
+            "Due since",
+            lambda row: f"{row[0].oldest_month:%b %Y}" if row[0].oldest_month else None,
+            sort_key=lambda row: row[0].oldest_month,
+        ),
+        "due": columns.naira("Due", lambda row: row[0].amount_minor, says="Positive is owed by the platform"),
+        "says": columns.text("Payout", lambda row: row[1] or "Ready", 430),
+    },
+    unsorted="By account and party",
 )
 
 
@@ -163,8 +157,7 @@ def payments(person: Person) -> None:
             _, moved = payment_reading.count_payments(session, state=PaymentState.CONFIRMED)
         order = PAYMENTS.order_among(payment_reading.ORDERS)
         rows = payment_reading.list_payments(session, PAYMENTS.paging(url_state.page()), state=state, order=order)
-    with reading(frame.scope()) as session:
-        found = payment_reading.list_payments(session, Paging(1, MOST), state=PaymentState.PREPARED)
+    found = read_in(frame.scope(), payment_reading.list_payments, Paging(1, MOST), state=PaymentState.PREPARED)
     others = [row for row in found if "approve" in payment_reading.list_allowed(row, person)]
     what = " paid out less received" if state in (None, PaymentState.CONFIRMED) else ""
     tables.head(
@@ -341,31 +334,6 @@ def show_who_acts(row: PaymentRow, person: Person) -> None:
         st.caption(f"You prepared this payment: somebody else of finance {waits[PaymentState(row.state)]}.")
 
 
-def amounts(row: PaymentRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Money**")
-        facts.line("Gross", words.naira(row.gross_minor))
-        facts.line("VAT", words.naira(row.vat_minor))
-        facts.line("Withholding tax", words.naira(-row.withheld_minor))
-        facts.line("Net", words.naira(row.net_minor))
-        st.caption("Positive is paid by the platform, negative is received.")
-
-
-def progress(row: PaymentRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**People and dates**")
-        facts.line("Prepared", f"{row.preparer}, {words.moment(row.prepared_at)}")
-        facts.line("Approved", f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–")
-        facts.line("Bank reference", row.bank_reference or "–")
-        facts.line("Value date", words.day(row.value_on))
-        if row.bank:
-            facts.line("Paid to", row.bank)
-        if row.returned_on:
-            facts.line("Returned", words.day(row.returned_on))
-        if row.note:
-            facts.line("Note", row.note)
-
-
 def settles(parts: list[Due]) -> None:
     st.subheader("Settles", anchor=False)
     amounts = {"VAT": "vat_minor", "Withholding tax": "withheld_minor", "Net": "net_minor"}
@@ -380,11 +348,8 @@ def settles(parts: list[Due]) -> None:
         | {label: words.naira(sum(getattr(part, name) for part in parts)) for label, name in amounts.items()},
     )
     for part in parts:
-        page_links.link(
-            "finance/statements.py#statement",
-            label=f"Open {part.number}",
-            icon=":material/request_quote:",
-            query_params={"id": str(part.statement_id)},
+        page_links.link_to(
+            "finance/statements.py#statement", f"Open {part.number}", "request_quote", id=str(part.statement_id)
         )
 
 
@@ -405,14 +370,24 @@ def draw_payment() -> None:
     with reading(frame.scope()) as session:
         facts.own_interest(parties.list_own_staff(session, row.party))
     with st.grid(2, min_column_width=320, gap="small"):
-        amounts(row)
-        progress(row)
+        amounts = {
+            "Gross": words.naira(row.gross_minor),
+            "VAT": words.naira(row.vat_minor),
+            "Withholding tax": words.naira(-row.withheld_minor),
+            "Net": words.naira(row.net_minor),
+        }
+        facts.card("**Money**", amounts).caption("Positive is paid by the platform, negative is received.")
+        progress = {
+            "Prepared": f"{row.preparer}, {words.moment(row.prepared_at)}",
+            "Approved": f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–",
+            "Bank reference": row.bank_reference or "–",
+            "Value date": words.day(row.value_on),
+            "Paid to": row.bank,
+            "Returned": words.day(row.returned_on) if row.returned_on else None,
+            "Note": row.note,
+        }
+        facts.card("**People and dates**", progress)
     settles(parts)
     if row.batch_id:
-        page_links.link(
-            "finance/payout.py",
-            label=f"Open {row.batch}",
-            icon=":material/payments:",
-            query_params={"id": str(row.batch_id)},
-        )
+        page_links.link_to("finance/payout.py", f"Open {row.batch}", "payments", id=str(row.batch_id))
     st.caption(f"Payment {row.id}")

@@ -14,7 +14,7 @@ from core.services.finance.payments.reading import BatchRow, PaymentRow
 from core.services.finance.reconciling import table_files
 from core.services.people.staff import Person
 from core.states.finance import BatchState
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
@@ -65,18 +65,16 @@ def giving_up(row: BatchRow) -> Action:
     )
 
 
-OF_BATCH: Table[PaymentRow] = tables.sortable(
-    Table(
-        name="of_batch",
-        noun=("payment", "payments"),
-        opens="finance/payments.py#payment",
-        narrow=("party", "state", "net"),
-        columns={
-            name: PAYMENTS.columns[name]
-            for name in ("party", "state", "statement", "gross", "vat", "withheld", "net", "reference")
-        },
-    ),
-    usual="As in the bank file",
+OF_BATCH: Table[PaymentRow] = Table(
+    name="of_batch",
+    noun=("payment", "payments"),
+    opens="finance/payments.py#payment",
+    narrow=("party", "state", "net"),
+    columns={
+        name: PAYMENTS.columns[name]
+        for name in ("party", "state", "statement", "gross", "vat", "withheld", "net", "reference")
+    },
+    unsorted="As in the bank file",
 )
 
 
@@ -126,8 +124,7 @@ def preview(row: BatchRow, name: str, content: bytes) -> None:
         file = bank_answers.read(name, content)
         guessed = table_files.guess(file.heading, bank_answers.MEANINGS, [cells for _, cells in file.rows[:200]])
         columns = choose_columns(PLACE, file.heading, COLUMNS, guessed, side_by_side=4)
-        with reading(frame.scope()) as session:
-            lines = bank_answers.match(session, file, columns, row)
+        lines = read_in(frame.scope(), bank_answers.match, file, columns, row)
     except CoverdeskError as error:
         st.error(describe_faults(error, COLUMNS), icon=":material/error:")
         return

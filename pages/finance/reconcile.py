@@ -209,29 +209,27 @@ def _place(name: str, content: bytes) -> str:
     return f"{PLACE} {name} {len(content)}"
 
 
-RECONCILIATIONS: Table[ReconciliationRow] = tables.sortable(
-    Table(
-        name="reconciliations",
-        noun=("reconciliation", "reconciliations"),
-        opens="finance/reconciliation.py",
-        narrow=("party", "month", "verdict"),
-        columns={
-            "party": columns.text("Party", lambda row: row.party, 190),
-            "month": columns.text("Month", lambda row: f"{row.month:%b %Y}", 90, sort_key=lambda row: row.month),
-            "file": columns.text("File", lambda row: row.file_name, 180),
-            "rows": columns.number("Their rows", lambda row: row.theirs_rows),
-            "matched": columns.number("Matched", lambda row: row.matched_rows),
-            "verdict": TableColumn(
-                "Differences",
-                lambda row: row.verdict,
-                150,
-                colour=lambda row: "orange" if row.verdict.endswith("not explained") else "",
-            ),
-            "difference": columns.naira("Ours less theirs", lambda row: row.ours_minor - row.theirs_minor),
-            "made": columns.moment("Made", lambda row: row.made_at),
-        },
-    ),
-    usual="Newest first",
+RECONCILIATIONS: Table[ReconciliationRow] = Table(
+    name="reconciliations",
+    noun=("reconciliation", "reconciliations"),
+    opens="finance/reconciliation.py",
+    narrow=("party", "month", "verdict"),
+    columns={
+        "party": columns.text("Party", lambda row: row.party, 190),
+        "month": columns.text("Month", lambda row: f"{row.month:%b %Y}", 90, sort_key=lambda row: row.month),
+        "file": columns.text("File", lambda row: row.file_name, 180),
+        "rows": columns.number("Their rows", lambda row: row.theirs_rows),
+        "matched": columns.number("Matched", lambda row: row.matched_rows),
+        "verdict": TableColumn(
+            "Differences",
+            lambda row: row.verdict,
+            150,
+            colour=lambda row: "orange" if row.verdict.endswith("not explained") else "",
+        ),
+        "difference": columns.naira("Ours less theirs", lambda row: row.ours_minor - row.theirs_minor),
+        "made": columns.moment("Made", lambda row: row.made_at),
+    },
+    unsorted="Newest first",
 )
 
 

@@ -60,8 +60,7 @@ DIFFERENCES: Table[DifferenceRow] = Table(
 
 
 def sides(row: ReconciliationRow, results: list[tuple[str, int, int]]) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**From their balance to ours**")
+    with facts.card("**From their balance to ours**"):
         facts.line("Ours", f"{words.naira(row.ours_minor)} in {words.counted(row.ours_rows, 'row', 'rows')}")
         facts.line("Theirs", f"{words.naira(row.theirs_minor)} in {words.counted(row.theirs_rows, 'row', 'rows')}")
         for result, number, minor in results:
@@ -71,19 +70,6 @@ def sides(row: ReconciliationRow, results: list[tuple[str, int, int]]) -> None:
         if row.tolerated_minor:
             facts.line("Net effect of the tolerance", words.naira(row.tolerated_minor))
         facts.line("Ours less theirs", words.naira(row.ours_minor - row.theirs_minor))
-
-
-def basis(row: ReconciliationRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**What was compared**")
-        facts.line("File", row.file_name)
-        for meaning, name in row.columns.items():
-            facts.line(meaning.replace("_", " ").capitalize(), name)
-        if row.provider_id:
-            facts.line("The amount is", AMOUNTS[row.amount_is])
-        facts.line("Their rows matched", f"{words.count(row.matched_rows)} of {words.count(row.theirs_rows)}")
-        facts.line("Equal within", words.naira(row.tolerance_minor))
-        facts.line("Made", f"{row.maker}, {words.moment(row.made_at)}")
 
 
 def explaining(rows: Sequence[DifferenceRow]) -> Action:
@@ -230,7 +216,15 @@ def draw() -> None:
         results = reconciliations.sum_results(session, row.id)
     with st.grid(2, min_column_width=320, gap="small"):
         sides(row, results)
-        basis(row)
+        basis = {
+            "File": row.file_name,
+            **{meaning.replace("_", " ").capitalize(): name for meaning, name in row.columns.items()},
+            "The amount is": AMOUNTS[row.amount_is] if row.provider_id else None,
+            "Their rows matched": f"{words.count(row.matched_rows)} of {words.count(row.theirs_rows)}",
+            "Equal within": words.naira(row.tolerance_minor),
+            "Made": f"{row.maker}, {words.moment(row.made_at)}",
+        }
+        facts.card("**What was compared**", basis)
     st.link_button("Differences, CSV", f"/reconciliations/{row.id}.csv", icon=":material/download:")
     if row.differences:
         list_of(row, results, person)
@@ -290,29 +284,8 @@ def explaining_one(row: DifferenceRow) -> Action:
     )
 
 
-def sides_of_one(row: DifferenceRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Both sides**")
-        facts.line("Ours", words.naira(row.ours_minor))
-        facts.line("Theirs", words.naira(row.theirs_minor))
-        facts.line("Difference", words.naira(row.difference_minor))
-        facts.line("Result", row.result.capitalize())
-        if row.detail:
-            facts.line("Detail", row.detail)
-        if row.rows:
-            more = "" if len(row.rows) <= SHOWN else " …"
-            facts.line("Rows of their file", ", ".join(map(str, row.rows[:SHOWN])) + more)
-
-
-def story(row: DifferenceRow) -> None:
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Explanation**")
-        facts.line("Owner", row.owner or "Nobody yet")
-        facts.line("Cause", row.cause or "–")
-        facts.line("Note", row.note or "–")
-        facts.line("Written off by", row.decider or "–")
-        ago = words.counted(row.age_days, "day", "days") + " ago" if row.age_days else "today"
-        facts.line("Found", f"{words.moment(row.made_at)}, {ago}")
+def describe_age(days: int) -> str:
+    return f"{words.counted(days, 'day', 'days')} ago" if days else "today"
 
 
 def draw_difference() -> None:
@@ -332,14 +305,29 @@ def draw_difference() -> None:
     if row.is_superseded:
         st.info(SUPERSEDED, icon=":material/history:")
     with st.grid(2, min_column_width=320, gap="small"):
-        sides_of_one(row)
-        story(row)
+        both = {
+            "Ours": words.naira(row.ours_minor),
+            "Theirs": words.naira(row.theirs_minor),
+            "Difference": words.naira(row.difference_minor),
+            "Result": row.result.capitalize(),
+            "Detail": row.detail,
+            "Rows of their file": ", ".join(map(str, row.rows[:SHOWN])) + (" …" if len(row.rows) > SHOWN else ""),
+        }
+        facts.card("**Both sides**", both)
+        explanation = {
+            "Owner": row.owner or "Nobody yet",
+            "Cause": row.cause or "–",
+            "Note": row.note or "–",
+            "Written off by": row.decider or "–",
+            "Found": f"{words.moment(row.made_at)}, {describe_age(row.age_days)}",
+        }
+        facts.card("**Explanation**", explanation)
     subjects = row.subjects[:SHOWN]
     for number, movement in enumerate(subjects, 1):
-        page_links.link(
+        page_links.link_to(
             "finance/movements.py#movement",
-            label=f"Open our movement {number} of {len(subjects)}" if len(subjects) > 1 else "Open our movement",
-            icon=":material/swap_vert:",
-            query_params={"id": movement},
+            f"Open our movement {number} of {len(subjects)}" if len(subjects) > 1 else "Open our movement",
+            "swap_vert",
+            id=movement,
         )
     st.caption(f"Difference {row.id}")

@@ -24,7 +24,7 @@ from core.services.finance.statements.reading import DRAFT, StatementRow, Statem
 from core.services.lists.windows import Window
 from core.services.people.staff import Person
 from core.states.finance import StatementState, StatementTransition
-from core.store.access import reading, store
+from core.store.access import read_in, reading, store
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Naira, Text
@@ -41,25 +41,23 @@ from pages.finance._shared import (
     warn_of_withholding,
 )
 
-STATEMENTS: Table[StatementSummary] = tables.sortable(
-    Table(
-        name="statements",
-        noun=("account", "accounts"),
-        opens="finance/statements.py#statement",
-        narrow=("party", "account", "state", "closing"),
-        key=lambda row: row.key,
-        columns={
-            "party": columns.text("Party", lambda row: row.name, 190),
-            "account": columns.text("Account", lambda row: row.account_name, 110),
-            "number": columns.text("Number", lambda row: row.number, 90),
-            "state": columns.state("State", lambda row: row.state),
-            "lines": columns.number("Lines", lambda row: row.lines),
-            "opening": columns.naira("Opening", lambda row: row.opening_minor),
-            "month": columns.naira("Of the month", lambda row: row.change_minor),
-            "closing": columns.naira("Closing", lambda row: row.closing_minor),
-        },
-    ),
-    usual="By account and party",
+STATEMENTS: Table[StatementSummary] = Table(
+    name="statements",
+    noun=("account", "accounts"),
+    opens="finance/statements.py#statement",
+    narrow=("party", "account", "state", "closing"),
+    key=lambda row: row.key,
+    columns={
+        "party": columns.text("Party", lambda row: row.name, 190),
+        "account": columns.text("Account", lambda row: row.account_name, 110),
+        "number": columns.text("Number", lambda row: row.number, 90),
+        "state": columns.state("State", lambda row: row.state),
+        "lines": columns.number("Lines", lambda row: row.lines),
+        "opening": columns.naira("Opening", lambda row: row.opening_minor),
+        "month": columns.naira("Of the month", lambda row: row.change_minor),
+        "closing": columns.naira("Closing", lambda row: row.closing_minor),
+    },
+    unsorted="By account and party",
 )
 # The states to which many statements are moved together, each with the label of its button.
 MOVES_OF_MANY: Final[Mapping[str, str]] = {
@@ -150,8 +148,7 @@ def draw() -> None:
     if not frame.mode():
         st.info("Statements are made of live records: switch to Live in the menu.", icon=":material/science:")
         return
-    with reading(frame.scope()) as session:
-        months = statement_reading.list_months(session)
+    months = read_in(frame.scope(), statement_reading.list_months)
     with beside:
         month = choose_month(months, is_labelled=False)
     with st.skeleton(height=300), reading(frame.scope()) as session:
@@ -222,20 +219,16 @@ def _amount(text: str) -> int:
 
 def account(paper: Paper) -> None:
     """Draw the balances and what changed them, each a sum of lines."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Account**")
+    with facts.card("**Account**"):
         for label, minor in paper.trailer:
             facts.line(label, words.naira(minor))
-        owed = "Owed to the platform, and carried forward." if paper.closing_minor < 0 else "Owed by the platform."
-        st.caption(owed)
+        st.caption("Owed to the platform, and carried forward." if paper.closing_minor < 0 else "Owed by the platform.")
 
 
 def history(row: StatementRow) -> None:
     """Draw each step with its person, time and note, and what the statement rests on."""
-    with reading(frame.scope()) as session:
-        steps = statement_reading.list_steps(session, row.id)
-    with st.container(border=True, height="stretch"):
-        st.markdown("**People and terms**")
+    steps = read_in(frame.scope(), statement_reading.list_steps, row.id)
+    with facts.card("**People and terms**"):
         for step in steps:
             note = f": {step.note}" if step.note else ""
             facts.line(step.name, f"{step.person}, {words.moment(step.at)}{note}")
@@ -245,27 +238,25 @@ def history(row: StatementRow) -> None:
 
 def build_lines(paper: Paper) -> Table[Any]:
     """Return the table of the lines of a statement; each leads to its movement, and from there to its purchase."""
-    return tables.sortable(
-        Table(
-            name="statement_lines",
-            noun=("line", "lines"),
-            opens="finance/movements.py#movement",
-            home=("finance/statements.py#statement", "Back to the statement"),
-            narrow=("number", "customer", "date", "net"),
-            key=lambda line: line.movement_id,
-            columns={
-                "number": columns.text("Policy number", lambda line: line.policy_number or "No number yet", 165),
-                "position": columns.number("No.", lambda line: line.position),
-                "date": columns.day("Date", lambda line: line.occurred_at),
-                "kind": columns.text("Transaction", lambda line: line.kind.capitalize(), 95),
-                "customer": columns.text("Customer", lambda line: line.customer, 140),
-                "product": columns.text("Product", lambda line: paper.names.get(line.product_id), 150),
-                "premium": columns.naira("Premium", lambda line: line.premium_minor),
-                "commission": columns.naira("Commission", lambda line: line.commission_minor),
-                "net": columns.naira("Net", lambda line: line.net_minor),
-            },
-        ),
-        usual="As on the paper",
+    return Table(
+        name="statement_lines",
+        noun=("line", "lines"),
+        opens="finance/movements.py#movement",
+        home=("finance/statements.py#statement", "Back to the statement"),
+        narrow=("number", "customer", "date", "net"),
+        key=lambda line: line.movement_id,
+        columns={
+            "number": columns.text("Policy number", lambda line: line.policy_number or "No number yet", 165),
+            "position": columns.number("No.", lambda line: line.position),
+            "date": columns.day("Date", lambda line: line.occurred_at),
+            "kind": columns.text("Transaction", lambda line: line.kind.capitalize(), 95),
+            "customer": columns.text("Customer", lambda line: line.customer, 140),
+            "product": columns.text("Product", lambda line: paper.names.get(line.product_id), 150),
+            "premium": columns.naira("Premium", lambda line: line.premium_minor),
+            "commission": columns.naira("Commission", lambda line: line.commission_minor),
+            "net": columns.naira("Net", lambda line: line.net_minor),
+        },
+        unsorted="As on the paper",
     )
 
 
@@ -331,8 +322,7 @@ def draft(account: str, given: str, month: date) -> None:
     """Draw what a party's month holds until now, and the button that freezes it."""
     try:
         party = Party("provider" if account == "provider" else "distributor", ids.parse(given))
-        with reading(frame.scope()) as session:
-            name = parties.get_name(session, party)
+        name = read_in(frame.scope(), parties.get_name, party)
     except (InvalidInput, NotFound):
         st.error("The address names no party.", icon=":material/link_off:")
         return
@@ -342,11 +332,11 @@ def draft(account: str, given: str, month: date) -> None:
         tab=f"{name} · Draft",
     )
     actions.run()
-    page_links.link(
+    page_links.link_to(
         "finance/movements.py",
-        label="Its movements of the month",
-        icon=":material/swap_vert:",
-        query_params={account: given, "from": str(month), "to": str(Window.of_month(month).last)},
+        "Its movements of the month",
+        "swap_vert",
+        **{account: given, "from": str(month), "to": str(Window.of_month(month).last)},
     )
     preparing(party, month).button("Prepare it", type="primary")
 
@@ -378,11 +368,11 @@ def payments(row: StatementRow, person: Person) -> None:
         else:
             st.caption(f"Cannot be paid out now: {words.plain(hindrance)}.")
     for payment in found:
-        page_links.link(
+        page_links.link_to(
             "finance/payments.py#payment",
-            label=f"{payment.state}: {words.naira(payment.net_minor)}, {payment.bank_reference or payment.batch or ''}",
-            icon=":material/payments:",
-            query_params={"id": str(payment.id)},
+            f"{payment.state}: {words.naira(payment.net_minor)}, {payment.bank_reference or payment.batch or ''}",
+            "payments",
+            id=str(payment.id),
         )
 
 

@@ -18,7 +18,7 @@ from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.policies.policies import Endorsement, UntoldEndorsement
 from core.services.selling import endorsing
-from core.store.access import ScopedSession, reading
+from core.store.access import ScopedSession, read_in
 from core.ui.frame import frame
 from core.ui.kit import facts, words
 from core.ui.kit.actions import Action, Text, Values
@@ -175,8 +175,7 @@ def _reporting(endorsement_id: UUID, number: int) -> Action:
 
 def draw_untold() -> None:
     """Draw the endorsements that no insurer was told of, oldest first; nothing where there are none."""
-    with reading(frame.scope()) as session:
-        found, total = policies.list_untold(session, limit=_MOST)
+    found, total = read_in(frame.scope(), policies.list_untold, limit=_MOST)
     if not total:
         return
     noun = "endorsement" if total == 1 else "endorsements"

@@ -14,7 +14,7 @@ from core.services.insurers.insurers import InsurerHealth, list_health
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.paging import Page
 from core.services.people.staff import Person
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action, Values
@@ -117,8 +117,7 @@ def follow() -> None:
     policy_id = tables.get_clicked(WAITING)[0]
     if policy_id is None:
         return
-    with reading(frame.scope()) as session:
-        act = awaiting.get_next_act(session, policy_id)
+    act = read_in(frame.scope(), awaiting.get_next_act, policy_id)
     if act == "send":
         resending_one(policy_id).do()
     elif act == "tell":

@@ -16,7 +16,7 @@ from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts
 from core.states.claims import CLAIMS_ROLES
 from core.states.policies import AnswerStatus, PolicyAction, SubmissionState
-from core.store.access import reading
+from core.store.access import read_in
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, policy_actions, reveal_dialog, url_state, words
 from core.ui.lists import claims as claim_lists
@@ -43,8 +43,7 @@ def download_certificate(code: str) -> None:
 
 
 def _facts_of(code: str) -> CertificateFacts:
-    with reading(frame.scope()) as session:
-        return certificates.get_by_code(session, code)
+    return read_in(frame.scope(), certificates.get_by_code, code)
 
 
 _METHODS = {
@@ -184,8 +183,7 @@ def _term(term: TermLine) -> str:
 
 def draw_claims(policy: PolicyDetail, person: Person) -> None:
     """Draw every claim with its state; who works claims can open them."""
-    with reading(frame.scope()) as session:
-        lines = related.list_by_policy(session, policy.id)
+    lines = read_in(frame.scope(), related.list_by_policy, policy.id)
     claim_lists.draw_claims(lines, linked=person.has_role(*CLAIMS_ROLES), empty="Nobody has claimed on this policy.")
 
 
@@ -309,8 +307,7 @@ def draw_letters(letters: Sequence[MailLine]) -> None:
 
 def draw_papers(policy_id: UUID, person: Person) -> None:
     """Name the bordereaux that reported a policy and the statements its money is on; finance can open them."""
-    with reading(frame.scope()) as session:
-        found = sale.list_of_policy(session, policy_id)
+    found = read_in(frame.scope(), sale.list_of_policy, policy_id)
     st.markdown("**Papers of finance**")
     if not frame.mode():
         st.caption("Test records are on no statement and in no bordereau.")

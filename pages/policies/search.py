@@ -11,7 +11,7 @@ from core.services.lists.paging import Page
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.frame import frame
 from core.ui.kit import url_state
 from core.ui.lists import export_panel, periods, saved_views, tables
@@ -67,8 +67,7 @@ def results(search: Search, page: Page[Row]) -> None:
 def draw() -> None:
     person = frame.require("operations", "claims", "supervisor")
     frame.page_header("Policy search", "Find any policy by its number, plate or customer, and see where it stands.")
-    with reading(frame.scope()) as session:
-        names = load_choices(session)
+    names = read_in(frame.scope(), load_choices)
     search = read_filters(names)
     draw_filters(search, names, person)
     if search.fault:

@@ -26,7 +26,7 @@ from core.services.renewals import records
 from core.services.renewals.due import DueRow
 from core.services.sales import table as sales_table
 from core.states.claims import CLAIMS_ROLES
-from core.store.access import ScopedSession, reading
+from core.store.access import ScopedSession, read_in, reading
 from core.ui.buying import known_customer
 from core.ui.frame import frame, menu, page_links
 from core.ui.kit import actions, facts, figure_tiles, policy_actions, reveal_dialog, url_state, words
@@ -75,8 +75,7 @@ def results(page: Page[Row], criteria: CustomerFilter) -> None:
 def draw() -> None:
     person = frame.require("operations", "claims")
     frame.page_header("Customers", "Find a customer, with everything they bought and claimed.")
-    with reading(frame.scope()) as session:
-        names = load_choices(session)
+    names = read_in(frame.scope(), load_choices)
     criteria = filter_bar.read(CustomerFilter, names.names)
     filter_bar.draw_chips(criteria, names.names, beside=lambda: saved_views.draw("sales/customers.py", person))
     page = found(criteria, names)
@@ -301,8 +300,7 @@ def _search(customer: CustomerDetail) -> None:
         " it always showed, and they can be taken apart again."
     )
     text = st.text_input("Find a record of the same distributor", key=_FIND, type="search", max_chars=100)
-    with reading(frame.scope()) as session:
-        found = merging.list_candidates(session, customer.id, text.strip())
+    found = read_in(frame.scope(), merging.list_candidates, customer.id, text.strip())
     if not found:
         st.caption("No other record has this name or phone." if not text else "No other record matches.")
     elif not text:

@@ -17,7 +17,7 @@ from core.services.renewals import automations, calls, due, renewals
 from core.services.renewals.calls import CallerFigures
 from core.services.renewals.due import BUCKETS, Bucket, DueRow
 from core.services.renewals.records import NOBODY, DueFilter
-from core.store.access import Scope, reading
+from core.store.access import Scope, read_in, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action
@@ -159,8 +159,7 @@ def figures(*, has_due: bool) -> None:
             bind="query-params",
         )
     window = windows.named_window(period or _USUAL, clock.today())
-    with reading(frame.scope()) as session:
-        found = calls.compute_conversion(session, window.span)
+    found = read_in(frame.scope(), calls.compute_conversion, window.span)
     if not found:
         todo = " Press Call beside a customer above, and record what came of it." if has_due else ""
         st.caption(f"Nobody called about a renewal in {periods.describe_period(window)}.{todo}")
@@ -236,8 +235,7 @@ def summarise_reminders(found: BulkResult) -> str:
 
 def draw_automatic_note() -> None:
     """Say that reminders go out by themselves, while an admin has switched that on."""
-    with reading(Scope.system()) as session:
-        state = automations.get_state(session, automations.RENEWAL_REMINDERS)
+    state = read_in(Scope.system(), automations.get_state, automations.RENEWAL_REMINDERS)
     if state.is_on:
         sent = f" {words.count(state.done)} went out on {words.day(state.day)}." if state.day else ""
         st.caption(f"Reminders are sent automatically every day.{sent}")
@@ -359,8 +357,7 @@ def draw() -> None:
     table = replace(DUE, act=list_acts) if may_renew else looking
     todo = ": call them, and renew here. Tick several to remind or renew them together." if may_renew else "."
     views = frame.header_with_views("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
-    with reading(frame.scope()) as session:
-        names = load_choices(session)
+    names = read_in(frame.scope(), load_choices)
     search = periods.read_search()
     open_bucket, criteria = read_bucket(names, search)
     draw_filters(criteria, search, names, person)

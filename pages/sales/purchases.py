@@ -13,7 +13,7 @@ from core.services.people.staff import Person
 from core.services.sales import table as sales_table
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.totals import SalesTotals
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.buying import receipts
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, reveal_dialog, url_state, words
@@ -57,8 +57,7 @@ def nothing(selection: Selection[PurchaseFilter], person: Person) -> None:
 def draw() -> None:
     person = frame.require("operations", "finance")
     frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
-    with reading(frame.scope()) as session:
-        names = load_choices(session)
+    names = read_in(frame.scope(), load_choices)
     search = periods.read_search()
     selection = periods.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
     periods.draw(selection, names, search=search, beside=lambda: saved_views.draw(PAGE, person))

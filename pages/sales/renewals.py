@@ -9,7 +9,7 @@ from core.money import Split
 from core.services.lists.dimensions import load_choices
 from core.services.renewals import records
 from core.services.renewals.records import RenewalFilter, RenewalTotal
-from core.store.access import reading
+from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, url_state, words
 from core.ui.lists import periods, saved_views, tables
@@ -68,8 +68,7 @@ def draw() -> None:
         else replace(RENEWALS, opens="sales/purchases.py#purchase", key=lambda row: row["purchase_id"])
     )
     frame.page_header("Renewals", "Every further term that was bought for a policy, with the split of the money.")
-    with reading(frame.scope()) as session:
-        names = load_choices(session)
+    names = read_in(frame.scope(), load_choices)
     search = periods.read_search()
     selection = periods.read(RenewalFilter, names, usual=periods.ALL, given=search.address)
     periods.draw(selection, names, search=search, beside=lambda: saved_views.draw("sales/renewals.py", person))

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.api.v1 import purchases as purchase_routes
+from core.api.v1 import policies as policy_routes
 from core.covers.insurers import insurer_a, insurer_f
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
@@ -149,13 +149,13 @@ def test_a_search_never_runs_on_the_loop_and_its_statement_is_not_kept(
     client: Client, partner: Partner, sold: Sold, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     short: list[bool] = []
-    run_inline = purchase_routes.run_inline
+    run_inline = policy_routes.run_inline
 
     async def noted(read: Any, *, is_short: bool = True) -> Any:
         short.append(is_short)
         return await run_inline(read, is_short=is_short)
 
-    monkeypatch.setattr(purchase_routes, "run_inline", noted)
+    monkeypatch.setattr(policy_routes, "run_inline", noted)
     caches = (api_purchases._PAGE_QUERIES, page_locator._COUNT_QUERIES, page_locator._LINE_QUERIES)
     kept = [set(cache._queries) for cache in caches]
     for text in ("ngozi", "tunde", "abc 123 xy"):

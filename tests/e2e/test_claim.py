@@ -117,6 +117,7 @@ def test_claim_is_decided_by_two_people_and_read_back_over_the_api(visit: Visit,
     assert (claim["claim_status"], claim["offer_amount"]) == ("Settled", "75000.00")
 
 
+@pytest.mark.exhaustive
 def test_declined_claim_is_appealed_by_a_supervisor(visit: Visit, lender: Lender) -> None:
     claim_id = lender.lodge(days_ago=5)
     page = visit("claims", f"/claim?id={claim_id}&mode=test")

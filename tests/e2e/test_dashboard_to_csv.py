@@ -144,9 +144,28 @@ def test_a_row_opens_and_the_way_back_keeps_the_selection(visit: Visit) -> None:
     expect(page.get_by_role("heading", name="Purchases")).to_be_visible()
 
 
-def test_each_bar_of_a_stack_is_the_one_that_is_offered(visit: Visit) -> None:
+def test_bars_are_seen_at_once_are_offered_by_their_names_and_close_when_clicked_again(visit: Visit) -> None:
     page = visit("operations", "/?period=1y&by=month")
-    chart = chart_called(page, "Gross written premium")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    settled(page)
+    bars = bars_of_the_top(page)
+    assert min(bars.evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().top)")) < 500
+    expect(page.get_by_text("Net due to insurers")).not_to_be_visible()
+    page.get_by_text("More", exact=True).click()
+    expect(page.get_by_text("Net due to insurers")).to_be_visible()
+    chart, offer = chart_called(page, "Gross written premium"), page.locator(".st-key-drill_premium")
+    each_of_a_stack_is_the_one_that_is_offered(chart, offer)
+    one_that_is_clicked_again_closes_its_offer(chart, offer)
+    series = chart.locator("g.trace.bars").count()
+    chart.locator(".legendtoggle").first.click(force=True)
+    expect(chart.locator("g.trace.bars")).to_have_count(series - 1)
+    page.set_viewport_size({"width": 390, "height": 900})
+    settled(page)
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0
+
+
+def each_of_a_stack_is_the_one_that_is_offered(chart: Locator, offer: Locator) -> None:
     series = chart.locator("g.trace.bars")
     bars_of(chart)
     clicked = 0
@@ -156,43 +175,20 @@ def test_each_bar_of_a_stack_is_the_one_that_is_offered(visit: Visit) -> None:
             continue
         bar.click(force=True)
         clicked += 1
-        offer = page.locator(".st-key-drill_premium").get_by_text(re.compile(f"^{re.escape(name)}, "))
-        expect(offer).to_be_visible()
-        settled(page)
+        expect(offer.get_by_text(re.compile(f"^{re.escape(name)}, "))).to_be_visible()
+        settled(chart.page)
     assert clicked > 1
-
-
-def test_a_bar_clicked_again_closes_its_offer_and_a_legend_hides_its_series(visit: Visit) -> None:
-    page = visit("operations", "/?period=1y&by=month")
-    chart = chart_called(page, "Gross written premium")
-    bar, offer = tallest(bars_of(chart)), page.locator(".st-key-drill_premium")
-    bar.click(force=True)
-    expect(offer).to_be_visible()
     offer.get_by_role("button", name="Close").click()
     expect(offer).to_have_count(0)
+
+
+def one_that_is_clicked_again_closes_its_offer(chart: Locator, offer: Locator) -> None:
+    bar = tallest(bars_of(chart))
     bar.click(force=True)
     expect(offer).to_be_visible()
-    page.wait_for_timeout(500)  # two clicks within 0.3 s are a double click
+    chart.page.wait_for_timeout(500)  # two clicks within 0.3 s are a double click
     bar.click(force=True)
     expect(offer).to_have_count(0)
-    series = chart.locator("g.trace.bars").count()
-    chart.locator(".legendtoggle").first.click(force=True)
-    expect(chart.locator("g.trace.bars")).to_have_count(series - 1)
-
-
-def test_the_first_bar_is_seen_at_once_and_nothing_scrolls_sideways(visit: Visit) -> None:
-    page = visit("operations", "/?period=1y&by=month")
-    page.set_viewport_size({"width": 1440, "height": 900})
-    settled(page)
-    bars = bars_of_the_top(page)
-    assert min(bars.evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().top)")) < 500
-    expect(page.get_by_text("Net due to insurers")).not_to_be_visible()
-    page.get_by_text("More", exact=True).click()
-    expect(page.get_by_text("Net due to insurers")).to_be_visible()
-    page.set_viewport_size({"width": 390, "height": 900})
-    settled(page)
-    main = page.get_by_test_id("stMain")
-    assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0
 
 
 def bars_of_the_top(page: Page) -> Locator:

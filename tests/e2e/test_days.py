@@ -95,6 +95,7 @@ def exported(page: Page) -> bytes:
     return Path(files[0].path()).read_bytes()
 
 
+@pytest.mark.exhaustive
 def test_finance_take_a_month_of_an_insurer_and_see_what_is_owed_by_keys_alone(visit: Visit, presses: Presses) -> None:
     page = visit("finance", "/purchases")
     presses.forget()

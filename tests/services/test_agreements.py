@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from core import clock
 from core.covers.insurers import insurer_a
-from core.desk import resealing
+from core.desk import closing, resealing
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
@@ -33,6 +33,23 @@ def test_the_newest_terms_that_have_begun_hold(finance: Finance, party: Party) -
         assert finance.read(agreements.get_in_force, party, day).number == number
     assert finance.read(agreements.get_in_force, party, date(2025, 12, 31)) is None
     assert [row.number for row, _ in finance.read(agreements.list_history, party)] == ["AG/3", "AG/2", "AG/1"]
+
+
+def test_the_month_close_lists_the_terms_that_one_admin_changed(finance: Finance, party: Party) -> None:
+    """They hold at once, and back in time."""
+    books = {"charges_vat": True, "book_premium": "1000000"}
+    changes: tuple[dict[str, object], ...] = ({}, books, {**books, "contact_email": "new@lender.example"}, {}, {})
+    for number, changed in enumerate(changes, 1):
+        with clock.freeze(NOW + timedelta(hours=number)):
+            finance.do(agreements.add, party, {**TERMS, "number": f"AG/{number}", **changed}, by="root")
+    with clock.freeze(NOW + timedelta(days=30)):
+        finance.do(agreements.add, party, {**TERMS, "number": "AG/6", "is_small": True}, by="second")
+    checks = {check.key: check for check in finance.read(closing.run, date(2026, 11, 1))}
+    both = "VAT, premium of loan books that its key confirms"
+    named = [f"{words} from 1 Jan 2026: Root" for words in (f"{both} by agreement AG/2", f"{both} by agreement AG/4")]
+    first, *others = (row.partition(", ")[2] for row in checks["terms"].rows)
+    assert (first, others) == ("tax number by agreement AG/1 from 1 Jan 2026: Root", named)
+    assert not checks["terms"].is_blocking
 
 
 def test_terms_of_an_insurer_are_its_own(finance: Finance, party: Party) -> None:

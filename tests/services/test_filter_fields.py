@@ -155,37 +155,37 @@ def declare(**attributes: Any) -> None:
 
 WRONG: Mapping[str, tuple[Callable[[], None], str]] = {
     "a column that is not there": (
-        lambda: declare(colour=of(fields.Text(label="Colour", column="colour"))),
+        lambda: declare(colour=of(fields.Text, label="Colour", column="colour")),
         "has no column of this name",
     ),
     "a field that is none": (lambda: declare(colour=None), "no declared field"),
-    "no label": (lambda: declare(tint=of(fields.Text(column="request_source", address="tint"))), "without a label"),
+    "no label": (lambda: declare(tint=of(fields.Text, column="request_source", address="tint")), "without a label"),
     "a name that is taken": (
-        lambda: declare(other=of(fields.Text(label="Other", column="request_source", address="source"))),
+        lambda: declare(other=of(fields.Text, label="Other", column="request_source", address="source")),
         "two fields named source",
     ),
     "a parameter that is taken": (
-        lambda: declare(other=of(fields.Text(label="Other", column="request_source", api="provider_id"))),
+        lambda: declare(other=of(fields.Text, label="Other", column="request_source", api="provider_id")),
         "two fields named provider_id",
     ),
     "a table that the query does not join": (
-        lambda: declare(buyer=of(fields.Text(label="Buyer", column=Customer.name_key))),
+        lambda: declare(buyer=of(fields.Text, label="Buyer", column=Customer.name_key)),
         "reads Customer, which the list does not join",
     ),
     "a table of its function that the query does not join": (
-        lambda: declare(buyer=of(fields.Text(label="Buyer", column=lambda _, __: sa.true(), joins=Customer))),
+        lambda: declare(buyer=of(fields.Text, label="Buyer", column=lambda _, __: sa.true(), joins=Customer)),
         "reads Customer, which the list does not join",
     ),
     "no words to choose from": (
-        lambda: declare(tint=of(fields.Word(label="Tint", column="request_source"))),
+        lambda: declare(tint=of(fields.Word, label="Tint", column="request_source")),
         "no words to choose from",
     ),
     "a name of the export's options": (
-        lambda: declare(tint=of(fields.Text(label="Tint", column="request_source", address="order", help="A tint."))),
+        lambda: declare(tint=of(fields.Text, label="Tint", column="request_source", address="order", help="A tint.")),
         "named order, which every list has already",
     ),
     "a name of the pages of the API": (
-        lambda: declare(tint=of(fields.Text(label="Tint", column="request_source", api="limit"))),
+        lambda: declare(tint=of(fields.Text, label="Tint", column="request_source", api="limit")),
         "named limit, which every list has already",
     ),
 }

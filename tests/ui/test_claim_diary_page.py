@@ -43,7 +43,7 @@ def click(at: AppTest, claim_id: UUID, name: str) -> AppTest:
 
 
 def click_done(*, key: str, data: dict[str, Any], on_acted_change: Callable[[], None], **_: object) -> None:
-    """What a click of the first row's button sends."""
+    """Click the button of the first row, as the browser tells it."""
     st.session_state[key] = {"acted": {"key": data["rows"][0]["key"], "act": "Done"}}
     on_acted_change()
 

@@ -19,17 +19,15 @@ ROWS = [
     Row("Zakari", date(2026, 4, 1), -1_000_00),
     Row("Bello", date(2026, 9, 1), 1_200_00),
 ]
-TABLE: Table[Row] = tables.sortable(
-    Table(
-        name="rows",
-        noun=("row", "rows"),
-        columns={
-            "name": columns.text("Name", lambda row: row.name),
-            "month": columns.text("Month", lambda row: f"{row.month:%b %Y}", sort_key=lambda row: row.month),
-            "due": columns.naira("Due", lambda row: row.minor),
-        },
-    ),
-    usual="As they come",
+TABLE: Table[Row] = Table(
+    name="rows",
+    noun=("row", "rows"),
+    columns={
+        "name": columns.text("Name", lambda row: row.name),
+        "month": columns.text("Month", lambda row: f"{row.month:%b %Y}", sort_key=lambda row: row.month),
+        "due": columns.naira("Due", lambda row: row.minor),
+    },
+    unsorted="As they come",
 )
 
 

@@ -49,15 +49,14 @@ class PlantedFilter(PurchaseFilter, on=(Purchase,)):
     """The filter of purchases with one more line, under names that no filter of ours will have."""
 
     instalments: tuple[str, ...] = of(
-        Texts(
-            label="Instalment",
-            column="premium_frequency",
-            address="planted",
-            api="planted_frequency",
-            help="How often the premium is paid.",
-            options={"monthly": "Monthly", "quarterly": "Quarterly"},
-            anything="Any instalment",
-        )
+        Texts,
+        label="Instalment",
+        column="premium_frequency",
+        address="planted",
+        api="planted_frequency",
+        help="How often the premium is paid.",
+        options={"monthly": "Monthly", "quarterly": "Quarterly"},
+        anything="Any instalment",
     )
 
 

@@ -10,7 +10,7 @@ from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from core.errors import FieldFault, InvalidInput, TooLarge, TooSlow, WrongMediaType
+from core.errors import FieldFault, InvalidInput, TooLarge, TooSlow, WrongMediaType, raise_faults
 from core.services.files.files import MAX_BYTES, ReceivedFile
 
 
@@ -73,8 +73,7 @@ def _sorted(parsed: FormData) -> tuple[dict[str, str], dict[str, UploadFile]]:
             uploads[name] = value
         else:  # a browser sends an empty part for a file that nobody chose
             value.file.close()
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
     return texts, uploads
 
 

@@ -53,11 +53,6 @@ def _caller_of(scope: Connection) -> telemetry.Caller | None:
     return telemetry.parse_caller(given[0].decode("latin-1")) if len(given) == 1 else None
 
 
-def _route_of(scope: Connection) -> str:
-    # Where no route took it, the mount of the API stands there, which has no methods.
-    return scope["route"].path if getattr(scope.get("route"), "methods", None) else _NO_ROUTE
-
-
 def _note(method: str, route: str, status: int, request_id: str) -> None:
     """Name the request's span by its route; an address may hold what is somebody's."""
     facts: dict[str, str | int] = {
@@ -94,7 +89,8 @@ class RequestLog:
         with bound, telemetry.open_span(scope["method"], "server", _caller_of(scope)):
             trace_id = telemetry.current_trace()
             await self.app(scope, receive, noted)
-            route = _route_of(scope)
+            # Where no route took it, the mount of the API stands there, which has no methods.
+            route = scope["route"].path if getattr(scope.get("route"), "methods", None) else _NO_ROUTE
             _note(scope["method"], route, status, request_id)
         seconds = time.perf_counter() - began
         telemetry.count("requests", route, str(status))

@@ -11,7 +11,7 @@ from anyio.to_thread import run_sync
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 from starlette.responses import Response
 
 from core import clock, reference
@@ -192,6 +192,18 @@ class Listed(Shape):
     total_count: int = Field(ge=0)
     total: int = Field(ge=0, description="The same as `total_count`.")
     total_result: int = Field(ge=0, description="The same as `total_count`.")
+
+
+def build_one(name: str, about: str, **field: Any) -> Any:
+    """Build the model of `data` with one record under its key; the document has its name and what it is about."""
+    declared: Any = {key: (record, ...) for key, record in field.items()}
+    return create_model(name, __base__=Shape, __doc__=about, **declared)
+
+
+def build_page(name: str, about: str, **field: Any) -> Any:
+    """Build the model of a page of records of a type under their key, as `build_one`."""
+    declared: Any = {key: (list[record], ...) for key, record in field.items()}  # type: ignore[valid-type]
+    return create_model(name, __base__=Listed, __doc__=about, **declared)
 
 
 @cache

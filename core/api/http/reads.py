@@ -24,7 +24,7 @@ from core.api.http.auth import caller_of
 from core.api.http.envelope import conflict, failure
 from core.covers.request import Request as QueryModel
 from core.covers.request import build_faults
-from core.errors import CoverdeskError, FieldFault, InvalidInput
+from core.errors import CoverdeskError, FieldFault, raise_faults
 from core.store.access import ConstraintRefused
 
 HEADER: Final = "X-Ignored-Fields"
@@ -146,8 +146,7 @@ class ReadRoute(APIRoute):
         for param in self.dependant.path_params:
             arguments[param.name], wrong = param.validate(request.path_params[param.name], loc=("path", param.name))
             faults += build_faults(wrong, skip=1)
-        if faults:
-            raise InvalidInput(faults)
+        raise_faults(faults)
         return arguments
 
 

@@ -18,7 +18,7 @@ from core.errors import NotFound, StoreUnavailable
 from core.services.policies import certificates
 from core.services.policies.certificates import TEST_MODE, CertificateFacts, format_day
 from core.states.policies import PolicyStage
-from core.store.access import Scope, reading
+from core.store.access import Scope, read_in
 
 _HERE = Path(__file__).parent
 _STYLE = (_HERE / "verification.css").read_text()
@@ -135,8 +135,7 @@ def verify(request: Request) -> Response:
 def _answer(request: Request, make: Callable[[CertificateFacts], Response]) -> Response:
     try:
         # The code is the key: 128 random bits that lead to this certificate and nothing else.
-        with reading(Scope.system()) as session:
-            facts = certificates.get_by_code(session, request.path_params["code"])
+        facts = read_in(Scope.system(), certificates.get_by_code, request.path_params["code"])
         return make(facts)
     except NotFound as error:
         return HTMLResponse(unknown_page(), error.status, _PAGE_HEADERS)

@@ -38,7 +38,7 @@ from core.services.lists.exports import Tally
 from core.services.lists.spreadsheets import SheetColumn
 from core.services.people.staff import Person
 from core.services.selling.loan_books import books, records
-from core.store.access import Scope, reading, reading_replica, transact
+from core.store.access import Scope, read_in, reading, reading_replica, transact
 
 PATH = "/exports/{kind}.{format}"
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -112,8 +112,7 @@ def answer(scope: Scope, statement_id: UUID, format_: str) -> Response:
     """Return the file as a download; NotFound for a statement that the scope does not see, or another format."""
     if format_ not in MEDIA_TYPES:
         raise NotFound(f"A statement is made as {', '.join(MEDIA_TYPES)}")
-    with reading(scope) as session:
-        row = statement_reading.get_statement(session, statement_id)
+    row = read_in(scope, statement_reading.get_statement, statement_id)
     name = f"{row.paper.number}-{row.paper.month:%Y-%m}.{format_}"
     return StreamingResponse(stream(scope, row, format_), media_type=MEDIA_TYPES[format_], headers=_named(name))
 
@@ -177,8 +176,7 @@ def _taxes(request: Request, _: Person) -> Response:
     if kind not in tax.KINDS:
         raise NotFound(f"A schedule is of {' or '.join(tax.KINDS)}")
     wanted = parse_month(month)
-    with reading(_LIVE) as session:
-        lines = tax.list_lines(session, kind, wanted)
+    lines = read_in(_LIVE, tax.list_lines, kind, wanted)
     content = file_of(
         tax.csv_chunks(lines), format_, tax.COLUMNS, title=tax.KINDS[kind], facts=tax.facts_of(kind, wanted, lines)
     )
@@ -213,8 +211,7 @@ def _reconciliation(request: Request, _: Person) -> Response:
 
 def _ageing(request: Request, _: Person) -> Response:
     format_, today = request.path_params["format"], clock.today()
-    with reading(_LIVE) as session:
-        rows = ageing.list_aged(session)
+    rows = read_in(_LIVE, ageing.list_aged)
     facts = [("As of", f"{today}, by days since the end of the month, or since the refund"), ("Parties", len(rows))]
     content = file_of(ageing.csv_chunks(rows), format_, ageing.COLUMNS, title="Ageing", facts=facts)
     return _file(f"ageing-{today}.{format_}", content)
@@ -224,8 +221,7 @@ def _credit_note(request: Request, _: Person) -> Response:
     note_id, copy = ids.parse(request.path_params["note"], "credit note"), request.path_params["copy"]
     if copy not in credit_note_reading.COPIES:
         raise NotFound(f"A credit note has a copy for the {' and one for the '.join(credit_note_reading.COPIES)}")
-    with reading(Scope.system()) as session:
-        note = credit_note_reading.get_note(session, note_id)
+    note = read_in(Scope.system(), credit_note_reading.get_note, note_id)
     return _file(f"{note.number}-{copy}.pdf", credit_note_reading.render(note, copy))
 
 

@@ -14,13 +14,12 @@ from core.errors import CoverdeskError, NotAllowed, StoreUnavailable, Unauthoriz
 from core.services.people import credentials, sign_in, staff
 from core.services.people.staff import Person
 from core.settings import settings
-from core.store.access import Scope, reading, writing
+from core.store.access import Scope, read_in, writing
 
 
 def require_person(request: Request) -> Person:
     """Return the person of the session cookie; Unauthorized without one, NotAllowed for a request of another site."""
-    with reading(Scope.system()) as session:
-        person = staff.get_by_token(session, request.cookies.get(sign_in.COOKIE))
+    person = read_in(Scope.system(), staff.get_by_token, request.cookies.get(sign_in.COOKIE))
     if person is None:
         raise Unauthorized("Please sign in first")
     # A link on somebody else's page must not make a file of personal data.

@@ -50,10 +50,9 @@ def _answer(cover: Cover[Any], sale: buying.Sale) -> WireResponse:
     return envelope.answer(data, _SOLD, headers=headers)
 
 
-class UnderPolicy(openapi.Shape):
-    """A response that carries the policy under `policy`."""
-
-    policy: PolicyRecord
+UnderPolicy = openapi.build_one(
+    "UnderPolicy", "A response that carries the policy under `policy`.", policy=PolicyRecord
+)
 
 
 for _cover in COVERS:

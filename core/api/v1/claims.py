@@ -33,18 +33,8 @@ from core.store.access import ScopedSession, reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
 _LISTED, _ONE, _LODGED = "Claims retrieved", "Claim retrieved", "Claim submitted"
-
-
-class ClaimPage(openapi.Listed):
-    """A page of claims."""
-
-    claims: list[ClaimRecord]
-
-
-class OneClaim(openapi.Shape):
-    """One claim."""
-
-    claim: ClaimRecord
+ClaimPage = openapi.build_page("ClaimPage", "A page of claims.", claims=ClaimRecord)
+OneClaim = openapi.build_one("OneClaim", "One claim.", claim=ClaimRecord)
 
 
 class ClaimQuery(FilterQuery[ClaimFilter]):

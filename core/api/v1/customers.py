@@ -12,8 +12,7 @@ from core.api.http.envelope import page_response, success
 from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.api.v1.claims import ClaimPage, ClaimQuery
-from core.api.v1.policies import PolicyPage
-from core.api.v1.purchases import PurchasePage
+from core.api.v1.policies import PolicyPage, PurchasePage
 from core.api.v1.renewals import RenewalPage
 from core.errors import InvalidInput
 from core.services.claims.lists import records as claims
@@ -32,18 +31,8 @@ from core.store.access import ScopedSession, reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])
 _ONE = "Customer retrieved"
-
-
-class CustomerPage(openapi.Listed):
-    """A page of customers."""
-
-    customers: list[CustomerRecord]
-
-
-class OneCustomer(openapi.Shape):
-    """One customer."""
-
-    customer: CustomerRecord
+CustomerPage = openapi.build_page("CustomerPage", "A page of customers.", customers=CustomerRecord)
+OneCustomer = openapi.build_one("OneCustomer", "One customer.", customer=CustomerRecord)
 
 
 @router.get("", responses=openapi.answers(CustomerPage, "Customers retrieved"), summary="List customers")

@@ -21,7 +21,7 @@ from core.dispatch import webhooks
 from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter, FeedPage
 from core.services.lists.records import Mode, Moment
-from core.store.access import Scope, reading, store
+from core.store.access import Scope, read_in, store
 
 router = APIRouter(route_class=ReadRoute, tags=["Events"])
 _LISTED, _TYPES = "Events retrieved", "Event types retrieved"
@@ -93,10 +93,7 @@ class EventTypeRecord(openapi.Shape):
     sample: EventRecord
 
 
-class EventTypeList(openapi.Listed):
-    """Every type of event."""
-
-    event_types: list[EventTypeRecord]
+EventTypeList = openapi.build_page("EventTypeList", "Every type of event.", event_types=EventTypeRecord)
 
 
 @router.get("/events", responses=openapi.answers(EventPage, _LISTED), summary="Follow events")
@@ -121,8 +118,7 @@ async def list_events(caller: Signed, query: Annotated[EventQuery, Query()]) -> 
 def _read(scope: Scope, criteria: FeedFilter, after: UUID | None, limit: int) -> FeedPage:
     # What was acknowledged before this request is in its answer, whether a worker runs or not.
     webhooks.catch_up(store())
-    with reading(scope) as session:
-        return feed.read_page(session, criteria, after=after, limit=limit)
+    return read_in(scope, feed.read_page, criteria, after=after, limit=limit)
 
 
 @router.get("/event-types", responses=openapi.answers(EventTypeList, _TYPES), summary="Types of events")

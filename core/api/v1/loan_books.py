@@ -1,4 +1,4 @@
-"""Loan books over the API: a lender uploads, follows, confirms and gives up its own (contract B7)."""
+"""Loan books over the API, which a lender uploads, follows, confirms and gives up (contract B7), and statements."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -13,6 +13,7 @@ from core.api.http.envelope import page_response, success
 from core.api.http.forms import Form
 from core.api.http.posts import StrictRoute, run_once, run_once_async
 from core.api.http.queries import Id, PageQuery, QueryString
+from core.api.http.reads import ReadRoute
 from core.api.outside import downloads
 from core.covers import fields
 from core.covers import request as requests
@@ -20,10 +21,12 @@ from core.covers.fields import one_of
 from core.errors import InvalidInput
 from core.services.audit.idempotency import WireResponse
 from core.services.catalogue.keys import Caller
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements.reading import StatementRecord
 from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Expected, LoanBookRequest, Uploader
 from core.services.selling.loan_books.records import LoanBookRecord, LoanBookRowRecord
-from core.store.access import ScopedSession, reading
+from core.store.access import ScopedSession, read_in, reading
 
 router = APIRouter(route_class=StrictRoute, prefix="/loan-books", tags=["Loan books"])
 _LISTED, _ONE, _ROWS = "Loan books retrieved", "Loan book retrieved", "Rows retrieved"
@@ -57,22 +60,9 @@ class ConfirmRequest(requests.Request):
     expected: ExpectedRequest = Field(examples=[{"rows": 9872, "premium": 5410332, "preview_hash": "0" * 64}])
 
 
-class LoanBookPage(openapi.Listed):
-    """A page of loan books."""
-
-    loan_books: list[LoanBookRecord]
-
-
-class OneLoanBook(openapi.Shape):
-    """One loan book."""
-
-    loan_book: LoanBookRecord
-
-
-class LoanBookRowPage(openapi.Listed):
-    """A page of rows."""
-
-    rows: list[LoanBookRowRecord]
+LoanBookPage = openapi.build_page("LoanBookPage", "A page of loan books.", loan_books=LoanBookRecord)
+OneLoanBook = openapi.build_one("OneLoanBook", "One loan book.", loan_book=LoanBookRecord)
+LoanBookRowPage = openapi.build_page("LoanBookRowPage", "A page of rows.", rows=LoanBookRowRecord)
 
 
 class RowQuery(PageQuery):
@@ -126,8 +116,7 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
 @router.get("", responses=openapi.answers(LoanBookPage, _LISTED), summary="List loan books")
 def list_loan_books(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Your loan books, newest first."""
-    with reading(caller.scope) as session:
-        page = records.list_records(session, query.paging())
+    page = read_in(caller.scope, records.list_records, query.paging())
     return page_response("loan_books", page, _LISTED)
 
 
@@ -154,8 +143,7 @@ def get_loan_book(caller: Signed, loan_book_id: Id) -> Response:
 )
 def list_loan_book_rows(caller: Signed, loan_book_id: Id, query: Annotated[RowQuery, Query()]) -> Response:
     """The rows in the order of the file; of a snapshot also the policies that it does not have, as `missing`."""
-    with reading(caller.scope) as session:
-        page = records.list_rows(session, loan_book_id, query.paging(), query.outcome)
+    page = read_in(caller.scope, records.list_rows, loan_book_id, query.paging(), query.outcome)
     return page_response("rows", page, _ROWS)
 
 
@@ -217,3 +205,48 @@ async def _change(
         return envelope.answer({"loan_book": records.build(books.get(session, book_id))}, text, status=202)
 
     return await run_once_async(request, caller, work)
+
+
+# Statements: a distributor reads its own, and their files.
+
+statements_router = APIRouter(route_class=ReadRoute, prefix="/statements", tags=["Statements"])
+_STATEMENTS, _STATEMENT = "Statements retrieved", "Statement retrieved"
+StatementPage = openapi.build_page("StatementPage", "A page of statements.", statements=StatementRecord)
+OneStatement = openapi.build_one("OneStatement", "One statement.", statement=StatementRecord)
+
+
+class FileQuery(QueryString):
+    """Query parameters of a statement's file."""
+
+    format: Annotated[str, one_of(*downloads.MEDIA_TYPES)] = Field(examples=["csv"])
+
+
+@statements_router.get("", responses=openapi.answers(StatementPage, _STATEMENTS), summary="List statements")
+def list_statements(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
+    """Every statement that was sent to you, the newest month first; a test key has none."""
+    page = read_in(caller.scope, statement_reading.list_records, query.paging())
+    return page_response("statements", page, _STATEMENTS)
+
+
+@statements_router.get(
+    "/{statement_id}", responses=openapi.answers(OneStatement, _STATEMENT, found=True), summary="One statement"
+)
+def get_statement(caller: Signed, statement_id: Id) -> Response:
+    """One statement with its balances and the hash of its CSV."""
+    with reading(caller.scope) as session:
+        return success({"statement": statement_reading.get_record(session, statement_id)}, _STATEMENT)
+
+
+@statements_router.get(
+    "/{statement_id}/file",
+    summary="File of a statement",
+    response_class=Response,
+    responses=openapi.file_answers(
+        OneStatement,
+        "The file, without an envelope; `sha256` of the record is that of the CSV.",
+        downloads.MEDIA_TYPES.values(),
+    ),
+)
+def get_statement_file(caller: Signed, statement_id: Id, query: Annotated[FileQuery, Query()]) -> Response:
+    """All lines of a statement as CSV, XLSX or PDF."""
+    return downloads.answer(caller.scope, statement_id, query.format)

@@ -1,21 +1,27 @@
-"""The lookups: thirteen lists declared in one table and encoded once (contract L1-L3)."""
+"""The lookups, thirteen lists declared in one table and encoded once (contract L1-L3), and the products for sale."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import AfterValidator, BaseModel, Field, RootModel
 
-from core import clock, reference
+from core import clock, ids, reference
 from core.api.http import envelope, openapi
+from core.api.http.auth import Signed
+from core.api.http.envelope import list_response, page_response, success
 from core.api.http.openapi import Shape
-from core.api.http.queries import Id, QueryString
+from core.api.http.queries import CatalogueQuery, Id, QueryString
 from core.api.http.reads import ReadRoute
 from core.covers import fields
 from core.errors import NotFound
+from core.services.catalogue import products
+from core.services.catalogue.products import ProductFilter
 from core.services.lists import records
+from core.services.lists.records import CountedCategoryRecord, ProductRecord
+from core.store.access import read_in, reading_autocommit
 
 Feature = Annotated[str, fields.one_of(*reference.FEATURE_LISTS)]
 # Every insurer gets the common list, so one word stands for all of them (contract L2).
@@ -259,3 +265,46 @@ for _lookup in LOOKUPS:
             _lookup.shape, _lookup.text_of(_lookup.query.model_construct()), found=_lookup.query is ModelQuery
         ),
     )
+
+
+# The catalogue: products, one product, categories.
+
+products_router = APIRouter(route_class=ReadRoute, prefix="/products", tags=["Products"])
+_PRODUCTS, _CATEGORIES, _PRODUCT = "Products retrieved", "Product categories retrieved", "Product retrieved"
+# A text for FastAPI, as the paths of some POST endpoints look like this one; the handler judges it.
+ProductKey = Annotated[str, Path(json_schema_extra={"format": "uuid"})]
+ProductPage = openapi.build_page("ProductPage", "A page of products.", products=ProductRecord)
+OneProduct = openapi.build_one("OneProduct", "One product.", product=ProductRecord)
+CategoryList = openapi.build_page("CategoryList", "Every product category.", product_category=CountedCategoryRecord)
+
+
+@products_router.get("/get-all-products", responses=openapi.answers(ProductPage, _PRODUCTS), summary="List products")
+def list_products(caller: Signed, query: Annotated[CatalogueQuery, Query()]) -> Response:
+    """Active products that you may sell, by name; 100 at a time unless `limit` says otherwise."""
+    wanted = ProductFilter(
+        search=query.search,
+        provider_id=query.provider_id,
+        category_ids=query.category_id,
+        product_ids=query.product_ids,
+    )
+    page = read_in(caller.scope, products.list_products, wanted, query.paging(), is_live=caller.is_live)
+    return page_response("products", page, _PRODUCTS)
+
+
+@products_router.get(
+    "/get-product-categories", responses=openapi.answers(CategoryList, _CATEGORIES), summary="List categories"
+)
+def list_product_categories(caller: Signed) -> Response:
+    """Every product category, by name."""
+    with reading_autocommit(caller.scope) as session:
+        found = products.list_categories(session, is_live=caller.is_live)
+    return list_response("product_category", found, len(found), _CATEGORIES)
+
+
+@products_router.get("/{id}", responses=openapi.answers(OneProduct, _PRODUCT, found=True), summary="One product")
+def get_product(caller: Signed, id: ProductKey) -> Response:  # noqa: A002 - the name in the specification
+    """One product with its category and insurer."""
+    product_id = ids.parse(id)
+    with reading_autocommit(caller.scope) as session:
+        found = products.get_product(session, product_id, is_live=caller.is_live)
+    return success({"product": found}, _PRODUCT)

@@ -32,10 +32,7 @@ class RenewThirdPartyRequest(requests.Request):
     policy_id: ProductId = Field(examples=["01a1f7c0-3c00-7000-8000-0000000000f1"])
 
 
-class RenewalPage(openapi.Listed):
-    """A page of renewals."""
-
-    renewals: list[RenewalRecord]
+RenewalPage = openapi.build_page("RenewalPage", "A page of renewals.", renewals=RenewalRecord)
 
 
 # No cover declares it: its body names a policy, not a customer and a thing to insure (contract R1).

@@ -81,28 +81,10 @@ class RegisteredEndpoint(openapi.Shape):
     secret: str | None
 
 
-class OneEndpoint(openapi.Shape):
-    """One endpoint."""
-
-    endpoint: EndpointRecord
-
-
-class EndpointList(openapi.Listed):
-    """Every endpoint of the mode."""
-
-    endpoints: list[EndpointRecord]
-
-
-class DeliveryPage(openapi.Listed):
-    """A page of deliveries."""
-
-    deliveries: list[DeliveryRecord]
-
-
-class OneDelivery(openapi.Shape):
-    """One delivery."""
-
-    delivery: DeliveryRecord
+OneEndpoint = openapi.build_one("OneEndpoint", "One endpoint.", endpoint=EndpointRecord)
+EndpointList = openapi.build_page("EndpointList", "Every endpoint of the mode.", endpoints=EndpointRecord)
+DeliveryPage = openapi.build_page("DeliveryPage", "A page of deliveries.", deliveries=DeliveryRecord)
+OneDelivery = openapi.build_one("OneDelivery", "One delivery.", delivery=DeliveryRecord)
 
 
 class PingResult(openapi.Shape):
@@ -120,10 +102,7 @@ class EventCount(openapi.Shape):
     queued: bool
 
 
-class DeletedEndpoint(openapi.Shape):
-    """The endpoint that was deleted."""
-
-    id: UUID
+DeletedEndpoint = openapi.build_one("DeletedEndpoint", "The endpoint that was deleted.", id=UUID)
 
 
 class DeliveryQuery(PageQuery):

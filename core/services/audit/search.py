@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlmodel import UTCDateTime, col
 
 from core import clock
-from core.errors import NotFound
+from core.errors import first_of
 from core.services.audit import log as audit
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import Choices
@@ -37,44 +37,40 @@ class AuditFilter(Filter, on=(AuditEntry,)):
     """Filter of audit entries; kind and id of a record and any text are conditions of the search itself."""
 
     q: str | None = of(
-        Text(
-            label="Find",
-            address="q",
-            help="Any text of an entry.",
-            placeholder="Any text of an entry",
-            longest=100,
-            searches=True,
-            place="search",
-        )
+        Text,
+        label="Find",
+        address="q",
+        help="Any text of an entry.",
+        placeholder="Any text of an entry",
+        longest=100,
+        searches=True,
+        place="search",
     )
     who: tuple[str, ...] = of(
-        Texts(
-            label="Who",
-            column="actor",
-            address="who",
-            help="An actor as the log names it; may be repeated.",
-            anything="Everybody",
-        )
+        Texts,
+        label="Who",
+        column="actor",
+        address="who",
+        help="An actor as the log names it; may be repeated.",
+        anything="Everybody",
     )
     action: tuple[str, ...] = of(
-        Texts(
-            label="What",
-            column="action",
-            address="action",
-            help="What was done; may be repeated.",
-            anything="Every action",
-        )
+        Texts,
+        label="What",
+        column="action",
+        address="action",
+        help="What was done; may be repeated.",
+        anything="Every action",
     )
-    kind: str | None = of(Text(label="Kind of record", address="kind", help="Such as policy, claim or product."))
+    kind: str | None = of(Text, label="Kind of record", address="kind", help="Such as policy, claim or product.")
     id: str | None = of(
-        Text(
-            label="Id of the record",
-            address="id",
-            help="The id of the record.",
-            longest=100,
-        )
+        Text,
+        label="Id of the record",
+        address="id",
+        help="The id of the record.",
+        longest=100,
     )
-    created: Span = of(Days(column="created_at", address="from to"))
+    created: Span = of(Days, column="created_at", address="from to")
 
 
 MAX_COUNTED: Final = 10_000
@@ -219,10 +215,7 @@ def is_id(text: str | None) -> bool:
 
 def get_entry(session: ScopedSession, entry_id: UUID) -> Entry:
     """Return one entry; NotFound for an unknown id."""
-    found = _entries(session, [entry_id])
-    if not found:
-        raise NotFound("There is no such entry")
-    return found[0]
+    return first_of(_entries(session, [entry_id]), otherwise="There is no such entry")
 
 
 def _entries(session: ScopedSession, ids: Sequence[UUID]) -> list[Entry]:

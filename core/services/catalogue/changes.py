@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
+from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import distributors
 from core.services.people import four_eyes
@@ -40,8 +40,7 @@ def set_active(session: ScopedSession, product_id: UUID, *, active: bool, seen_v
 def get_distributor_name(session: ScopedSession, distributor_id: UUID) -> str:
     """Return the name of a distributor; NotFound for an unknown id."""
     query = sa.select(col(Distributor.business_name)).where(col(Distributor.id) == distributor_id)
-    found: str = session.find_scalar(query, otherwise="There is no such distributor")
-    return found
+    return session.find_scalar(query, otherwise="There is no such distributor")
 
 
 def set_offered(
@@ -117,10 +116,8 @@ def sanitise_html(html: str) -> str:
 def next_version(session: ScopedSession, product_id: UUID, seen: int) -> Product:
     """The row of a product, held, as its next version; StaleVersion when it is not what was `seen`."""
     query = sa.select(Product).where(col(Product.id) == product_id, col(Product.deleted_at).is_(None))
-    found = session.execute(query.with_for_update().execution_options(populate_existing=True))
-    row: Product | None = found.scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such product")
+    query = query.with_for_update().execution_options(populate_existing=True)
+    row = session.find_scalar(query, otherwise="There is no such product")
     if row.version != seen:
         raise StaleVersion("Somebody else changed this product meanwhile", detail={"version": row.version})
     row.version += 1
@@ -265,10 +262,9 @@ def _describe_insurer(row: Provider) -> dict[str, Any]:
 def _get_for_update(session: ScopedSession, entity: type[Row], row_id: UUID, seen_at: datetime) -> Row:
     """Return the row locked for update; StaleVersion if it changed since `seen_at`."""
     query = sa.select(entity).where(col(entity.id) == row_id, col(entity.deleted_at).is_(None))
-    result = session.execute(query.with_for_update().execution_options(populate_existing=True))
-    row: Row | None = result.scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such distributor" if entity is Distributor else "There is no such insurer")
+    unknown = f"There is no such {'distributor' if entity is Distributor else 'insurer'}"
+    query = query.with_for_update().execution_options(populate_existing=True)
+    row = session.find_scalar(query, otherwise=unknown)
     if row.updated_at != seen_at:
         raise StaleVersion("Somebody else changed this meanwhile")
     return row

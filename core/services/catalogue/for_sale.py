@@ -14,6 +14,7 @@ from core.errors import InvalidInput
 from core.services.catalogue import products
 from core.services.catalogue.shares import Commissions, build_share_id, get_commissions, get_or_create_version
 from core.store.access import AnySelect, Query, ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import Product, ProductVersion, Provider
 
 
@@ -158,21 +159,7 @@ def _build_share_id(distributor_id: Any, at: Any) -> Any:
 
 def _build_for_sale(row: Sequence[Any]) -> ProductForSale:
     sale_row = _SaleRow(*row)
-    return ProductForSale(
-        id=sale_row.id,
-        name=sale_row.name,
-        version_id=sale_row.version_id,
-        provider_id=sale_row.provider_id,
-        provider_name=sale_row.provider_name,
-        provider_segment=sale_row.provider_segment,
-        number_series=sale_row.number_series,
-        product_category_id=sale_row.product_category_id,
-        inspectable=sale_row.inspectable,
-        mca_commission_bp=sale_row.mca_commission_bp,
-        distributor_commission_bp=sale_row.distributor_commission_bp,
-        rates=products.rates_of(sale_row, sale_row),
-        share_id=sale_row.share_id,
-    )
+    return build_row(ProductForSale, sale_row, rates=products.rates_of(sale_row, sale_row))
 
 
 _FOR_SALE_QUERY = Query(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -70,18 +69,10 @@ class KeyFilter:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class KeyRow:
+class KeyRow(keys.KeyFacts):
     """One key for display, identified by its first and last characters only."""
 
-    id: UUID
-    distributor: str
     distributor_active: bool
-    is_live: bool
-    name: str
-    hint: str
-    created_at: datetime
-    last_used_at: datetime | None
-    revoked_at: datetime | None
 
     @property
     def mode(self) -> Literal["Live", "Test"]:

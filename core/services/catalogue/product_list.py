@@ -15,14 +15,13 @@ from core import clock, money
 from core.covers.cover import Cover, Price
 from core.covers.registry import get_cover
 from core.covers.tariff import EditableTariff, Tariff
-from core.errors import NotFound
 from core.money import Split
 from core.services.catalogue import products
 from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import Condition, Flag, Text, members_of
 from core.services.lists.paging import Page, Paging
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import (
     Distributor,
@@ -143,30 +142,22 @@ class ProductDetail:
 
 def get_product(session: ScopedSession, product_id: UUID) -> ProductDetail:
     """Return a product, active or not; NotFound if unknown."""
-    row = session.execute(
+    query = (
         sa.select(Product, col(Provider.company_name), col(ProductCategory.name))
         .join(Provider, col(Provider.id) == col(Product.provider_id))
         .join(ProductCategory, col(ProductCategory.id) == col(Product.product_category_id))
         .where(col(Product.id) == product_id, col(Product.deleted_at).is_(None))
-    ).one_or_none()
-    if row is None:
-        raise NotFound("There is no such product")
-    product, insurer, category = row
-    copied = {name: getattr(product, name) for name in _COPIED_FIELDS}
-    return ProductDetail(
-        **copied,
+    )
+    product, insurer, category = session.find_row(query, otherwise="There is no such product")
+    return build_row(
+        ProductDetail,
+        product,
         insurer=insurer,
         category=category,
         versions=list_versions(session, product),
         proposal=_proposal(session, product),
         sellers=_list_sellers(session, product_id),
     )
-
-
-_COPIED_FIELDS = (
-    *("id", "name", "prefix", "route_name", "active", "renewable", "claimable", "inspectable", "is_dynamic_pricing"),
-    *("description", "key_benefits", "how_it_works", "how_to_claim", "version", "updated_at"),
-)
 
 
 def list_versions(session: ScopedSession, product: Product) -> list[RatesVersion]:
@@ -179,7 +170,8 @@ def list_versions(session: ScopedSession, product: Product) -> list[RatesVersion
     result: list[RatesVersion] = []
     for row in rows:
         has_current = any(earlier.state == "In force" for earlier in result)
-        result.append(_build_version(product, row, _get_state(row, has_current=has_current)))
+        state = _get_state(row, has_current=has_current)
+        result.append(build_row(RatesVersion, row, tariff=build_tariff(product, row), state=state))
     return result
 
 
@@ -190,8 +182,7 @@ def _proposal(session: ScopedSession, product: Product) -> Proposal | None:
     if found is None:
         return None
     row, proposer = found
-    kept = {name: getattr(row, name) for name in ("id", "effective_at", "proposed_by", "proposed_at")}
-    return Proposal(**kept, proposer=proposer, tariff=build_tariff(product, row))
+    return build_row(Proposal, row, proposer=proposer, tariff=build_tariff(product, row))
 
 
 def build_tariff(product: Product, row: ProductVersion | RateProposal) -> Tariff:
@@ -204,10 +195,6 @@ def build_tariff(product: Product, row: ProductVersion | RateProposal) -> Tariff
         cover_months=row.cover_months,
         meta=row.meta,
     )
-
-
-def _build_version(product: Product, row: ProductVersion, state: State) -> RatesVersion:
-    return build_row(RatesVersion, row, tariff=build_tariff(product, row), state=state)
 
 
 def _get_state(row: ProductVersion, *, has_current: bool) -> State:
@@ -261,18 +248,17 @@ class ProductFilter(Filter, on=(Product,)):
     """Filter of the list of products."""
 
     q: str | None = of(
-        Text(
-            label="Find",
-            column=_mentions,
-            address="q",
-            placeholder="Name or endpoint",
-            longest=100,
-            searches=True,
-        )
+        Text,
+        label="Find",
+        column=_mentions,
+        address="q",
+        placeholder="Name or endpoint",
+        longest=100,
+        searches=True,
     )
-    provider: Ids = of(members_of("provider"))
-    category: Ids = of(members_of("category"))
-    on: bool | None = of(Flag(label="Sold", column="active", address="on", options={"true": "On sale", "false": "Off"}))
+    provider: Ids = of(members_of, "provider")
+    category: Ids = of(members_of, "category")
+    on: bool | None = of(Flag, label="Sold", column="active", address="on", options={"true": "On sale", "false": "Off"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -353,19 +339,6 @@ def list_proposed(session: ScopedSession) -> list[tuple[UUID, str]]:
     )
     query = query.where(col(RateProposal.state) == "open").order_by(col(RateProposal.proposed_at))
     return [(row.id, row.name) for row in session.execute(query)]
-
-
-def load_choices(session: ScopedSession) -> tuple[dict[UUID, str], dict[UUID, str]]:
-    """Return the insurers and the categories to choose from: names by id."""
-    insurers, categories = ({row[0]: row[1] for row in session.execute(query)} for query in _build_name_queries())
-    return insurers, categories
-
-
-def _build_name_queries() -> tuple[AnySelect, AnySelect]:
-    return (
-        sa.select(col(Provider.id), col(Provider.company_name)).order_by(sa.func.lower(col(Provider.company_name))),
-        sa.select(col(ProductCategory.id), col(ProductCategory.name)).order_by(col(ProductCategory.name)),
-    )
 
 
 def get_names(session: ScopedSession) -> dict[UUID, str]:

@@ -15,7 +15,6 @@ from sqlmodel import UTCDateTime, col
 from core import clock, money
 from core.covers import ages, pricing, registry
 from core.covers.cover import Rates
-from core.errors import NotFound
 from core.services.catalogue.shares import (
     Commissions,
     Share,
@@ -45,38 +44,13 @@ def build_provider(row: Provider) -> ProviderRecord:
 
 
 _PROVIDER_FIELDS = (
-    "first_name",
-    "last_name",
-    "email",
-    "phone_number",
-    "country",
-    "company_name",
-    "verification_type",
-    "verification_number",
-    "bvn_number",
-    "verification_images",
-    "business_type",
-    "claim_email",
-    "business_email",
-    "support_email",
-    "active",
+    *("first_name", "last_name", "email", "phone_number", "country", "company_name", "verification_type"),
+    *("verification_number", "bvn_number", "verification_images", "business_type", "claim_email", "business_email"),
+    *("support_email", "active"),
 )
 _PRODUCT_FIELDS = (
-    "name",
-    "description",
-    "key_benefits",
-    "full_benefits",
-    "prefix",
-    "route_name",
-    "renewable",
-    "claimable",
-    "inspectable",
-    "certificateable",
-    "is_dynamic_pricing",
-    "active",
-    "how_it_works",
-    "how_to_claim",
-    "document",
+    *("name", "description", "key_benefits", "full_benefits", "prefix", "route_name", "renewable", "claimable"),
+    *("inspectable", "certificateable", "is_dynamic_pricing", "active", "how_it_works", "how_to_claim", "document"),
 )
 
 
@@ -200,11 +174,8 @@ def list_products(
 
 def get_product(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRecord:
     """Return one product with its category and provider; NotFound if unknown or withheld from the distributor."""
-    row = session.execute(
-        exclude_blocked(build_current_query(), session.scope.distributor_id).where(col(Product.id) == product_id)
-    ).one_or_none()
-    if row is None:
-        raise NotFound("Product not found")
+    query = exclude_blocked(build_current_query(), session.scope.distributor_id).where(col(Product.id) == product_id)
+    row = session.find_row(query, otherwise="Product not found")
     return _build_record(row, _load_own_shares(session), is_live=is_live)
 
 

@@ -6,18 +6,16 @@ Every change names the version of the product that was seen, and makes the next 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Annotated, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
-from pydantic import Field
 from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers import pricing, request
-from core.covers.request import Request
 from core.covers.tariff import DISTRIBUTOR, HUNDRED, MCA, Tariff, parse_tariff
-from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
+from core.errors import FieldFault, StateForbids, first_of, raise_faults
 from core.services.audit import log as audit
 from core.services.catalogue import changes, product_list
 from core.services.catalogue.product_list import ProductDetail, Proposal, RatesVersion
@@ -36,12 +34,6 @@ PROPOSALS: Final = Proposals(RateProposal, "change")
 KIND: Final = "rates"
 FARTHEST: Final = timedelta(days=5 * 365)
 _FIGURES: Final = ("price_minor", "mca_commission_bp", "distributor_commission_bp", "cover_months", "meta")
-
-
-class Refusal(Request):
-    """Reason for refusing a proposal."""
-
-    reason: Annotated[str, Field(min_length=3, max_length=500)]
 
 
 def floor() -> Decimal:
@@ -74,8 +66,7 @@ def propose(
     row = changes.next_version(session, product_id, seen)
     product = product_list.get_product(session, product_id)
     tariff = parse_tariff(product.get_editable_tariff(_version(product, start)), typed)
-    if faults := _check_rates(session, product, tariff, effective_at):
-        raise InvalidInput(faults)
+    raise_faults(_check_rates(session, product, tariff, effective_at))
     _refuse_no_change(product, tariff, effective_at)
     proposal = RateProposal(
         id=ids.new(),
@@ -162,9 +153,9 @@ def refuse(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, reaso
     """Refuse what another admin proposed, with the reason."""
     product, proposal = _open(session, product_id, proposal_id, seen, by)
     PROPOSALS.refuse_maker(proposal, by)
-    reasons: Refusal = request.validate(Refusal, {"reason": reason})
-    PROPOSALS.decide(session, proposal_id, "refused", by=by, reason=reasons.reason)
-    _note_end(session, product, "rates refused", proposal, by=by, reason=reasons.reason)
+    reason = request.validate_text("reason", reason, least=3, most=500)
+    PROPOSALS.decide(session, proposal_id, "refused", by=by, reason=reason)
+    _note_end(session, product, "rates refused", proposal, by=by, reason=reason)
 
 
 def take_back(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen: int, by: Person) -> None:
@@ -266,10 +257,8 @@ def _faults_of_time(product: ProductDetail, at: datetime) -> list[FieldFault]:
 
 
 def _version(product: ProductDetail, version_id: UUID) -> RatesVersion:
-    for version in product.versions:
-        if version.id == version_id:
-            return version
-    raise NotFound("The product has no such rates")
+    found = [version for version in product.versions if version.id == version_id]
+    return first_of(found, otherwise="The product has no such rates")
 
 
 def _note(

@@ -17,7 +17,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, StateForbids
+from core.errors import FieldFault, InvalidInput, StateForbids, raise_faults
 from core.services.audit import log as audit
 from core.services.catalogue import changes, rate_changes
 from core.services.catalogue.shares import Share, find_excess, find_newest, load_confirmed
@@ -27,6 +27,7 @@ from core.services.people.approvals import Subject
 from core.services.people.four_eyes import NotedProposals, refuse_faults
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import BankAccount, CommissionShare, Distributor, Product, ProductVersion
 
 KIND: Final = "commission share"
@@ -109,8 +110,7 @@ def propose(session: ScopedSession, distributor_id: UUID, typed: Mapping[str, An
         proposed_by=by.id,
         proposed_at=clock.now(),
     )
-    if faults := _find_faults(session, row):
-        raise InvalidInput(faults)
+    raise_faults(_find_faults(session, row))
     _refuse_no_change(session, row)
     if not session.insert_if_absent(row):
         raise StateForbids("A change of this distributor's shares waits for a second admin already: decide it first")
@@ -177,11 +177,11 @@ def list_shares(session: ScopedSession, distributor_id: UUID) -> list[AgreedShar
 def _build(
     row: CommissionShare, product: str | None, proposer: str, decider: str | None, confirmed: list[Share]
 ) -> AgreedShare:
-    names = ("id", "product_id", "commission_bp", "effective_at", "state", "proposed_by", "proposed_at", "decided_at")
     newest = find_newest(confirmed, row.product_id, clock.now())
     before = _find_before(confirmed, row)
-    return AgreedShare(
-        **{name: getattr(row, name) for name in names},
+    return build_row(
+        AgreedShare,
+        row,
         product=product,
         proposer=proposer,
         decider=decider,

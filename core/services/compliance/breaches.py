@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
+from core.errors import InvalidInput, StaleVersion, StateForbids, first_of
 from core.services.audit import log as audit
 from core.services.compliance import figures
 from core.services.people.four_eyes import require_second
@@ -54,12 +54,6 @@ class RiskInput(Request):
     risk: Annotated[str, fields.one_of(*BREACH_RISKS)]
     risk_reason: Annotated[str, Field(min_length=10, max_length=2_000)]
     people: Annotated[int, Field(ge=0, le=100_000_000)]
-
-
-class NoticeInput(Request):
-    """Input: the reference under which the Commission took the notice."""
-
-    reference: Annotated[str, Field(min_length=3, max_length=60)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,9 +153,9 @@ def note_commission(session: ScopedSession, breach_id: UUID, *, reference: str, 
         raise StateForbids("First judge the risk: a breach without one is not notified")
     if row.commission_at is not None:
         raise StateForbids("The Commission was notified already")
-    given: NoticeInput = request.validate(NoticeInput, {"reference": reference})
-    row.commission_at, row.commission_reference = clock.now(), given.reference
-    _save(session, row, "breach notified to the Commission", by, reference=given.reference)
+    given = request.validate_text("reference", reference, least=3, most=60)
+    row.commission_at, row.commission_reference = clock.now(), given
+    _save(session, row, "breach notified to the Commission", by, reference=given)
 
 
 def note_people(session: ScopedSession, breach_id: UUID, *, version: int, by: Person) -> None:
@@ -223,10 +217,7 @@ def draft_notice(row: BreachRow, exposures: Sequence[Exposure]) -> str:
 
 def get_breach(session: ScopedSession, breach_id: UUID) -> BreachRow:
     """Return one breach; NotFound for an unknown id."""
-    found = list_breaches(session, col(Breach.id) == breach_id)
-    if not found:
-        raise NotFound("There is no such breach")
-    return found[0]
+    return first_of(list_breaches(session, col(Breach.id) == breach_id), otherwise="There is no such breach")
 
 
 def list_breaches(session: ScopedSession, *conditions: Any) -> list[BreachRow]:

@@ -13,19 +13,17 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
-from pydantic import Field
 from sqlmodel import SQLModel, col
 
 from core import clock, ids, seal
 from core.covers import request
 from core.covers.endorsements import REGISTRATION
-from core.covers.request import Request
 from core.covers.request_parts import fold_text
-from core.errors import NotFound, StateForbids
+from core.errors import StateForbids, first_of
 from core.services.audit import log as audit
 from core.services.audit.log import AUDIT_KIND
 from core.services.claims.intake.submitted import META_COLUMNS
@@ -381,12 +379,6 @@ PERSON: Final = "person"
 PROPOSALS: Final = Proposals(Erasure, "erasure", second="somebody else", verb="prepared", role="compliance")
 
 
-class ReasonInput(Request):
-    """Input: why something is erased, or why it is not."""
-
-    reason: Annotated[str, Field(min_length=10, max_length=500)]
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ErasureRow:
     """One erasure with the names of those who prepared and decided it; `outcome` counts the changed rows by table."""
@@ -426,10 +418,10 @@ def prepare_for_request(session: ScopedSession, request_id: UUID, *, reason: str
         raise StateForbids("First note how the identity of the person was checked")
     if any(row.state == "open" for row in list_of_request(session, request_id)):
         raise StateForbids("The erasure of this request is prepared already: somebody else carries it out")
-    given: ReasonInput = request.validate(ReasonInput, {"reason": reason})
+    reason = request.validate_text("reason", reason, least=10, most=500)
     customers = retention.with_same_email(session, [UUID(each) for each in data_request.customers])
     _refuse_obstacles(session, customers, early=early)
-    return _prepare(session, PERSON, customers, by=by, reason=given.reason, request_id=request_id, is_early=early)
+    return _prepare(session, PERSON, customers, by=by, reason=reason, request_id=request_id, is_early=early)
 
 
 def prepare_due(session: ScopedSession, record_class: str, *, by: Person) -> UUID:
@@ -499,9 +491,9 @@ def refuse(session: ScopedSession, erasure_id: UUID, *, reason: str, by: Person)
     """Refuse what somebody else prepared, with the reason."""
     row = _open(session, erasure_id, by)
     PROPOSALS.refuse_maker(row, by)
-    given: ReasonInput = request.validate(ReasonInput, {"reason": reason})
-    PROPOSALS.decide(session, row.id, "refused", by=by, refusal=given.reason)
-    _note(session, row, "erasure refused", actor=by.actor, reason=given.reason)
+    reason = request.validate_text("reason", reason, least=10, most=500)
+    PROPOSALS.decide(session, row.id, "refused", by=by, refusal=reason)
+    _note(session, row, "erasure refused", actor=by.actor, reason=reason)
 
 
 def take_back(session: ScopedSession, erasure_id: UUID, *, by: Person) -> None:
@@ -520,10 +512,7 @@ def remove_files(codes: Sequence[str]) -> None:
 
 def get_erasure(session: ScopedSession, erasure_id: UUID) -> ErasureRow:
     """Return one erasure; NotFound for an unknown id."""
-    found = list_erasures(session, col(Erasure.id) == erasure_id)
-    if not found:
-        raise NotFound("There is no such erasure")
-    return found[0]
+    return first_of(list_erasures(session, col(Erasure.id) == erasure_id), otherwise="There is no such erasure")
 
 
 def list_of_request(session: ScopedSession, request_id: UUID) -> list[ErasureRow]:

@@ -5,16 +5,14 @@ import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
-from pydantic import Field
 from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request
-from core.covers.request import Request
 from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import breaches, figures, requests
@@ -47,12 +45,6 @@ KINDS: Final[Mapping[str, tuple[str, int]]] = {
     "data_protection": ("Data protection return", 12),
 }
 _MONTHS_SHOWN: Final = 12
-
-
-class ReferenceInput(Request):
-    """Input: the reference under which an authority took a return."""
-
-    reference: Annotated[str, Field(min_length=3, max_length=60)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -187,10 +179,10 @@ def check(session: ScopedSession, filing_id: UUID, *, by: Person) -> None:
 def send(session: ScopedSession, filing_id: UUID, *, reference: str, by: Person) -> None:
     """Note that a checked return was sent, with the authority's reference."""
     row = _get(session, filing_id, "checked", by)
-    given: ReferenceInput = request.validate(ReferenceInput, {"reference": reference})
-    row.state, row.sent_by, row.sent_at, row.reference = "sent", by.id, clock.now(), given.reference
+    given = request.validate_text("reference", reference, least=3, most=60)
+    row.state, row.sent_by, row.sent_at, row.reference = "sent", by.id, clock.now(), given
     session.flush()
-    _note(session, row, "return sent", by, reference=given.reference)
+    _note(session, row, "return sent", by, reference=given)
 
 
 def list_licences(session: ScopedSession) -> list[Licence]:

@@ -72,14 +72,6 @@ class Refusal(Outcome):
     refusal_code: Annotated[str, fields.one_of(*REFUSALS)]
 
 
-class Extension(Request):
-    """Input: why more time is needed."""
-
-    multiline_fields: ClassVar[frozenset[str]] = frozenset({"reason"})
-
-    reason: Annotated[str, Field(min_length=10, max_length=500)]
-
-
 class Identity(Request):
     """Input: how the identity of a person was checked."""
 
@@ -272,9 +264,9 @@ def extend(session: ScopedSession, request_id: UUID, *, reason: str, version: in
     row = _get_open(session, request_id, version, by)
     if row.extended_to is not None:
         raise StateForbids("This request was extended already: there is one extension")
-    given: Extension = request.validate(Extension, {"reason": reason})
+    reason = request.validate_text("reason", reason, least=10, most=500, is_multiline=True)
     until = row.due_on + timedelta(days=figures.get_figure(session, "extension_days"))
-    values = {"extended_to": until, "extension_reason": given.reason}
+    values = {"extended_to": until, "extension_reason": reason}
     _change(session, row, "data request extended", by, values, until=until.isoformat())
 
 

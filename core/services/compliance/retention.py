@@ -3,16 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
-from pydantic import Field
 from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request
-from core.covers.request import Request
 from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import figures
@@ -81,12 +79,6 @@ class Hold:
     set_by: UUID
     setter: str
     set_at: datetime
-
-
-class HoldInput(Request):
-    """Input: why nothing of a customer may be erased."""
-
-    reason: Annotated[str, Field(min_length=10, max_length=500)]
 
 
 def list_previews(session: ScopedSession) -> list[Preview]:
@@ -219,13 +211,13 @@ def _keep_until(session: ScopedSession, customers: Sequence[UUID], mine: Any) ->
 def set_hold(session: ScopedSession, customer_id: UUID, *, reason: str, by: Person) -> UUID:
     """Hold a customer's records: nothing erases them until somebody else lifts it."""
     figures.require_role(by)
-    given: HoldInput = request.validate(HoldInput, {"reason": reason})
+    reason = request.validate_text("reason", reason, least=10, most=500)
     session.find_scalar(
         sa.select(col(Customer.id)).where(col(Customer.id) == customer_id), otherwise="There is no such customer"
     )
-    row = LegalHold(id=ids.new(), customer_id=customer_id, reason=given.reason, set_by=by.id, set_at=clock.now())
+    row = LegalHold(id=ids.new(), customer_id=customer_id, reason=reason, set_by=by.id, set_at=clock.now())
     session.insert(row)
-    facts = {"hold_id": str(row.id), "reason": given.reason}
+    facts = {"hold_id": str(row.id), "reason": reason}
     audit.note(session, "customer", customer_id, "legal hold set", actor=by.actor, **facts)
     return row.id
 

@@ -145,53 +145,49 @@ class CustomerFilter(Filter, on=(Customer,)):
     """Filter of the list of customers."""
 
     search: str | None = of(
-        Text(
-            label="Find",
-            column=_mentions,
-            address="q",
-            api="search",
-            help="Any part of the name, e-mail or phone.",
-            placeholder="Any part of a name, e-mail or phone",
-            longest=100,
-            searches=True,
-            place="search",
-        )
+        Text,
+        label="Find",
+        column=_mentions,
+        address="q",
+        api="search",
+        help="Any part of the name, e-mail or phone.",
+        placeholder="Any part of a name, e-mail or phone",
+        longest=100,
+        searches=True,
+        place="search",
     )
-    created: Span = of(Days(column="created_at", address="from to", api="start_date end_date", screen="Customer since"))
-    distributor_ids: Ids = of(members_of("distributor"))
+    created: Span = of(Days, column="created_at", address="from to", api="start_date end_date", screen="Customer since")
+    distributor_ids: Ids = of(members_of, "distributor")
     active: bool | None = of(
-        Flag(
-            label="Active",
-            column="active",
-            address="active",
-            api="active",
-            options={"true": "Active", "false": "Not active"},
-            words={"true": "yes", "false": "no"},
-            help="true or false.",
-            place="none",
-        )
+        Flag,
+        label="Active",
+        column="active",
+        address="active",
+        api="active",
+        options={"true": "Active", "false": "Not active"},
+        words={"true": "yes", "false": "no"},
+        help="true or false.",
+        place="none",
     )
     insured: bool | None = of(
-        Flag(
-            label="Cover",
-            column=_is_insured,
-            address="force",
-            options={"yes": "In force or about to start", "no": "None in force or about to start"},
-            help="yes for who has a policy in force or about to start, no for who has none.",
-            anything="With or without",
-        )
+        Flag,
+        label="Cover",
+        column=_is_insured,
+        address="force",
+        options={"yes": "In force or about to start", "no": "None in force or about to start"},
+        help="yes for who has a policy in force or about to start, no for who has none.",
+        anything="With or without",
     )
     merged: bool | None = of(
-        Flag(
-            label="Merged",
-            column=_is_merged,
-            address="merged",
-            options={"no": "Without those merged into another", "yes": "Only those merged into another"},
-            help="no or yes: records that are part of another one.",
-            anything="All records",
-        )
+        Flag,
+        label="Merged",
+        column=_is_merged,
+        address="merged",
+        options={"no": "Without those merged into another", "yes": "Only those merged into another"},
+        help="no or yes: records that are part of another one.",
+        anything="All records",
     )
-    has_purchased: bool | None = of(Flag(column=_has_purchased))
+    has_purchased: bool | None = of(Flag, column=_has_purchased)
 
 
 UNFILTERED = CustomerFilter()
@@ -215,10 +211,9 @@ def list_customers(
 def get_row(session: ScopedSession, customer_id: UUID, *, for_update: bool = False) -> Customer:
     """Return the row of one customer, locked or not, for the desk; NotFound if unknown in this scope."""
     query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
-    row: Customer = session.find_scalar(
+    return session.find_scalar(
         query.with_for_update() if for_update else query, otherwise="There is no such customer in this mode"
     )
-    return row
 
 
 def get_customer(session: ScopedSession, customer_id: UUID) -> CustomerRecord:

@@ -243,14 +243,13 @@ def record(
     session: ScopedSession, file: StoredFile, owner: Owner, *, actor: str, claim_id: UUID | None = None
 ) -> FileRecord:
     """Insert the row of a stored file; call it after everything that may refuse the request."""
+    facts = {name: getattr(file, name) for name in ("content_type", "size", "sha256")}
     row = UploadedFile(
+        **facts,
         distributor_id=owner.distributor_id,
         is_live=owner.is_live,
         code=file.code,
         file_name=file.file_name,
-        content_type=file.content_type,
-        size=file.size,
-        sha256=file.sha256,
         sent_sha256=file.sent_sha256,
         claim_id=claim_id,
         field=file.field[:40] if claim_id else None,
@@ -260,8 +259,7 @@ def record(
     session.insert(row)
     likeness.record(session, file.code, file.likeness)
     file.is_recorded = True
-    after = {"content_type": file.content_type, "size": file.size, "sha256": file.sha256}
-    audit.write(session, actor=actor, action="file uploaded", subject=_subject(file.code), after=after)
+    audit.write(session, actor=actor, action="file uploaded", subject=_subject(file.code), after=facts)
     return {
         "file_url": file_links.build_url(file.code),
         "file_name": file.file_name,

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core import ids
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput
+from core.errors import FieldFault, raise_faults
 from core.settings import settings
 from core.store.access import ScopedSession
 from core.store.schema import tables
@@ -81,8 +81,7 @@ def require_own_files(session: ScopedSession, request: Request, owner: Owner) ->
     codes = find_codes(dict(request))
     own_codes = list_owned(session, set(codes.values()), owner)
     faults = [FieldFault(name, NOT_OWN_FILE) for name, code in codes.items() if code not in own_codes]
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
 
 
 def list_owned(session: ScopedSession, codes: Set[str], owner: Owner) -> frozenset[str]:

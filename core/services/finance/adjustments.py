@@ -19,7 +19,7 @@ from core import clock, ids, money, reference
 from core.covers import request
 from core.covers.fields import fault
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
+from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids, raise_faults
 from core.money import Split
 from core.services.audit import log as audit
 from core.services.finance import movements, parties
@@ -78,12 +78,6 @@ class AdjustmentInput(Request):
     platform_commission: SignedNaira
     distributor_commission: SignedNaira
     reason: Annotated[str, Field(min_length=10, max_length=500)]
-
-
-class RefusalInput(Request):
-    """Input: the reason for refusing an adjustment."""
-
-    reason: Annotated[str, Field(min_length=3, max_length=500)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -185,9 +179,9 @@ def refuse(session: ScopedSession, proposal_id: UUID, *, reason: str, by: Person
     """Refuse what somebody else proposed, with the reason."""
     proposal = _open(session, proposal_id, by)
     PROPOSALS.refuse_maker(proposal, by)
-    given: RefusalInput = request.validate(RefusalInput, {"reason": reason})
-    PROPOSALS.decide(session, proposal.id, "refused", by=by, refusal=given.reason)
-    _note(session, proposal, "adjustment refused", by=by, reason=given.reason)
+    reason = request.validate_text("reason", reason, least=3, most=500)
+    PROPOSALS.decide(session, proposal.id, "refused", by=by, refusal=reason)
+    _note(session, proposal, "adjustment refused", by=by, reason=reason)
 
 
 def take_back(session: ScopedSession, proposal_id: UUID, *, by: Person) -> None:
@@ -319,8 +313,7 @@ def _refuse_commissions(corrected: Movement, all_: Split) -> None:
     ]
     if not faults and sum(commissions.values()) > premium:
         faults = [FieldFault("platform_commission", f"must leave both commissions together within {left}")]
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
 
 
 def _sum(session: ScopedSession, entity: Any, *conditions: Any) -> Split:

@@ -74,11 +74,6 @@ class InsurerTerms(_Terms):
     bordereau_due_day: Annotated[int, Field(ge=1, le=28)] = 10
 
 
-def model_of(party: Party) -> type[Request]:
-    """Return the model of the terms with this kind of party."""
-    return DistributorTerms if party.account == "distributor" else InsurerTerms
-
-
 def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: Person) -> UUID:
     """Add terms that hold from their first day on, and return their id; what held before is kept.
 
@@ -87,7 +82,7 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
     a month that has begun no more.
     """
     require_other(session, party, by, "agreement")
-    terms: Any = request.validate(model_of(party), typed)
+    terms: Any = request.validate(DistributorTerms if party.account == "distributor" else InsurerTerms, typed)
     if terms.ends_on and terms.ends_on < terms.starts_on:
         raise InvalidInput([FieldFault("ends_on", "must not be before its first day")])
     before = get_in_force(session, party, terms.starts_on)
@@ -255,6 +250,40 @@ def _refuse_who_proposed_rate(session: ScopedSession, stated: Statement, by: Per
 def _list_calculation(row: Agreement | None) -> list[Any]:
     """Return what of the terms a statement is calculated by; without terms the usual ones hold."""
     return [COLLECTS[0], True, False, False, None] if row is None else [getattr(row, name) for name in _CALCULATION]
+
+
+# What of the terms moves money, by what people call it.
+_MOVES_MONEY = {
+    "collects": "who holds the premium",
+    "is_resident": "residence",
+    "is_small": "size",
+    "charges_vat": "VAT",
+    "tin": "tax number",
+    "book_premium_minor": "premium of loan books that its key confirms",
+}
+
+
+def list_changed(session: ScopedSession, *, since: datetime, until: datetime) -> Iterator[str]:
+    """Describe the terms with distributors that were added in this time and have another say on money than before.
+
+    One admin adds them. The first terms are compared with the usual ones.
+    """
+    query = (
+        sa.select(Agreement, col(Staff.name), col(Distributor.business_name))
+        .join(Staff, col(Staff.id) == col(Agreement.made_by))
+        .join(Distributor, col(Distributor.id) == col(Agreement.distributor_id))
+        .where(col(Agreement.created_at) >= since, col(Agreement.created_at) < until)
+        .order_by(col(Agreement.created_at), col(Agreement.id))
+    )
+    usual = [*_list_calculation(None), None]
+    for row, maker, distributor in session.execute(query):
+        held = get_in_force(session, parties.party_of(row), row.starts_on, known_at=row.created_at)
+        before = usual if held is None else [getattr(held, name) for name in _MOVES_MONEY]
+        pairs = zip(_MOVES_MONEY.items(), before, strict=True)
+        changed = [words for (name, words), was in pairs if getattr(row, name) != was]
+        if changed:
+            from_then = clock.format_day(row.starts_on)
+            yield f"{distributor}, {', '.join(changed)} by agreement {row.number} from {from_then}: {maker}"
 
 
 def load_in_force(session: ScopedSession, on: date, *, known_at: datetime | None = None) -> Mapping[Party, Agreement]:

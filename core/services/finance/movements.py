@@ -96,15 +96,14 @@ class MovementFilter(SalesFilter, on=(Movement,)):
     find: str | None = PurchaseFilter.redeclare("find", api="")
     customer_email: str | None = SalesFilter.redeclare("customer_email", place="grid")
     chosen_kinds: tuple[str, ...] = of(
-        Words(
-            label="Kind",
-            column="kind",
-            address="kind",
-            options=KIND_NAMES,
-            words=KIND_NAMES,
-            help=f"{', '.join(KIND_NAMES)}.",
-            anything="All kinds",
-        )
+        Words,
+        label="Kind",
+        column="kind",
+        address="kind",
+        options=KIND_NAMES,
+        words=KIND_NAMES,
+        help=f"{', '.join(KIND_NAMES)}.",
+        anything="All kinds",
     )
 
     @property
@@ -239,8 +238,7 @@ def get_movement(session: ScopedSession, movement_id: UUID, names: Choices) -> M
 def get_record(session: ScopedSession, movement_id: UUID) -> Movement:
     """Return the record of a movement; NotFound for one that does not exist in the session's scope."""
     query = sa.select(Movement).where(col(Movement.id) == movement_id)
-    found: Movement = session.find_scalar(query, otherwise="There is no such movement")
-    return found
+    return session.find_scalar(query, otherwise="There is no such movement")
 
 
 def _build_rows(session: ScopedSession, found: Sequence[Movement], names: Choices) -> list[MovementRow]:

@@ -18,7 +18,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, StateForbids
+from core.errors import FieldFault, StateForbids, raise_faults
 from core.services.audit import log as audit
 from core.services.catalogue.rate_changes import FARTHEST
 from core.services.finance import tax
@@ -144,8 +144,7 @@ def propose(session: ScopedSession, kind: str, typed: Mapping[str, Any], *, by: 
         proposed_by=by.id,
         proposed_at=clock.now(),
     )
-    if faults := list(_find_faults(session, row)):
-        raise InvalidInput(faults)
+    raise_faults(list(_find_faults(session, row)))
     _refuse_no_change(session, row)
     _insert(session, row, by)
     return row.id

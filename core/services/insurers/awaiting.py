@@ -94,47 +94,43 @@ class SubmissionFilter(Filter, on=(Submission,)):
     """Filter of the list of policies that wait for their insurer; `owner` is a person or `nobody`."""
 
     find: str | None = sales_filter.find_by_policy(Submission.policy_id)
-    provider_ids: Ids = of(members_of("provider"))
+    provider_ids: Ids = of(members_of, "provider")
     view: QueueView | None = of(
-        Word(
-            label="State",
-            column=_is_in_view,
-            address="state",
-            options=VIEWS,
-            anything="Any state",
-            help=f"How far the sending is: {', '.join(VIEWS)}.",
-        )
+        Word,
+        label="State",
+        column=_is_in_view,
+        address="state",
+        options=VIEWS,
+        anything="Any state",
+        help=f"How far the sending is: {', '.join(VIEWS)}.",
     )
     connection: ConnectionView | None = of(
-        Word(
-            label="Connection",
-            column=_has_connection,
-            address="connection",
-            options=CONNECTIONS,
-            anything="Any connection",
-            help=f"Whether its insurer can be reached: {', '.join(CONNECTIONS)}.",
-        )
+        Word,
+        label="Connection",
+        column=_has_connection,
+        address="connection",
+        options=CONNECTIONS,
+        anything="Any connection",
+        help=f"Whether its insurer can be reached: {', '.join(CONNECTIONS)}.",
     )
     late: bool | None = of(
-        Flag(
-            label="Target",
-            column=_is_late,
-            address="late",
-            options={"yes": "Past its target", "no": "Within its target"},
-            anything="Past or within",
-            help="Whether its insurer should have taken it by now: yes, no.",
-        )
+        Flag,
+        label="Target",
+        column=_is_late,
+        address="late",
+        options={"yes": "Past its target", "no": "Within its target"},
+        anything="Past or within",
+        help="Whether its insurer should have taken it by now: yes, no.",
     )
     owner: UUID | str | None = of(
-        Member(
-            label="Owner",
-            column=_is_owned,
-            address="owned_by",
-            also=(NOBODY,),
-            what="person",
-            anything="Anybody",
-            help="Id of who goes on with it, or nobody.",
-        )
+        Member,
+        label="Owner",
+        column=_is_owned,
+        address="owned_by",
+        also=(NOBODY,),
+        what="person",
+        anything="Anybody",
+        help="Id of who goes on with it, or nobody.",
     )
 
 
@@ -155,7 +151,7 @@ def set_owner(session: ScopedSession, policy_id: UUID, *, to: UUID | None, perso
     if to is not None and to != person.id and to not in list_candidates(session):
         raise InvalidInput.for_field("owner", "must be a colleague of operations")
     query = sa.select(Submission).where(col(Submission.policy_id) == policy_id).with_for_update()
-    submission: Submission = session.find_scalar(query, otherwise="Nothing was noted for the insurer of this policy")
+    submission = session.find_scalar(query, otherwise="Nothing was noted for the insurer of this policy")
     if submission.state not in OPEN:
         raise StateForbids(f"This policy is not waiting for its insurer: it is {submission.state}")
     _write(session, submission, to, person)

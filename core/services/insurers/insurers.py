@@ -10,7 +10,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.errors import NotFound
+from core.errors import first_of
 from core.services.insurers import connections, sending
 from core.services.sales import totals
 from core.services.sales.distributors import get_last_year
@@ -18,6 +18,7 @@ from core.services.sales.filter import SalesFilter
 from core.settings import settings
 from core.states.policies import OPEN, SubmissionState
 from core.store.access import ScopedSession
+from core.store.rows import build_row
 from core.store.schema.tables import InsurerConnection, Product, Provider, Submission
 
 Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Paused", "Checking"]
@@ -156,8 +157,9 @@ def list_insurers(session: ScopedSession) -> list[InsurerRow]:
     policies, premium = _sum_sales(session, provider_by_product)
     rows: Sequence[Provider] = session.execute(sa.select(Provider)).scalars().all()
     return [
-        InsurerRow(
-            **{name: getattr(row, name) for name in _COPIED_FIELDS},
+        build_row(
+            InsurerRow,
+            row,
             name=row.company_name,
             connection=get_connection_host(row.segment, is_live=bool(session.scope.is_live)),
             health=health[row.id],
@@ -169,18 +171,10 @@ def list_insurers(session: ScopedSession) -> list[InsurerRow]:
     ]
 
 
-_COPIED_FIELDS = (
-    *("id", "segment", "business_type", "first_name", "last_name", "email", "phone_number"),
-    *("business_email", "claim_email", "support_email", "updated_at"),
-)
-
-
 def get_insurer(session: ScopedSession, provider_id: UUID) -> InsurerRow:
     """Return one insurer; NotFound for an unknown id."""
-    for row in list_insurers(session):
-        if row.id == provider_id:
-            return row
-    raise NotFound("There is no such insurer")
+    found = [row for row in list_insurers(session) if row.id == provider_id]
+    return first_of(found, otherwise="There is no such insurer")
 
 
 def get_connection_host(segment: str, *, is_live: bool) -> str:

@@ -239,11 +239,6 @@ def compute_failure_wait(policy_id: UUID, failures: int) -> timedelta:
     return _FAILURES.wait(policy_id, failures)
 
 
-def compute_decision_wait(policy_id: UUID, attempts: int) -> timedelta:
-    """Return the delay before asking again for a pending decision: a minute, doubled, at most an hour."""
-    return _DECISIONS.wait(policy_id, attempts)
-
-
 def mask_numbers(text: str, numbers: Sequence[str] | frozenset[str]) -> str:
     """Return the insurer's text with the policy's personal numbers masked (contract A3)."""
     for number in numbers:
@@ -346,7 +341,7 @@ def _schedule_retry(session: ScopedSession, case: _Case) -> None:
     if outbox.holds(submission, case.job.attempt):
         submission.answer, submission.answered_at, submission.failures = AnswerStatus.PENDING, clock.now(), 0
         _release_lease(submission, f"The insurer is still deciding: {case.reason}" if case.answer.reason else None)
-        submission.next_try_at = clock.now() + compute_decision_wait(submission.policy_id, submission.attempts)
+        submission.next_try_at = clock.now() + _DECISIONS.wait(submission.policy_id, submission.attempts)
 
 
 def _accept_pending(session: ScopedSession, case: _Case) -> None:

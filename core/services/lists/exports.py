@@ -27,7 +27,7 @@ from sqlalchemy.sql.functions import coalesce
 
 from core import seal
 from core.covers.request import suggestion
-from core.errors import FieldFault, InvalidInput, NotFound, TooLarge
+from core.errors import FieldFault, InvalidInput, NotFound, TooLarge, raise_faults
 from core.services.lists import spreadsheets
 from core.services.lists.columns import EMPTY_TEXT, Column, Context, Derived, concatenate
 from core.services.lists.dimensions import load_choices
@@ -283,8 +283,7 @@ def read(listing: Listing[Any], address: Address) -> Arrangement:
     columns = fields.collect(faults, _parse_columns, listing, address)
     order = fields.collect(faults, lambda: fields.word(address, ORDER, tuple(listing.orders)))
     form = fields.collect(faults, lambda: fields.word(address, FORM, _FORMS))
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
     return Arrangement(columns or (), order, form or "machines")
 
 

@@ -397,6 +397,14 @@ def _id_fields(*names: str) -> dict[str, _Field]:
     return {name: _Field(name, format_id, WireId()) for name in names}
 
 
+def _amount_fields(*names: str) -> dict[str, _Field]:
+    return {name: _Field(f"{name}_minor", naira, WireNaira()) for name in names}
+
+
+def _instant_fields(**columns: str) -> dict[str, _Field]:
+    return {name: _Field(column, at, WireInstant()) for name, column in columns.items()}
+
+
 def _stored_fields(*names: str) -> dict[str, _Field]:
     return {name: _Field(name, _as_is) for name in names}
 
@@ -415,8 +423,29 @@ _CUSTOMER: Mapping[str, _Field] = {
 }
 _PURCHASE: Mapping[str, _Field] = {
     **_id_fields("id", "customer_id", "product_id", "product_category_id", "distributor_id", "provider_id", "batch_id"),
-    **{name: _Field(f"{name}_minor", naira, WireNaira()) for name in ("total", "mca_profit", "distributor_profit")},
+    **_amount_fields("total", "mca_profit", "distributor_profit"),
     **_id_fields("discount_code_id"),
+    **_stored_fields("payment_option", "payment_channel", "request_source", "is_live"),
+    **_TIMES,
+}
+_POLICY: Mapping[str, _Field] = {
+    **_id_fields("id"),
+    "app_mode": _Field("is_live", format_mode, WireMode()),
+    **_stored_fields("is_live", "first_name", "last_name", "email", "phone", "dob"),
+    **_instant_fields(start_date="start_at", activation_date="activation_at", expiration_date="expiration_at"),
+    **_id_fields("customer_id", "buyer_id", "distributor_id", "product_id", "product_category_id", "provider_id"),
+    **_id_fields("purchase_id", "inspection_id"),
+    **_amount_fields("genius_price", "market_price", "profit"),
+    **_stored_fields("submitted_to_provider", "payment_option", "payment_channel", "request_source", "policy_number"),
+    **_TIMES,
+}
+_RENEWAL: Mapping[str, _Field] = {
+    **_id_fields("id", "policy_id", "purchase_id", "customer_id", "product_id", "product_category_id"),
+    **_id_fields("distributor_id", "provider_id"),
+    **_stored_fields("status"),
+    **_amount_fields("total", "mca_profit", "distributor_profit"),
+    **_instant_fields(previous_expiration_date="previous_expiration_at"),
+    **_instant_fields(start_date="start_at", expiration_date="expiration_at"),
     **_stored_fields("payment_option", "payment_channel", "request_source", "is_live"),
     **_TIMES,
 }
@@ -455,39 +484,13 @@ def build_purchase(row: Any, policy_id: UUID | None) -> PurchaseRecord:
 
 def build_policy(row: Any, *, status: PolicyStatus, echo: str = "payload") -> PolicyRecord:
     """A policy row as its record, nothing embedded; `echo` names the submitted data inside `meta`."""
-    return {
-        "id": str(row.id),
-        "app_mode": format_mode(row.is_live),
-        "is_live": row.is_live,
-        "active": status is PolicyStatus.ACTIVE,
-        "first_name": row.first_name,
-        "last_name": row.last_name,
-        "email": row.email,
-        "phone": row.phone,
-        "dob": row.dob,
-        "start_date": at(row.start_at),
-        "activation_date": at(row.activation_at),
-        "expiration_date": at(row.expiration_at),
-        "customer_id": str(row.customer_id),
-        "buyer_id": str(row.buyer_id),
-        "distributor_id": str(row.distributor_id),
-        "product_id": str(row.product_id),
-        "product_category_id": str(row.product_category_id),
-        "provider_id": str(row.provider_id),
-        "purchase_id": str(row.purchase_id),
-        "inspection_id": format_id(row.inspection_id),
-        "genius_price": naira(row.genius_price_minor),
-        "market_price": naira(row.market_price_minor),
-        "profit": naira(row.profit_minor),
-        "submitted_to_provider": row.submitted_to_provider,
-        "payment_option": row.payment_option,
-        "payment_channel": row.payment_channel,
-        "request_source": row.request_source,
-        "meta": _policy_meta(row, echo),
-        "policy_number": row.policy_number,
-        "status": status,
-        **build_times(row),
-    }
+    derived = {"active": status is PolicyStatus.ACTIVE, "meta": _policy_meta(row, echo), "status": status}
+    return cast(PolicyRecord, {**_record(row, _POLICY), **derived})
+
+
+def build_renewal(row: Any) -> RenewalRecord:
+    """Return the record of a renewal row, nothing embedded."""
+    return cast(RenewalRecord, _record(row, _RENEWAL))
 
 
 def _policy_meta(row: AnyRow, echo: str) -> PolicyMeta:

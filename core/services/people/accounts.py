@@ -16,7 +16,7 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request
-from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids, Unauthorized
+from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids, Unauthorized, raise_faults
 from core.services.audit import log as audit
 from core.services.people import credentials, role_grants, sign_in, staff
 from core.services.people.staff import NewStaffInput, Person, StaffInput
@@ -262,8 +262,7 @@ def _validate(email: str, name: str, password: str | None) -> NewStaffInput:
         validated: NewStaffInput = request.validate(NewStaffInput, {"email": email, "name": name, "roles": ["admin"]})
     except InvalidInput as error:
         raise InvalidInput([*error.faults, *faults]) from None
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
     return validated
 
 

@@ -15,7 +15,7 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 from sqlmodel import col
 
 from core import clock, ids, seal
-from core.errors import FieldFault, InvalidInput, TooManyRequests, Unauthorized
+from core.errors import FieldFault, TooManyRequests, Unauthorized, raise_faults
 from core.services.audit import log as audit
 from core.store.access import ScopedSession
 from core.store.schema.tables import SignInAttempt, Staff, StaffSession
@@ -40,8 +40,7 @@ _hash_slots = threading.BoundedSemaphore(4)
 def hash_password(password: str, *, email: str = "", check_strength: bool = True) -> str:
     """Return the hash of a new password; InvalidInput if the password is weak."""
     faults = find_weaknesses(password, email=email) if check_strength else []
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
     with _hash_slots:
         return _hasher.hash(password)
 

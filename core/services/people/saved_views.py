@@ -19,6 +19,7 @@ from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import SavedView, Staff, StartView, ViewWatch
 
+_UNKNOWN: Final = "No such view"
 MOST: Final = 50
 _LONGEST_ADDRESS: Final = 4_000
 # The page and the mode are those of the moment; a search for a person is no view, and their data would outlive them.
@@ -102,7 +103,10 @@ def list_views(session: ScopedSession, screen: str, *, by: Person) -> list[View]
     )
     starts = sa.select(col(StartView.view_id)).where(col(StartView.staff_id) == by.id, col(StartView.screen) == screen)
     start = session.execute(starts).scalar_one_or_none()
-    found = [_build(row.SavedView, row.owner or "?", by, start) for row in session.execute(query)]
+    found = [
+        build_row(View, row, owner=owner or "?", is_own=row.staff_id == by.id, is_start=row.id == start)
+        for row, owner in session.execute(query)
+    ]
     return sorted(found, key=lambda view: (not view.is_own, view.name.lower(), view.owner))
 
 
@@ -128,7 +132,7 @@ def delete_view(session: ScopedSession, view_id: UUID, *, by: Person) -> None:
 def set_start(session: ScopedSession, screen: str, view_id: UUID | None, *, by: Person) -> None:
     """Choose the view that the menu opens for this person; None for the whole list."""
     if view_id is not None and _get(session, view_id, by).screen != screen:
-        raise NotFound("No such view")
+        raise NotFound(_UNKNOWN)
     session.execute(
         sa.delete(StartView).where(col(StartView.staff_id) == by.id, col(StartView.screen) == screen),
         execution_options={"synchronize_session": False},
@@ -152,15 +156,10 @@ def _sees(row: SavedView, by: Person) -> bool:
 
 
 def _get(session: ScopedSession, view_id: UUID, by: Person) -> SavedView:
-    found = session.execute(sa.select(SavedView).where(col(SavedView.id) == view_id))
-    row: SavedView | None = found.scalar_one_or_none()
-    if row is None or not _sees(row, by):
-        raise NotFound("No such view")
+    row = session.find_scalar(sa.select(SavedView).where(col(SavedView.id) == view_id), otherwise=_UNKNOWN)
+    if not _sees(row, by):
+        raise NotFound(_UNKNOWN)
     return row
-
-
-def _build(row: SavedView, owner: str, by: Person, start: UUID | None) -> View:
-    return build_row(View, row, owner=owner, is_own=row.staff_id == by.id, is_start=row.id == start)
 
 
 def _record(session: ScopedSession, action: str, row: SavedView, by: Person) -> None:

@@ -13,7 +13,7 @@ from sqlmodel import UTCDateTime, col
 from core import clock, money
 from core.covers import registry
 from core.covers.cover import Cover
-from core.errors import InvalidInput, NotFound
+from core.errors import InvalidInput
 from core.services.catalogue import products as catalogue_products
 from core.services.lists import records
 from core.services.lists.columns import (
@@ -46,7 +46,7 @@ from core.services.people.four_eyes import Parties
 from core.services.sales import filter as sales_filter
 from core.services.sales import page_locator
 from core.services.sales.filter import SalesFilter, resolve_customer
-from core.states.policies import STAGES, PolicyAction, PolicyStage, PolicyStatus
+from core.states.policies import STAGES, PolicyAction, PolicyStage
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import (
@@ -233,11 +233,6 @@ def get_stage(policy: Any) -> PolicyStage:
     return PolicyStage.NOT_STARTED if is_ahead else PolicyStage.IN_FORCE
 
 
-def status_of(policy: object) -> PolicyStatus:
-    """The stage as the API says it: active from activation to the end, also before its start (contract S11)."""
-    return STAGES[get_stage(policy)].status
-
-
 # The filters of policies, among them one text whose form decides which indexed column is searched (contract P6).
 
 
@@ -254,14 +249,13 @@ class PolicyFilter(SalesFilter, on=(Policy,)):
         Policy.id, api="search", help="A policy number, plate, customer name, e-mail or phone."
     )
     status: bool | None = of(
-        Flag(
-            label="Cover",
-            column=_is_in_force,
-            address="force",
-            api="status",
-            options={"yes": "In force or about to start", "no": "Neither in force nor about to start"},
-            help="yes or no.",
-        )
+        Flag,
+        label="Cover",
+        column=_is_in_force,
+        address="force",
+        api="status",
+        options={"yes": "In force or about to start", "no": "Neither in force nor about to start"},
+        help="yes or no.",
     )
     customer_type: Literal["principal", "beneficiary"] | None = SalesFilter.redeclare(
         "customer_type", address="role", api="customer_type"
@@ -277,7 +271,9 @@ LISTED_PRODUCT_FIELDS = ("name", "description", "id", "inspectable", "is_dynamic
 
 def build_record(row: Any, cover: Cover[Any] | None) -> PolicyRecord:
     """A policy as its record, nothing embedded."""
-    return records.build_policy(row, status=status_of(row), echo=cover.echo_field if cover else "payload")
+    return records.build_policy(
+        row, status=STAGES[get_stage(row)].status, echo=cover.echo_field if cover else "payload"
+    )
 
 
 def list_policies(
@@ -364,12 +360,9 @@ def act_on_each(policy_ids: Iterable[UUID], act: Callable[[UUID], str | None]) -
     return BulkResult(done=reasons.count(None), left_out=Counter(reason for reason in reasons if reason))
 
 
-def _load_row(session: ScopedSession, query: AnySelect) -> Policy:
-    found = session.execute(query.where(col(Policy.deleted_at).is_(None)).execution_options(populate_existing=True))
-    policy: Policy | None = found.scalar_one_or_none()
-    if policy is None:
-        raise NotFound("Policy not found")
-    return policy
+def _load_row(session: ScopedSession, query: sa.Select[Policy]) -> Policy:
+    query = query.where(col(Policy.deleted_at).is_(None)).execution_options(populate_existing=True)
+    return session.find_scalar(query, otherwise="Policy not found")
 
 
 def build_conditions(criteria: SalesFilter) -> list[sa.ColumnElement[bool]]:

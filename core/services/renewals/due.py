@@ -270,13 +270,12 @@ class CallListFilter(DueFilter, on=(Policy,)):
     """Filter of the call list: that of what is due, and one of its buckets, as of today."""
 
     bucket: str | None = of(
-        Word(
-            label="Ends in",
-            column=_is_in_bucket,
-            address="bucket",
-            options={key: days.label for key, days in BUCKETS.items()},
-            help=f"When the cover ends: {', '.join(BUCKETS)}.",
-        )
+        Word,
+        label="Ends in",
+        column=_is_in_bucket,
+        address="bucket",
+        options={key: days.label for key, days in BUCKETS.items()},
+        help=f"When the cover ends: {', '.join(BUCKETS)}.",
     )
 
 

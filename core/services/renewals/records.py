@@ -8,9 +8,9 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, money
+from core import clock
 from core.covers import registry
-from core.errors import NotFound
+from core.errors import first_of
 from core.money import Split
 from core.services.catalogue import products
 from core.services.lists import records
@@ -70,16 +70,15 @@ class RenewalFilter(SalesFilter, on=(Renewal,)):
     request_sources: tuple[str, ...] = SalesFilter.redeclare("request_sources", place="grid")
     expiring: Span = SalesFilter.redeclare("expiring", address="expires_from expires_to", months_ahead=120)
     status: bool | None = of(
-        Flag(
-            label="Status",
-            column="status",
-            address="status",
-            api="status",
-            options={"true": "Took effect", "false": "Failed or reversed"},
-            words={"true": "took effect", "false": "failed or reversed"},
-            help="true for renewals that took effect, false for failed ones.",
-            anything="Any status",
-        )
+        Flag,
+        label="Status",
+        column="status",
+        address="status",
+        api="status",
+        options={"true": "Took effect", "false": "Failed or reversed"},
+        words={"true": "took effect", "false": "failed or reversed"},
+        help="true for renewals that took effect, false for failed ones.",
+        anything="Any status",
     )
 
 
@@ -92,25 +91,23 @@ class DueFilter(Filter, on=(Policy,)):
     distributor_ids: Ids = SalesFilter.redeclare("distributor_ids")
     customer_ids: Ids = SalesFilter.redeclare("customer_ids")
     call: str | None = of(
-        Word(
-            label="Last call",
-            column=_is_called,
-            address="call",
-            options=CALLS,
-            help=f"What the last call came to: {', '.join(CALLS)}.",
-            anything="Called or not",
-        )
+        Word,
+        label="Last call",
+        column=_is_called,
+        address="call",
+        options=CALLS,
+        help=f"What the last call came to: {', '.join(CALLS)}.",
+        anything="Called or not",
     )
     owner: UUID | str | None = of(
-        Member(
-            label="Owner",
-            column=_is_owned,
-            address="owned_by",
-            also=(NOBODY,),
-            help=f"Who calls this customer: the id of a person, or {NOBODY}.",
-            what="person",
-            anything="Anybody",
-        )
+        Member,
+        label="Owner",
+        column=_is_owned,
+        address="owned_by",
+        also=(NOBODY,),
+        help=f"Who calls this customer: the id of a person, or {NOBODY}.",
+        what="person",
+        anything="Anybody",
     )
 
 
@@ -134,10 +131,8 @@ def list_renewals(
 
 def get_renewal(session: ScopedSession, renewal_id: UUID) -> RenewalRecord:
     """Return one renewal in full; NotFound if unknown in this scope."""
-    renewals = _load_records(session, _build_query([col(Renewal.id) == renewal_id, col(Renewal.deleted_at).is_(None)]))
-    if not renewals:
-        raise NotFound("Renewal not found")
-    return renewals[0]
+    conditions = [col(Renewal.id) == renewal_id, col(Renewal.deleted_at).is_(None)]
+    return first_of(_load_records(session, _build_query(conditions)), otherwise="Renewal not found")
 
 
 def build_conditions(criteria: SalesFilter) -> list[sa.ColumnElement[bool]]:
@@ -164,38 +159,12 @@ def _load_records(session: ScopedSession, query: AnySelect) -> list[RenewalRecor
 
 def _build_embedded(row: AnyRow, product: ProductRecord) -> RenewalRecord:
     return {
-        **build_record(row.Renewal),
+        **records.build_renewal(row.Renewal),
         "customer": records.build_customer(row.Customer),
         "product": product,
         "productCategory": product["productCategory"],
         "provider": product["provider"],
         "policy": policies.build_record(row.Policy, registry.get_cover(product["prefix"], product["route_name"])),
-    }
-
-
-def build_record(renewal: Renewal) -> RenewalRecord:
-    """Return a renewal's record, nothing embedded."""
-    return {
-        "id": str(renewal.id),
-        "policy_id": str(renewal.policy_id),
-        "purchase_id": str(renewal.purchase_id),
-        "customer_id": str(renewal.customer_id),
-        "product_id": str(renewal.product_id),
-        "product_category_id": str(renewal.product_category_id),
-        "distributor_id": str(renewal.distributor_id),
-        "provider_id": str(renewal.provider_id),
-        "status": renewal.status,
-        "total": money.to_wire(renewal.total_minor),
-        "mca_profit": money.to_wire(renewal.mca_profit_minor),
-        "distributor_profit": money.to_wire(renewal.distributor_profit_minor),
-        "previous_expiration_date": clock.to_wire(renewal.previous_expiration_at) or "",
-        "start_date": clock.to_wire(renewal.start_at) or "",
-        "expiration_date": clock.to_wire(renewal.expiration_at) or "",
-        "payment_option": renewal.payment_option,
-        "payment_channel": renewal.payment_channel,
-        "request_source": renewal.request_source,
-        "is_live": renewal.is_live,
-        **records.build_times(renewal),  # type: ignore[typeddict-item]
     }
 
 

@@ -57,11 +57,6 @@ def compute_window(start_on: date, expiration_on: date, meta: Mapping[str, Any])
     return RenewalWindow(clock.add_days(expiration_on, -before), clock.add_days(expiration_on, int(days["days_after"])))
 
 
-def is_far_ahead(expiration_on: date, today: date) -> bool:
-    """True for a test term that ends so late that it is not renewed once more."""
-    return expiration_on > clock.add_months(today, 12 * TEST_YEARS_AHEAD)
-
-
 def compute_policy_year(first_on: date, day: date) -> int:
     """Return how many whole years after the first day of a policy a day is."""
     years = day.year - first_on.year
@@ -208,7 +203,7 @@ def _require_window(policy: Policy, last: PaidTerm, allowed: RenewalWindow) -> N
 
 def _refuse_far_ahead(policy: Policy, last: PaidTerm) -> None:
     """In test mode any day will do, or a renewal could not be tried for months after a sale (contract R1)."""
-    if is_far_ahead(last.expiration_on, clock.today()):
+    if last.expiration_on > clock.add_months(clock.today(), 12 * TEST_YEARS_AHEAD):
         years = TEST_YEARS_AHEAD
         raise_not_renewable(policy, f"This test policy is already renewed for more than {years} years ahead")
 
@@ -387,11 +382,8 @@ def _renew_one(
             return str(term or NotFound("Policy not found"))
         if money.to_minor(term.price.total) != shown.total_minor:
             return REPRICED
-        renew(session, policy.id, _get_seller(policy, by), expected_version=policy.version)
+        seller = Seller(distributor_id=policy.distributor_id, is_live=policy.is_live, actor=by.actor, source="desk")
+        renew(session, policy.id, seller, expected_version=policy.version)
     except (NotRenewable, DuplicateRisk, NotFound) as error:
         return str(error)
     return None
-
-
-def _get_seller(policy: Policy, by: Person) -> Seller:
-    return Seller(distributor_id=policy.distributor_id, is_live=policy.is_live, actor=by.actor, source="desk")

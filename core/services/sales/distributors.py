@@ -42,17 +42,16 @@ class DistributorFilter(Filter, on=(Distributor,)):
     """Filter of the list of distributors."""
 
     q: str | None = of(
-        Text(
-            label="Find",
-            column=_mentions,
-            address="q",
-            placeholder="Name or e-mail",
-            longest=100,
-            searches=True,
-            place="search",
-        )
+        Text,
+        label="Find",
+        column=_mentions,
+        address="q",
+        placeholder="Name or e-mail",
+        longest=100,
+        searches=True,
+        place="search",
     )
-    on: bool | None = of(Flag(label="State", column="active", address="on", options={"true": "Active", "false": "Off"}))
+    on: bool | None = of(Flag, label="State", column="active", address="on", options={"true": "Active", "false": "Off"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

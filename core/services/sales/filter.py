@@ -75,7 +75,7 @@ def _declare_search(condition: Callable[[Any, str], Condition], **more: Any) -> 
         searches=True,
         place="search",
     )
-    return of(replace(field, **more))
+    return of(replace, field, **more)
 
 
 def payment_state() -> Any:
@@ -110,59 +110,55 @@ class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
 
     JOINED = (Policy,)
 
-    created: Span = of(Days(column="created_at", address="from to", api="start_date end_date", place="none"))
-    provider_ids: Ids = of(members_of("provider", through=Product.provider_id, api="provider_id"))
-    category_ids: Ids = of(members_of("category", through=Product.product_category_id))
-    product_ids: Ids = of(members_of("product"))
-    distributor_ids: Ids = of(members_of("distributor"))
+    created: Span = of(Days, column="created_at", address="from to", api="start_date end_date", place="none")
+    provider_ids: Ids = of(members_of, "provider", through=Product.provider_id, api="provider_id")
+    category_ids: Ids = of(members_of, "category", through=Product.product_category_id)
+    product_ids: Ids = of(members_of, "product")
+    distributor_ids: Ids = of(members_of, "distributor")
     customer_email: str | None = of(
-        Text(
-            label="E-mail",
-            column=_has_email,
-            bound_as=sa.String(),
-            normalise=request_parts.fold_email,
-            address="email",
-            api="customer_email",
-            help="E-mail of the customer.",
-            what="address",
-            screen="Customer e-mail",
-            placeholder="name@example.com",
-            place="none",
-        )
+        Text,
+        label="E-mail",
+        column=_has_email,
+        bound_as=sa.String(),
+        normalise=request_parts.fold_email,
+        address="email",
+        api="customer_email",
+        help="E-mail of the customer.",
+        what="address",
+        screen="Customer e-mail",
+        placeholder="name@example.com",
+        place="none",
     )
     request_sources: tuple[str, ...] = of(
-        Texts(
-            label="Source",
-            column="request_source",
-            address="source",
-            options=SOURCES,
-            help="Where sales came from: api, desk, ...",
-            screen="Request source",
-            anything="All sources",
-            place="none",
-        )
+        Texts,
+        label="Source",
+        column="request_source",
+        address="source",
+        options=SOURCES,
+        help="Where sales came from: api, desk, ...",
+        screen="Request source",
+        anything="All sources",
+        place="none",
     )
-    customer_id: UUID | None = of(Member(column="customer_id", api="customer_id"))
-    customer_ids: Ids = of(Members(column="customer_id"))
+    customer_id: UUID | None = of(Member, column="customer_id", api="customer_id")
+    customer_ids: Ids = of(Members, column="customer_id")
     expiring: Span = of(
-        Days(
-            label="Expires",
-            column=Policy.expiration_at,
-            dated=True,
-            api="expired_start_date expired_end_date",
-            help="expiry",
-            screen="Policy ends",
-        )
+        Days,
+        label="Expires",
+        column=Policy.expiration_at,
+        dated=True,
+        api="expired_start_date expired_end_date",
+        help="expiry",
+        screen="Policy ends",
     )
     customer_type: Literal["principal", "beneficiary"] | None = of(
-        Word(
-            label="Customer is",
-            column=_has_role,
-            joins=Policy,
-            options={"principal": "Principal", "beneficiary": "Beneficiary"},
-            unlimited="all",
-            help="principal or beneficiary.",
-        )
+        Word,
+        label="Customer is",
+        column=_has_role,
+        joins=Policy,
+        options={"principal": "Principal", "beneficiary": "Beneficiary"},
+        unlimited="all",
+        help="principal or beneficiary.",
     )
 
     def days(self) -> tuple[date | None, date | None]:
@@ -191,25 +187,23 @@ class PurchaseFilter(SalesFilter, on=(Purchase,)):
         placeholder="Number, plate, name, e-mail, phone or reference",
     )
     stages: tuple[str, ...] = of(
-        Words(
-            label="Policy state",
-            column=lambda _, stages: declaration.policy_stage().in_(stages),
-            joins=Policy,
-            address="policy",
-            options={str(stage): str(stage) for stage in PolicyStage},
-            help="The state of the policy now.",
-            anything="Any state",
-        )
+        Words,
+        label="Policy state",
+        column=lambda _, stages: declaration.policy_stage().in_(stages),
+        joins=Policy,
+        address="policy",
+        options={str(stage): str(stage) for stage in PolicyStage},
+        help="The state of the policy now.",
+        anything="Any state",
     )
     payment_states: tuple[str, ...] = of(
-        Words(
-            label="Payment",
-            column=_has_payment_state,
-            address="payment",
-            options=PAYMENT_STATES,
-            help="paid, part (some was refunded) or refunded; may be repeated.",
-            anything="Any payment",
-        )
+        Words,
+        label="Payment",
+        column=_has_payment_state,
+        address="payment",
+        options=PAYMENT_STATES,
+        help="paid, part (some was refunded) or refunded; may be repeated.",
+        anything="Any payment",
     )
 
     customer_email: str | None = SalesFilter.redeclare("customer_email", place="grid")
@@ -218,22 +212,20 @@ class PurchaseFilter(SalesFilter, on=(Purchase,)):
         "customer_type", api="customer_type"
     )
     premium_from: Decimal | None = of(
-        Naira(
-            label="Premium from",
-            column="total_minor",
-            address="premium_from",
-            bound="least",
-            help="Smallest premium in naira, included.",
-        )
+        Naira,
+        label="Premium from",
+        column="total_minor",
+        address="premium_from",
+        bound="least",
+        help="Smallest premium in naira, included.",
     )
     premium_to: Decimal | None = of(
-        Naira(
-            label="Premium to",
-            column="total_minor",
-            address="premium_to",
-            bound="most",
-            help="Largest premium in naira, included.",
-        )
+        Naira,
+        label="Premium to",
+        column="total_minor",
+        address="premium_to",
+        bound="most",
+        help="Largest premium in naira, included.",
     )
 
 

@@ -13,7 +13,7 @@ from core.covers import endorsements as endorsable
 from core.covers import registry, request_parts
 from core.covers.cover import Cover
 from core.covers.request import Request, has_control_characters, refuse_unless
-from core.errors import NotFound, StaleVersion, StateForbids, run_checks
+from core.errors import StaleVersion, StateForbids, run_checks
 from core.services.audit import log as audit
 from core.services.people.staff import Person
 from core.services.policies import policies, refunds
@@ -90,10 +90,8 @@ def note_told(session: ScopedSession, endorsement_id: UUID, *, note: str, by: Pe
     _require_role(by)
     words = " ".join(note.split())
     refuse_unless(_text_checks({"note": words}))
-    found = session.execute(sa.select(PolicyEndorsement).where(col(PolicyEndorsement.id) == endorsement_id))
-    row = found.scalar_one_or_none()
-    if row is None:
-        raise NotFound("Endorsement not found")
+    query = sa.select(PolicyEndorsement).where(col(PolicyEndorsement.id) == endorsement_id)
+    row = session.find_scalar(query, otherwise="Endorsement not found")
     notice = EndorsementNotice(
         distributor_id=row.distributor_id,
         is_live=row.is_live,

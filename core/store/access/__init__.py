@@ -3,6 +3,7 @@
 The rest of Coverdesk imports from here; the modules of this package belong to it alone.
 """
 
+# ruff: noqa: F401 - others import from here
 from core.store.access.compiled_query import (
     PendingRows,
     Query,
@@ -13,38 +14,17 @@ from core.store.access.compiled_query import (
     WireNaira,
     read_batches,
 )
-from core.store.access.engine import Store, reading, reading_autocommit, reading_replica, store, transact, writing
+from core.store.access.engine import (
+    Store,
+    read_in,
+    reading,
+    reading_autocommit,
+    reading_replica,
+    store,
+    transact,
+    writing,
+)
 from core.store.access.replica import ReplicaStatus
 from core.store.access.scope import AnyRow, AnySelect, Scope, ScopedSession, ScopeViolation
 from core.store.access.sqlite import JOINS_IN_ORDER, wal_is_safe
 from core.store.access.statements import ConstraintRefused, Row, gave_way, write_only_at
-
-__all__ = [
-    "JOINS_IN_ORDER",
-    "AnyRow",
-    "AnySelect",
-    "ConstraintRefused",
-    "PendingRows",
-    "Query",
-    "QueryCache",
-    "ReplicaStatus",
-    "Row",
-    "Scope",
-    "ScopeViolation",
-    "ScopedSession",
-    "Store",
-    "WireId",
-    "WireInstant",
-    "WireMode",
-    "WireNaira",
-    "gave_way",
-    "read_batches",
-    "reading",
-    "reading_autocommit",
-    "reading_replica",
-    "store",
-    "transact",
-    "wal_is_safe",
-    "write_only_at",
-    "writing",
-]

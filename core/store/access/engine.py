@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import copy_context
 from functools import cache
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -177,6 +177,7 @@ def open_counter(url: sa.URL) -> sa.Engine:
 
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Store:
@@ -330,6 +331,12 @@ def store() -> Store:
 def reading(scope: Scope) -> AbstractContextManager[ScopedSession]:
     """`Store.reading` of this process's store."""
     return store().reading(scope)
+
+
+def read_in(scope: Scope, work: Callable[Concatenate[ScopedSession, P], T], /, *given: P.args, **named: P.kwargs) -> T:
+    """Return what one function reads in a read transaction of its own, such as `read_in(scope, get_policy, key)`."""
+    with reading(scope) as session:
+        return work(session, *given, **named)
 
 
 def reading_autocommit(scope: Scope) -> AbstractContextManager[ScopedSession]:

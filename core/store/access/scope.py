@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 AnySelect = sa.Select[*tuple[Any, ...]]
 AnyRow = sa.Row[*tuple[Any, ...]]
 Entity = TypeVar("Entity", bound=SQLModel)
+T = TypeVar("T")
 _AT = "at_"
 # Where a session keeps the engine that counts beside its transaction.
 COUNTER_ENGINE = "counts beside"
@@ -210,8 +211,7 @@ class ScopedSession(Session):
         """Return a row and hold it until the transaction ends; NotFound, which calls it by `noun`, where none is."""
         table: Any = entity
         query = sa.select(entity).where(table.id == row_id).with_for_update()
-        found: Entity = self.find_scalar(query, otherwise=f"There is no such {noun}")
-        return found
+        return self.find_scalar(query, otherwise=f"There is no such {noun}")
 
     def find_row(self, query: Any, *, otherwise: str) -> Any:
         """Return the one row of a query; NotFound with this sentence where there is none."""
@@ -220,9 +220,10 @@ class ScopedSession(Session):
             raise NotFound(otherwise)
         return found
 
-    def find_scalar(self, query: Any, *, otherwise: str) -> Any:
+    def find_scalar(self, query: sa.Select[T], *, otherwise: str) -> T:
         """Return the one value of a query, or its one record; NotFound with this sentence where there is none."""
-        return self.find_row(query, otherwise=otherwise)[0]
+        found: T = self.find_row(query, otherwise=otherwise)[0]
+        return found
 
     def count_rows(self, entity: type[SQLModel], *conditions: Any) -> int:
         """Return the number of rows that meet the conditions."""

@@ -70,7 +70,8 @@ def add_rows(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[A
     money = [row for row in new if not isinstance(row, Claim)]
     sums: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
     for after in _load_facts(connection, {*claims, *created, *(row.claim_id for row in money)}):
-        part = _part_of(connection, after)
+        # SQLite lets one write at a time in any case.
+        part = after.id.int % PARTS if connection.dialect.name == "postgresql" else 0
         sums[*after.key, part].update(after.measures)
         if after.id not in created:
             mine = [row for row in money if row.claim_id == after.id]
@@ -85,11 +86,6 @@ def add_claims(connection: sa.Connection, claim_ids: Iterable[UUID]) -> None:
     for facts in _load_facts(connection, claim_ids):
         sums[*facts.key, 0].update(facts.measures)
     _write(connection, sums)
-
-
-def _part_of(connection: sa.Connection, claim: ClaimFacts) -> int:
-    # SQLite lets one write at a time in any case.
-    return claim.id.int % PARTS if connection.dialect.name == "postgresql" else 0
 
 
 def _load_facts(connection: sa.Connection, claim_ids: Iterable[UUID]) -> list[ClaimFacts]:

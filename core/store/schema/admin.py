@@ -17,7 +17,6 @@ class AuditEntry(Row, table=True):
     `trace_id` is the trace of the request that wrote it, for looking it up in a log; it is no part of the hash.
     """
 
-    __tablename__ = "audit_entry"
     __table_args__ = (
         sa.UniqueConstraint("chain", "position"),
         sa.Index(None, "subject", "created_at"),
@@ -41,7 +40,6 @@ class AuditEntry(Row, table=True):
 class AuditHead(Row, table=True):
     """The end of one chain of audit entries; locked while an entry is added."""
 
-    __tablename__ = "audit_head"
     chain: int = Field(primary_key=True)
     position: int = minor_field()
     hash: str = Field(max_length=64)
@@ -50,7 +48,6 @@ class AuditHead(Row, table=True):
 class KeptAnswer(Owned, table=True):
     """The first answer to an idempotency key, replayed for its equals (contract S13)."""
 
-    __tablename__ = "kept_answer"
     distributor_id: UUID = Field(primary_key=True, foreign_key="distributor.id")
     is_live: bool = Field(primary_key=True)
     key: str = Field(primary_key=True, max_length=200)
@@ -68,7 +65,6 @@ class ExportReceipt(Row, table=True):
     the export that this one repeats.
     """
 
-    __tablename__ = "export_receipt"
     id: UUID = Field(primary_key=True)
     staff_id: UUID | None = Field(default=None, foreign_key="staff.id")
     kind: str = Field(max_length=20)
@@ -86,7 +82,6 @@ class ExportReceipt(Row, table=True):
 class StoreSecret(Row, table=True):
     """The one row that says under which server secret a store was made: a keyed mark, which tells nothing of it."""
 
-    __tablename__ = "store_secret"
     id: int = Field(primary_key=True)
     mark: str = Field(max_length=64)
 
@@ -94,7 +89,6 @@ class StoreSecret(Row, table=True):
 class SalesTarget(Row, table=True):
     """The gross written premium that a distributor or an insurer is to reach in one month, live records only."""
 
-    __tablename__ = "sales_target"
     __table_args__ = (
         sa.UniqueConstraint("distributor_id", "month"),
         sa.UniqueConstraint("provider_id", "month"),
@@ -113,7 +107,6 @@ class SalesTarget(Row, table=True):
 class SaleDraft(Row, table=True):
     """A sale that a person has begun and not finished, with everything typed sealed."""
 
-    __tablename__ = "sale_draft"
     __table_args__ = (sa.Index(None, "staff_id", "is_live"),)
     id: UUID = Field(default_factory=ids.new, primary_key=True)
     staff_id: UUID
@@ -128,7 +121,6 @@ class SaleDraft(Row, table=True):
 class Heartbeat(Row, table=True):
     """A worker that was heard of; its name is that of its machine and process."""
 
-    __tablename__ = "heartbeat"
     name: str = Field(primary_key=True, max_length=80)
     release: str = Field(max_length=40)
     started_at: datetime
@@ -138,7 +130,6 @@ class Heartbeat(Row, table=True):
 class SavedView(Row, table=True):
     """Filters, order and columns of a list under a name; `shared_role` is the role that sees it beside its owner."""
 
-    __tablename__ = "saved_view"
     __table_args__ = (sa.UniqueConstraint("staff_id", "screen", "name"), sa.Index(None, "screen", "shared_role"))
     id: UUID = Field(default_factory=ids.new, primary_key=True)
     staff_id: UUID
@@ -152,7 +143,6 @@ class SavedView(Row, table=True):
 class StartView(Row, table=True):
     """The view that the menu opens for a person in place of the whole list."""
 
-    __tablename__ = "start_view"
     staff_id: UUID = Field(primary_key=True)
     screen: str = Field(primary_key=True, max_length=60)
     view_id: UUID = Field(foreign_key="saved_view.id", ondelete="CASCADE", index=True)
@@ -165,7 +155,6 @@ class ViewWatch(Row, table=True):
     that a warning is sent once for each crossing.
     """
 
-    __tablename__ = "view_watch"
     __table_args__ = (
         sa.UniqueConstraint("view_id", "staff_id"),
         one_of("every", ("day", "week", "month"), "every"),

@@ -7,13 +7,21 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.store.schema.columns import Record, Row, json_field, minor_field, one_open, proposal_checks
+from core.store.schema.columns import (
+    Proposed,
+    Record,
+    Row,
+    index_where,
+    json_field,
+    minor_field,
+    one_open,
+    proposal_checks,
+)
 
 
 class ProductCategory(Record, table=True):
     """A class of business, such as Auto or Credit Life."""
 
-    __tablename__ = "product_category"
     name: str = Field(unique=True, max_length=60)
 
 
@@ -49,15 +57,13 @@ class ProductVersion(Row, table=True):
     sale that needs it, and holds for nobody else.
     """
 
-    __tablename__ = "product_version"
     __table_args__ = (
-        sa.Index(
+        index_where(
+            sa.text("withdrawn_at IS NULL AND share_id IS NULL"),
             "ix_product_version_in_force",
             "product_id",
             "effective_at",
             unique=True,
-            sqlite_where=sa.text("withdrawn_at IS NULL AND share_id IS NULL"),
-            postgresql_where=sa.text("withdrawn_at IS NULL AND share_id IS NULL"),
         ),
         sa.Index("ix_product_version_of_share", "base_id", "share_id", unique=True),
         sa.CheckConstraint("price_minor >= 0", name="price"),
@@ -82,13 +88,12 @@ class ProductVersion(Row, table=True):
     share_id: UUID | None = None
 
 
-class RateProposal(Row, table=True):
+class RateProposal(Proposed, table=True):
     """Rates that one admin proposes and another confirms; its figures never change, and it is decided once.
 
     A confirmed one has made the version `version_id`. Figures are those of `ProductVersion`.
     """
 
-    __tablename__ = "rate_proposal"
     __table_args__ = (
         one_open("rate_proposal", "product_id"),
         *proposal_checks(),
@@ -102,23 +107,17 @@ class RateProposal(Row, table=True):
     distributor_commission_bp: int
     cover_months: int
     meta: dict[str, Any] = json_field()
-    proposed_by: UUID = Field(foreign_key="staff.id")
-    proposed_at: datetime
-    state: str = Field(default="open", max_length=10)
-    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    decided_at: datetime | None = None
     reason: str | None = None
     version_id: UUID | None = Field(default=None, foreign_key="product_version.id")
 
 
-class CommissionShare(Row, table=True):
+class CommissionShare(Proposed, table=True):
     """Commission that one distributor has of a product, or of all, from an instant on instead of the product's.
 
     One admin proposes it and another confirms it; its figures never change, and it is decided once. Without
     `commission_bp` it ends what was agreed before, without `product_id` it holds for every product.
     """
 
-    __tablename__ = "commission_share"
     __table_args__ = (
         one_open("commission_share", "distributor_id"),
         sa.Index("ix_commission_share_in_force", "distributor_id", "product_id", "effective_at"),
@@ -130,17 +129,11 @@ class CommissionShare(Row, table=True):
     product_id: UUID | None = Field(default=None, foreign_key="product.id")
     effective_at: datetime
     commission_bp: int | None = None
-    proposed_by: UUID = Field(foreign_key="staff.id")
-    proposed_at: datetime
-    state: str = Field(default="open", max_length=10)
-    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    decided_at: datetime | None = None
 
 
 class ProductBlock(Row, table=True):
     """A product that is switched off for one distributor (contract M2)."""
 
-    __tablename__ = "product_block"
     product_id: UUID = Field(foreign_key="product.id", primary_key=True)
     distributor_id: UUID = Field(foreign_key="distributor.id", primary_key=True)
     created_at: datetime

@@ -10,7 +10,7 @@ from sqlmodel import Field
 from core import clock
 from core.states.claims import CLOSED, ClaimStatus
 from core.store.expressions import last_digits, phone_key
-from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
+from core.store.schema.columns import Owned, Record, Row, index_where, json_field, minor_field, one_of
 from core.store.schema.finance import IS_MADE, Paid, is_payment
 
 _CLOCK = ("is_live", "clock_stopped_at", "clock_from", "id", "claim_status", "assigned_to", "deleted_at")
@@ -41,7 +41,7 @@ class Claim(Record, Owned, table=True):
         sa.Index("ix_claim_claimant_email", sa.func.lower(sa.column("claim_owner_email"))),
         sa.Index("ix_claim_queue", *_CLOCK, "updated_at", "created_at", *_AMOUNTS),
         # What is left to do is bounded by the work of weeks, however many claims were settled before.
-        sa.Index("ix_claim_unsettled", *_CLOCK, *_AMOUNTS, sqlite_where=_UNSETTLED, postgresql_where=_UNSETTLED),
+        index_where(_UNSETTLED, "ix_claim_unsettled", *_CLOCK, *_AMOUNTS),
         *(sa.Index(None, "is_live", column, "id") for column in ("created_at", *_AMOUNTS)),
         sa.Index("ix_claim_of_claimant", "is_live", "claim_owner_name_key", "claim_owner_email", "id", "deleted_at"),
         sa.Index("ix_claim_reference", "is_live", last_digits(sa.column("id"))),
@@ -96,7 +96,6 @@ class Claim(Record, Owned, table=True):
 class ClaimEvent(Owned, table=True):
     """One status of a claim, kept for ever (contract C6)."""
 
-    __tablename__ = "claim_event"
     __table_args__ = (sa.Index(None, "is_live", "status", "created_at", "claim_id"),)
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
@@ -112,18 +111,10 @@ class ClaimPayment(Paid, Owned, table=True):
     Rows from before there were payees have none. `file_id` names the file that a payment was made from.
     """
 
-    __tablename__ = "claim_payment"
     __table_args__ = (
         *is_payment(),
         sa.Index(None, "is_live", "created_at", "claim_id"),
-        sa.Index(
-            "ix_claim_payment_once",
-            "transfer_id",
-            "claim_id",
-            unique=True,
-            sqlite_where=IS_MADE,
-            postgresql_where=IS_MADE,
-        ),
+        index_where(IS_MADE, "ix_claim_payment_once", "transfer_id", "claim_id", unique=True),
     )
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
     provider_id: UUID = Field(foreign_key="provider.id")
@@ -134,7 +125,6 @@ class ClaimPayment(Paid, Owned, table=True):
 class ClaimPaymentFile(Row, table=True):
     """A file of payments that was paid as a whole, kept for ever; the same content is never paid again in a mode."""
 
-    __tablename__ = "claim_payment_file"
     __table_args__ = (sa.UniqueConstraint("is_live", "sha256"), sa.Index(None, "is_live", "paid_at"))
     id: UUID = Field(primary_key=True)
     is_live: bool
@@ -149,7 +139,6 @@ class ClaimPaymentFile(Row, table=True):
 class ClaimReserve(Owned, table=True):
     """A change of what a claim is expected to cost still, kept for ever: the sum is its reserve (contract C11)."""
 
-    __tablename__ = "claim_reserve"
     __table_args__ = (
         sa.Index(None, "is_live", "created_at", "claim_id"),
         sa.CheckConstraint("change_minor <> 0", name="change"),
@@ -168,7 +157,6 @@ class ClaimReferral(Owned, table=True):
     `asks_role` is who is asked; open until the claim is moved (contract C15).
     """
 
-    __tablename__ = "claim_referral"
     __table_args__ = (sa.Index(None, "closed_at", "claim_id"),)
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
@@ -189,7 +177,6 @@ class ClaimOverride(Owned, table=True):
     Kept for ever (contract C13, C14).
     """
 
-    __tablename__ = "claim_override"
     __table_args__ = (sa.Index(None, "is_live", "created_at", "claim_id"),)
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
@@ -206,7 +193,6 @@ class ClaimOverride(Owned, table=True):
 class ClaimComment(Owned, table=True):
     """An officer's comment on a claim: for the desk alone, or for the claimant as well."""
 
-    __tablename__ = "claim_comment"
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
     staff_id: UUID = Field(foreign_key="staff.id")
@@ -221,7 +207,6 @@ class ClaimQuestion(Owned, table=True):
     `answer` is what was answered, where it was written down; `closed_at` is when a move ended the wait for it.
     """
 
-    __tablename__ = "claim_question"
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
     staff_id: UUID = Field(foreign_key="staff.id")
@@ -236,7 +221,6 @@ class ClaimQuestion(Owned, table=True):
 class ClaimTask(Owned, table=True):
     """Something to do on a claim: what, who and by when (contract C18)."""
 
-    __tablename__ = "claim_task"
     __table_args__ = (sa.Index(None, "assigned_to", "done_at"),)
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
@@ -255,7 +239,6 @@ class UploadedFile(Owned, table=True):
     `field` is which document of its claim it is or was, `picture_hash` how a picture looks (contract K14).
     """
 
-    __tablename__ = "uploaded_file"
     code: str = Field(primary_key=True, max_length=32)
     file_name: str = Field(max_length=200)
     content_type: str = Field(max_length=40)
@@ -271,7 +254,6 @@ class UploadedFile(Owned, table=True):
 class FileMark(Row, table=True):
     """A mark of a kept file: a stretch of its picture's hash, or the hash of its text."""
 
-    __tablename__ = "file_mark"
     __table_args__ = (sa.PrimaryKeyConstraint("mark", "code"),)
     mark: str = Field(max_length=20)
     code: str = Field(max_length=32)
@@ -283,7 +265,6 @@ LETTER_WAYS = ("E-mail", "Post", "By hand", "Message")
 class ClaimLetterSent(Owned, table=True):
     """The sending of a letter in the file of a claim: day, way and sender; a letter without a row is to be sent."""
 
-    __tablename__ = "claim_letter_sent"
     __table_args__ = (one_of("way", LETTER_WAYS, "way"),)
     code: str = Field(primary_key=True, max_length=32, foreign_key="uploaded_file.code")
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
@@ -315,7 +296,6 @@ class Approval(Row, table=True):
 class ApprovalLapse(Row, table=True):
     """The end of an approval: when, why, and by whose act; kept for ever."""
 
-    __tablename__ = "approval_lapse"
     approval_id: UUID = Field(primary_key=True, foreign_key="approval.id")
     reason: str = Field(max_length=500)
     actor: str = Field(max_length=120)

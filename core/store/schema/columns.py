@@ -1,11 +1,13 @@
 """Column shapes that every table shares: ids, instants, JSON, and the owner of a row."""
 
+import re
 from datetime import datetime
 from functools import cache
 from typing import Any, Self
 from uuid import UUID
 
 import sqlalchemy as sa
+from sqlalchemy.orm import declared_attr
 from sqlmodel import Field, SQLModel
 
 from core import clock, ids
@@ -37,6 +39,11 @@ def minor_field() -> Any:
 
 class Row(SQLModel):
     """Base of all tables: a row has the given fields, and the defaults of the others."""
+
+    @declared_attr  # type: ignore[arg-type]
+    def __tablename__(cls) -> str:  # noqa: N805 - SQLAlchemy asks the class
+        """Return the name of the class in words: `BankAccount` is `bank_account`."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
 
     def __init__(self, **values: Any) -> None:
         """Rows are made of values that were checked before; asking each field again costs more than inserting it."""
@@ -140,6 +147,34 @@ class Owned(Row):
     is_live: bool
 
 
+class Amounts(Row):
+    """A premium in kobo with both commissions; what remains is the insurer's share."""
+
+    total_minor: int = minor_field()
+    mca_profit_minor: int = minor_field()
+    distributor_profit_minor: int = minor_field()
+
+
+class OfSale(Row):
+    """Customer, product at its version, and insurer of a sale."""
+
+    customer_id: UUID = Field(foreign_key="customer.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    product_version_id: UUID = Field(foreign_key="product_version.id")
+    product_category_id: UUID = Field(foreign_key="product_category.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+
+
+class Proposed(Row):
+    """A proposal of one person that another decides, once; its constraints are `proposal_checks`."""
+
+    proposed_by: UUID = Field(foreign_key="staff.id")
+    proposed_at: datetime
+    state: str = Field(default="open", max_length=10)
+    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    decided_at: datetime | None = None
+
+
 def one_of(column: str, values: tuple[str, ...], name: str) -> sa.CheckConstraint:
     """A check that a text column holds one of a few words."""
     words = ", ".join(f"'{value}'" for value in values)
@@ -158,7 +193,11 @@ def proposal_checks(decided: str = "(state = 'open') = (decided_at IS NULL)") ->
     )
 
 
+def index_where(where: sa.TextClause, name: str, *columns: Any, unique: bool = False) -> sa.Index:
+    """An index of the rows that meet a condition, on both databases."""
+    return sa.Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
+
+
 def one_open(table: str, column: str) -> sa.Index:
     """The index by which a value of a column has one open proposal at the most."""
-    is_open = sa.text("state = 'open'")
-    return sa.Index(f"ix_{table}_open", column, unique=True, sqlite_where=is_open, postgresql_where=is_open)
+    return index_where(sa.text("state = 'open'"), f"ix_{table}_open", column, unique=True)

@@ -21,7 +21,6 @@ COMPLAINT_CATEGORIES = ("delay", "amount", "refusal", "service", "privacy", "oth
 class ComplianceFigure(Row, table=True):
     """A figure of the law or of the house from a day on, with its source; rows are only ever added (contract D1-D5)."""
 
-    __tablename__ = "compliance_figure"
     __table_args__ = (sa.UniqueConstraint("name", "effective_on"),)
     id: UUID = Field(primary_key=True)
     name: str = Field(max_length=40)
@@ -38,7 +37,6 @@ class DataRequest(Row, table=True):
     After an erasure name, contact and texts are gone, and `subject_key` (a keyed hash of the e-mail) remains.
     """
 
-    __tablename__ = "data_request"
     __table_args__ = (
         one_of("kind", REQUEST_KINDS, "kind"),
         one_of("state", REQUEST_STATES, "state"),
@@ -114,7 +112,6 @@ class Erasure(Row, table=True):
 class ErasureWindow(Row, table=True):
     """Its one row stands while a transaction erases: texts of append-only tables may be changed then, and no figure."""
 
-    __tablename__ = "erasure_window"
     id: int = Field(primary_key=True)
 
 
@@ -131,7 +128,6 @@ class Redaction(Row, table=True):
 class LegalHold(Row, table=True):
     """A customer whose records nothing erases until the hold is lifted (contract D2)."""
 
-    __tablename__ = "legal_hold"
     __table_args__ = (
         sa.CheckConstraint("(lifted_by IS NULL) = (lifted_at IS NULL)", name="lifted"),
         sa.CheckConstraint("lifted_by IS NULL OR lifted_by <> set_by", name="two_people"),

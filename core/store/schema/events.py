@@ -42,7 +42,6 @@ class Event(Owned, table=True):
 class EventCursor(Row, table=True):
     """The position up to which one chain of the audit log has been made into events."""
 
-    __tablename__ = "event_cursor"
     chain: int = Field(primary_key=True)
     position: int = Field(sa_type=sa.BigInteger, nullable=False)
 
@@ -50,7 +49,6 @@ class EventCursor(Row, table=True):
 class EventFeed(Row, table=True):
     """The one row with the last position of the feed; locked while events are added."""
 
-    __tablename__ = "event_feed"
     id: int = Field(primary_key=True)
     position: int = Field(sa_type=sa.BigInteger, nullable=False)
     swept_at: datetime | None = None
@@ -64,7 +62,6 @@ class WebhookEndpoint(Record, Owned, table=True):
     `failing_since` is the first failure after the last success.
     """
 
-    __tablename__ = "webhook_endpoint"
     __table_args__ = (
         one_of("state", ENDPOINT_STATES, "state"),
         one_of("format", ("standard", "classic"), "format"),
@@ -105,7 +102,6 @@ class QueuedRow(Row):
 class WebhookDelivery(QueuedRow, Owned, table=True):
     """One event for one endpoint."""
 
-    __tablename__ = "webhook_delivery"
     __table_args__ = (
         one_of("state", DELIVERY_STATES, "state"),
         sa.UniqueConstraint("endpoint_id", "event_id"),
@@ -125,7 +121,6 @@ class WebhookDelivery(QueuedRow, Owned, table=True):
 class WebhookTry(Owned, table=True):
     """One try of a delivery: when, how long, and what was answered."""
 
-    __tablename__ = "webhook_try"
     __table_args__ = (sa.Index(None, "delivery_id", "started_at"), sa.Index(None, "started_at"))
     id: UUID = Field(default_factory=ids.new, primary_key=True)
     delivery_id: UUID = Field(foreign_key="webhook_delivery.id")
@@ -160,7 +155,6 @@ class Mail(QueuedRow, table=True):
 class MailText(Row, table=True):
     """The text of an e-mail as an admin has changed it, in place of the one that comes with the software."""
 
-    __tablename__ = "mail_text"
     name: str = Field(primary_key=True, max_length=40)
     subject: str = Field(max_length=150)
     body: str

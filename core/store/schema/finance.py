@@ -8,7 +8,18 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.finance import BatchState, CreditNoteState, MonthState, PaymentState
-from core.store.schema.columns import Owned, Row, json_field, minor_field, one_of, proposal_checks
+from core.store.schema.columns import (
+    Amounts,
+    OfSale,
+    Owned,
+    Proposed,
+    Row,
+    index_where,
+    json_field,
+    minor_field,
+    one_of,
+    proposal_checks,
+)
 
 ACCOUNTS = ("distributor", "provider")
 COLLECTS = ("platform", "distributor")
@@ -68,13 +79,12 @@ class Agreement(Party, table=True):
     created_at: datetime
 
 
-class BankAccount(Party, table=True):
+class BankAccount(Party, Proposed, table=True):
     """Bank account of a party: proposed by one person, confirmed by another, used from `usable_from` on.
 
     The account number is sealed; `hint` is its last four digits.
     """
 
-    __tablename__ = "bank_account"
     __table_args__ = (
         one_party(),
         one_of("account", ACCOUNTS, "account"),
@@ -88,11 +98,6 @@ class BankAccount(Party, table=True):
     account_name: str = Field(max_length=100)
     hint: str = Field(max_length=4)
     sealed: str
-    proposed_by: UUID = Field(foreign_key="staff.id")
-    proposed_at: datetime
-    state: str = Field(default="open", max_length=10)
-    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    decided_at: datetime | None = None
     usable_from: datetime | None = None
 
 
@@ -163,7 +168,6 @@ class PaymentPayee(Owned, table=True):
     `reason` is why it was set. The newest row of a claim counts, and of a credit note the one that was approved.
     """
 
-    __tablename__ = "payment_payee"
     __table_args__ = (sa.CheckConstraint("(claim_id IS NULL) <> (credit_note_id IS NULL)", name="of_one"),)
     id: UUID = Field(primary_key=True)
     claim_id: UUID | None = Field(default=None, foreign_key="claim.id", index=True)
@@ -181,7 +185,6 @@ class PaymentPayee(Owned, table=True):
 class PayoutBatch(Row, table=True):
     """Payouts that are approved together and sent to the bank as one file, whose hash is kept."""
 
-    __tablename__ = "payout_batch"
     __table_args__ = (
         one_of("state", tuple(BatchState), "state"),
         *_two_people(),
@@ -221,12 +224,11 @@ class Payment(Party, table=True):
         sa.CheckConstraint("direction = 'in' OR (received_reference IS NULL AND received_on IS NULL)", name="received"),
         sa.CheckConstraint("refused_on IS NULL OR state = 'Returned'", name="refused"),
         *(
-            sa.Index(
+            index_where(
+                sa.text(f"{party}_id IS NOT NULL AND {_OPEN}"),
                 f"ix_payment_open_of_{party}",
                 f"{party}_id",
                 unique=True,
-                sqlite_where=sa.text(f"{party}_id IS NOT NULL AND {_OPEN}"),
-                postgresql_where=sa.text(f"{party}_id IS NOT NULL AND {_OPEN}"),
             )
             for party in ACCOUNTS
         ),
@@ -261,12 +263,11 @@ class PartyPayment(Paid, table=True):
     Parties are of no one distributor. `payee_id` is the bank account that was approved.
     """
 
-    __tablename__ = "party_payment"
     __table_args__ = (
         sa.UniqueConstraint("reverses"),
         sa.CheckConstraint("amount_minor <> 0", name="amount"),
         sa.CheckConstraint("reverses IS NULL OR reason IS NOT NULL", name="reason"),
-        sa.Index("ix_party_payment_once", "payment_id", unique=True, sqlite_where=IS_MADE, postgresql_where=IS_MADE),
+        index_where(IS_MADE, "ix_party_payment_once", "payment_id", unique=True),
         sa.Index(None, "value_on"),
     )
     payment_id: UUID = Field(foreign_key="payment.id")
@@ -276,7 +277,6 @@ class PartyPayment(Paid, table=True):
 class PaymentSettlement(Row, table=True):
     """The part of a payment that settles one statement, with the taxes of that part; rows are only ever added."""
 
-    __tablename__ = "payment_settlement"
     __table_args__ = (sa.PrimaryKeyConstraint("payment_id", "statement_id"), sa.Index(None, "statement_id"))
     payment_id: UUID = Field(foreign_key="payment.id")
     statement_id: UUID = Field(foreign_key="statement.id")
@@ -288,19 +288,11 @@ class PaymentSettlement(Row, table=True):
 class StatementPayment(Row, table=True):
     """A payment, or its return, as a statement printed it. Each is held by one statement at most."""
 
-    __tablename__ = "statement_payment"
     __table_args__ = (
         sa.ForeignKeyConstraint(["statement_id"], ["statement.id"], deferrable=True, initially="DEFERRED"),
         sa.PrimaryKeyConstraint("statement_id", "position"),
         one_of("entry", PAYMENT_ENTRIES, "entry"),
-        sa.Index(
-            "ix_statement_payment_of_payment",
-            "payment_id",
-            "entry",
-            unique=True,
-            sqlite_where=_HELD,
-            postgresql_where=_HELD,
-        ),
+        index_where(_HELD, "ix_statement_payment_of_payment", "payment_id", "entry", unique=True),
     )
     statement_id: UUID
     position: int
@@ -317,18 +309,9 @@ MOVEMENT_KINDS = ("purchase", "renewal", "refund", "adjustment")
 VIEW = "view"
 
 
-class Amounts(Row):
-    """A signed premium in kobo with both commissions; what remains is the insurer's share."""
-
-    total_minor: int = minor_field()
-    mca_profit_minor: int = minor_field()
-    distributor_profit_minor: int = minor_field()
-
-
-class AdjustmentProposal(Owned, Amounts, table=True):
+class AdjustmentProposal(Owned, Amounts, Proposed, table=True):
     """A correction that one person proposes and another decides; its figures never change (contract F1)."""
 
-    __tablename__ = "adjustment_proposal"
     __table_args__ = (
         sa.Index("ix_adjustment_proposal_open", "is_live", "state", "proposed_at"),
         *proposal_checks(),
@@ -341,15 +324,10 @@ class AdjustmentProposal(Owned, Amounts, table=True):
     corrects_kind: str = Field(max_length=10)
     corrects_id: UUID = Field(index=True)
     reason: str
-    proposed_by: UUID = Field(foreign_key="staff.id")
-    proposed_at: datetime
-    state: str = Field(default="open", max_length=10)
-    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    decided_at: datetime | None = None
     refusal: str | None = None
 
 
-class Adjustment(Owned, Amounts, table=True):
+class Adjustment(Owned, OfSale, Amounts, table=True):
     """A confirmed correction of another movement, dated when it was confirmed; rows are only ever added."""
 
     __table_args__ = (
@@ -364,11 +342,6 @@ class Adjustment(Owned, Amounts, table=True):
     policy_id: UUID = Field(foreign_key="policy.id", index=True)
     purchase_id: UUID = Field(foreign_key="purchase.id")
     renewal_id: UUID | None = Field(default=None, foreign_key="renewal.id")
-    customer_id: UUID = Field(foreign_key="customer.id")
-    product_id: UUID = Field(foreign_key="product.id")
-    product_version_id: UUID = Field(foreign_key="product_version.id")
-    product_category_id: UUID = Field(foreign_key="product_category.id")
-    provider_id: UUID = Field(foreign_key="provider.id")
     reason: str
     proposed_by: UUID = Field(foreign_key="staff.id")
     approved_by: UUID = Field(foreign_key="staff.id")
@@ -382,7 +355,6 @@ class CreditNote(Owned, table=True):
     first where the amount needs two people, and `payee_id` is who is paid. Its payments are in `CreditNotePayment`.
     """
 
-    __tablename__ = "credit_note"
     __table_args__ = (
         one_of("state", tuple(CreditNoteState), "state"),
         sa.UniqueConstraint("provider_id", "is_live", "number"),
@@ -414,7 +386,6 @@ class CreditNote(Owned, table=True):
 class CreditNotePayment(Paid, Owned, table=True):
     """Money that was paid on a credit note to the payee that was approved, or came back (contract K2)."""
 
-    __tablename__ = "credit_note_payment"
     __table_args__ = (*is_payment(), sa.CheckConstraint("reverses IS NULL OR reason IS NOT NULL", name="reason"))
     credit_note_id: UUID = Field(foreign_key="credit_note.id", index=True)
 
@@ -450,7 +421,6 @@ class MonthStep(Row, table=True):
     closed as it was.
     """
 
-    __tablename__ = "month_step"
     __table_args__ = (
         sa.UniqueConstraint("month", "position"),
         one_of("state", tuple(MonthState), "state"),

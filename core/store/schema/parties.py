@@ -12,6 +12,7 @@ from core.store.expressions import join_lines
 from core.store.schema.columns import (
     ONE_DATABASE,
     Owned,
+    Proposed,
     Record,
     Row,
     json_field,
@@ -35,7 +36,6 @@ class Distributor(Record, table=True):
 class ApiKey(Record, table=True):
     """A distributor's key; only its keyed hash is kept (contract M3)."""
 
-    __tablename__ = "api_key"
     distributor_id: UUID = Field(foreign_key="distributor.id", index=True)
     is_live: bool
     name: str = Field(max_length=100)
@@ -75,7 +75,6 @@ class Staff(Record, table=True):
 class StaffDetail(Row, table=True):
     """A phone or account of a staff member, kept for ever: what was theirs counts as theirs (contract K12)."""
 
-    __tablename__ = "staff_detail"
     __table_args__ = (sa.CheckConstraint("phone_number IS NOT NULL OR account_key IS NOT NULL", name="of_one"),)
     id: UUID = Field(primary_key=True)
     staff_id: UUID = Field(foreign_key="staff.id", index=True)
@@ -84,14 +83,13 @@ class StaffDetail(Row, table=True):
     created_at: datetime
 
 
-class RoleGrant(Row, table=True):
+class RoleGrant(Proposed, table=True):
     """A change of an account, proposed by one admin and confirmed by another (contract K4).
 
     A person has one open proposal at most. `act` says what it does: "account" and "change" set roles and limit, "link"
     makes a password link, "disable" and "enable" do that; "roles" adds roles, in a proposal from before the others.
     """
 
-    __tablename__ = "role_grant"
     __table_args__ = (
         *proposal_checks(),
         sa.CheckConstraint("state <> 'confirmed' OR decided_by <> staff_id", name="not_oneself"),
@@ -102,17 +100,11 @@ class RoleGrant(Row, table=True):
     act: str = Field(default="change", max_length=10, sa_column_kwargs={"server_default": "roles"})
     roles: list[str] = json_field(list)
     claim_limit_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
-    proposed_by: UUID = Field(foreign_key="staff.id")
-    proposed_at: datetime
-    state: str = Field(default="open", max_length=10)
-    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    decided_at: datetime | None = None
 
 
 class StaffSession(Row, table=True):
     """One sign-in of one person; the cookie holds a token whose hash stands here."""
 
-    __tablename__ = "staff_session"
     __table_args__ = (sa.Index(None, "staff_id", "created_at"),)
     token_hash: str = Field(primary_key=True, max_length=64)
     staff_id: UUID = Field(foreign_key="staff.id")
@@ -124,7 +116,6 @@ class StaffSession(Row, table=True):
 class SignInAttempt(Row, table=True):
     """Failed passwords of one e-mail or network address, so that guessing slows down."""
 
-    __tablename__ = "sign_in_attempt"
     email_hash: str = Field(primary_key=True, max_length=64)
     failures: int = 0
     last_failed_at: datetime
@@ -133,7 +124,6 @@ class SignInAttempt(Row, table=True):
 class OneTimeTicket(Row, table=True):
     """A ticket that was used: sign-in hand-overs and file links work once."""
 
-    __tablename__ = "one_time_ticket"
     ticket_hash: str = Field(primary_key=True, max_length=64)
     used_at: datetime
 
@@ -217,7 +207,6 @@ class PolicyEndorsement(Owned, table=True):
     on, as they are searched, where one of them was changed.
     """
 
-    __tablename__ = "policy_endorsement"
     __table_args__ = (
         sa.UniqueConstraint("policy_id", "number"),
         sa.CheckConstraint("number > 0", name="number"),
@@ -241,7 +230,6 @@ class PolicyEndorsement(Owned, table=True):
 class EndorsementNotice(Owned, table=True):
     """The note that the insurer was told of an endorsement: by whom, when and how."""
 
-    __tablename__ = "endorsement_notice"
     endorsement_id: UUID = Field(foreign_key="policy_endorsement.id", primary_key=True)
     policy_id: UUID = Field(foreign_key="policy.id", index=True)
     note: str = Field(max_length=200)
@@ -252,7 +240,6 @@ class EndorsementNotice(Owned, table=True):
 class RenewalCall(Owned, table=True):
     """One call about the end of a term: what came of it, who called, who goes on, and when to call again."""
 
-    __tablename__ = "renewal_call"
     __table_args__ = (
         one_of("outcome", CALL_OUTCOMES, "outcome"),
         sa.Index(None, "policy_id", "expiration_at", "created_at"),
@@ -273,7 +260,6 @@ class RenewalCall(Owned, table=True):
 class RenewalReminder(Owned, table=True):
     """One reminder of the end of a term; each is sent once."""
 
-    __tablename__ = "renewal_reminder"
     __table_args__ = (sa.UniqueConstraint("policy_id", "expiration_at", "days_before"),)
     id: UUID = Field(default_factory=ids.new, primary_key=True)
     policy_id: UUID = Field(foreign_key="policy.id")
@@ -286,7 +272,6 @@ class RenewalReminder(Owned, table=True):
 class ReminderOptOut(Owned, table=True):
     """A customer who wants no reminders."""
 
-    __tablename__ = "reminder_opt_out"
     customer_id: UUID = Field(foreign_key="customer.id", primary_key=True)
     created_at: datetime = Field(default_factory=clock.now)
 
@@ -294,7 +279,6 @@ class ReminderOptOut(Owned, table=True):
 class CustomerMerge(Owned, table=True):
     """Two records of one person: `merged_id` is shown as part of `kept_id`; each keeps its id, sales and e-mail."""
 
-    __tablename__ = "customer_merge"
     __table_args__ = (sa.CheckConstraint("merged_id <> kept_id", name="two_records"),)
     merged_id: UUID = Field(foreign_key="customer.id", primary_key=True)
     kept_id: UUID = Field(foreign_key="customer.id", index=True)
@@ -305,7 +289,6 @@ class CustomerMerge(Owned, table=True):
 class CustomerNote(Owned, table=True):
     """One note on a customer, or one contact with them; notes are added and never changed."""
 
-    __tablename__ = "customer_note"
     __table_args__ = (one_of("kind", NOTE_KINDS, "kind"), sa.Index(None, "customer_id", "created_at"))
     id: UUID = Field(default_factory=ids.new, primary_key=True)
     customer_id: UUID = Field(foreign_key="customer.id")
@@ -318,7 +301,6 @@ class CustomerNote(Owned, table=True):
 class SubmissionOwner(Owned, table=True):
     """The person who goes on with a policy that waits for its insurer."""
 
-    __tablename__ = "submission_owner"
     policy_id: UUID = Field(foreign_key="policy.id", primary_key=True)
     owner_id: UUID = Field(foreign_key="staff.id", index=True)
     created_at: datetime = Field(default_factory=clock.now)
@@ -330,7 +312,6 @@ class Automation(Row, table=True):
     The pass goes by `after_at` and `after_id`, those of the last record it looked at, so that any worker continues it.
     """
 
-    __tablename__ = "automation"
     name: str = Field(primary_key=True, max_length=40)
     is_on: bool = False
     changed_by: str | None = Field(default=None, max_length=120)

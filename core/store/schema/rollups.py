@@ -50,7 +50,6 @@ class DaybookLine(Owned, Measured, table=True):
     so that sales of the same product at the same time need not wait for each other; whoever reads sums them.
     """
 
-    __tablename__ = "daybook_line"
     # Grain and day lead the key, so that a window is one stretch of the table.
     __table_args__ = (
         sa.PrimaryKeyConstraint(*KEYS, "part"),
@@ -75,7 +74,6 @@ class DayTotal(Measured, table=True):
     `rollups.day_totals` keeps it in step. It belongs to no distributor: only the desk reads it. In parts, as above.
     """
 
-    __tablename__ = "day_total"
     __table_args__ = (sa.PrimaryKeyConstraint("is_live", "day", "part"), {"sqlite_with_rowid": False})
     is_live: bool
     day: date
@@ -94,7 +92,6 @@ class ClaimTotal(Row, table=True):
     above.
     """
 
-    __tablename__ = "claim_total"
     __table_args__ = (sa.PrimaryKeyConstraint(*CLAIM_KEYS, "part"), {"sqlite_with_rowid": False})
     is_live: bool
     claim_status: str = Field(max_length=30)

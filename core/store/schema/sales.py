@@ -10,7 +10,7 @@ from sqlmodel import Field
 from core.states.loan_books import GIVEN_UP, LoanBookState, RowOutcome
 from core.states.policies import SubmissionState
 from core.store.expressions import phone_key
-from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
+from core.store.schema.columns import Amounts, OfSale, Owned, Record, Row, index_where, json_field, minor_field, one_of
 
 
 def _parts_fit() -> sa.CheckConstraint:
@@ -21,7 +21,7 @@ def _parts_fit() -> sa.CheckConstraint:
     )
 
 
-class Purchase(Record, Owned, table=True):
+class Purchase(Record, Owned, OfSale, Amounts, table=True):
     """Money taken for one policy, with its split; the amounts never change (contract S7, P8)."""
 
     __table_args__ = (
@@ -31,17 +31,9 @@ class Purchase(Record, Owned, table=True):
         sa.Index(None, "customer_id", "created_at"),
         _parts_fit(),
     )
-    customer_id: UUID = Field(foreign_key="customer.id")
-    product_id: UUID = Field(foreign_key="product.id")
-    product_version_id: UUID = Field(foreign_key="product_version.id")
-    product_category_id: UUID = Field(foreign_key="product_category.id")
-    provider_id: UUID = Field(foreign_key="provider.id")
     batch_id: UUID
     premium_frequency: str | None = Field(default=None, max_length=20)
     discount_code_id: UUID | None = None
-    total_minor: int = minor_field()
-    mca_profit_minor: int = minor_field()
-    distributor_profit_minor: int = minor_field()
     payment_option: str | None = Field(default=None, max_length=40)
     payment_channel: str | None = Field(default=None, max_length=40)
     request_source: str | None = Field(default=None, max_length=40)
@@ -63,13 +55,7 @@ class Policy(Record, Owned, table=True):
         sa.Index("ix_policy_in_force", "is_live", "expiration_at", *_IN_FORCE),
         sa.Index("ix_policy_of_distributor", *_OF_DISTRIBUTOR, *_ENDINGS, "expiration_at"),
         sa.Index("ix_policy_of_customer", "customer_id", "created_at", "is_live", "expiration_at", *_ENDINGS),
-        sa.Index(
-            "ix_policy_unusual",
-            "is_live",
-            "created_at",
-            sqlite_where=sa.text(UNUSUAL),
-            postgresql_where=sa.text(UNUSUAL),
-        ),
+        index_where(sa.text(UNUSUAL), "ix_policy_unusual", "is_live", "created_at"),
         sa.Index(None, "product_id", "risk_hash"),
         # A part of one is looked for along its index. SQLite looks at a row once its text fits; PostgreSQL would for
         # each text, unless the index holds all that a search asks for.
@@ -78,12 +64,7 @@ class Policy(Record, Owned, table=True):
             for column in ("number_key", "plate_key", "phone")
         ),
         # A loan that was insured twice is found by its borrower's phone.
-        sa.Index(
-            "ix_policy_borrower_phone",
-            phone_key(sa.column("phone")),
-            sqlite_where=sa.text("twin_key IS NOT NULL"),
-            postgresql_where=sa.text("twin_key IS NOT NULL"),
-        ),
+        index_where(sa.text("twin_key IS NOT NULL"), "ix_policy_borrower_phone", phone_key(sa.column("phone"))),
         sa.CheckConstraint("NOT activated OR number_key IS NOT NULL", name="numbered"),
         sa.CheckConstraint("expiration_at IS NULL OR start_at IS NULL OR expiration_at >= start_at", name="term"),
     )
@@ -138,7 +119,7 @@ class Inspection(Record, Owned, table=True):
 _TERMS = ("start_at", "status", "deleted_at", "product_id", "distributor_id")
 
 
-class Renewal(Record, Owned, table=True):
+class Renewal(Record, Owned, OfSale, Amounts, table=True):
     """One more term of a policy, paid for; a term is renewed once (contract R1-R3)."""
 
     __table_args__ = (
@@ -158,15 +139,7 @@ class Renewal(Record, Owned, table=True):
     )
     policy_id: UUID = Field(foreign_key="policy.id")
     purchase_id: UUID = Field(foreign_key="purchase.id")
-    customer_id: UUID = Field(foreign_key="customer.id")
-    product_id: UUID = Field(foreign_key="product.id")
-    product_version_id: UUID = Field(foreign_key="product_version.id")
-    product_category_id: UUID = Field(foreign_key="product_category.id")
-    provider_id: UUID = Field(foreign_key="provider.id")
     status: bool = True
-    total_minor: int = minor_field()
-    mca_profit_minor: int = minor_field()
-    distributor_profit_minor: int = minor_field()
     previous_expiration_at: datetime
     start_at: datetime
     expiration_at: datetime
@@ -178,7 +151,7 @@ class Renewal(Record, Owned, table=True):
 _OF_PURCHASE, _OF_RENEWAL = sa.text("renewal_id IS NULL"), sa.text("renewal_id IS NOT NULL")
 
 
-class Refund(Owned, table=True):
+class Refund(Owned, OfSale, Amounts, table=True):
     """Premium given back of one paid term, with its split; the term keeps its amounts (contract S19).
 
     The term is that of the renewal, or of the purchase where there is none. A term is refunded once, and a trigger
@@ -186,20 +159,8 @@ class Refund(Owned, table=True):
     """
 
     __table_args__ = (
-        sa.Index(
-            "ix_refund_of_purchase",
-            "purchase_id",
-            unique=True,
-            sqlite_where=_OF_PURCHASE,
-            postgresql_where=_OF_PURCHASE,
-        ),
-        sa.Index(
-            "ix_refund_of_renewal",
-            "renewal_id",
-            unique=True,
-            sqlite_where=_OF_RENEWAL,
-            postgresql_where=_OF_RENEWAL,
-        ),
+        index_where(_OF_PURCHASE, "ix_refund_of_purchase", "purchase_id", unique=True),
+        index_where(_OF_RENEWAL, "ix_refund_of_renewal", "renewal_id", unique=True),
         sa.Index(None, "is_live", "created_at", "id"),
         _parts_fit(),
     )
@@ -207,14 +168,6 @@ class Refund(Owned, table=True):
     policy_id: UUID = Field(foreign_key="policy.id", index=True)
     purchase_id: UUID = Field(foreign_key="purchase.id")
     renewal_id: UUID | None = Field(default=None, foreign_key="renewal.id")
-    customer_id: UUID = Field(foreign_key="customer.id")
-    product_id: UUID = Field(foreign_key="product.id")
-    product_version_id: UUID = Field(foreign_key="product_version.id")
-    product_category_id: UUID = Field(foreign_key="product_category.id")
-    provider_id: UUID = Field(foreign_key="provider.id")
-    total_minor: int = minor_field()
-    mca_profit_minor: int = minor_field()
-    distributor_profit_minor: int = minor_field()
     method: str = Field(max_length=20)
     reason: str
     explained: list[dict[str, str]] = json_field(list)
@@ -263,7 +216,6 @@ class Submission(Owned, table=True):
 class InsurerConnection(Row, table=True):
     """State of an insurer's connection, shared by every worker; it pauses after several failures in a row."""
 
-    __tablename__ = "insurer_connection"
     provider_id: UUID = Field(primary_key=True, foreign_key="provider.id")
     failures: int = 0
     rests_until: datetime | None = None
@@ -275,7 +227,6 @@ class InsurerConnection(Row, table=True):
 class InsuredRisk(Row, table=True):
     """A row to lock while a risk is sold, so that two sales of it meet here (contract S12)."""
 
-    __tablename__ = "insured_risk"
     product_id: UUID = Field(primary_key=True, foreign_key="product.id")
     risk_hash: str = Field(primary_key=True, max_length=64)
     sold_at: datetime
@@ -284,7 +235,6 @@ class InsuredRisk(Row, table=True):
 class NumberCounter(Row, table=True):
     """The last number of a printed series; counted up inside the transaction that prints it."""
 
-    __tablename__ = "number_counter"
     series: str = Field(primary_key=True, max_length=80)
     last: int = minor_field()
 
@@ -303,7 +253,6 @@ class LoanBook(Owned, table=True):
     `leased_until` keeps a second worker away.
     """
 
-    __tablename__ = "loan_book"
     __table_args__ = (
         one_of("kind", KINDS, "kind"),
         one_of("date_order", DATE_ORDERS, "date_order"),
@@ -311,15 +260,7 @@ class LoanBook(Owned, table=True):
         one_of("accept", ACCEPTS, "accept"),
         sa.CheckConstraint("(confirmed_at IS NULL) = (confirmed_by IS NULL)", name="confirmed"),
         sa.CheckConstraint("uploader_id IS NULL OR confirmer_id IS NULL OR confirmer_id <> uploader_id", name="people"),
-        sa.Index(
-            "ix_loan_book_of_file",
-            "distributor_id",
-            "is_live",
-            "sha256",
-            unique=True,
-            sqlite_where=_STANDING,
-            postgresql_where=_STANDING,
-        ),
+        index_where(_STANDING, "ix_loan_book_of_file", "distributor_id", "is_live", "sha256", unique=True),
         sa.Index(None, "is_live", "created_at", "id"),
         sa.Index(None, "state", "leased_until"),
     )
@@ -365,7 +306,6 @@ class LoanBook(Owned, table=True):
 class LoanBookFile(Owned, table=True):
     """The bytes of a book until it is confirmed or given up: it may have to be read again."""
 
-    __tablename__ = "loan_book_file"
     book_id: UUID = Field(primary_key=True, foreign_key="loan_book.id")
     content: bytes
 
@@ -376,18 +316,11 @@ class LoanBookRow(Owned, table=True):
     `cells` are masked where they hold a personal number, which `sealed` keeps. A row that has its policy stays.
     """
 
-    __tablename__ = "loan_book_row"
     __table_args__ = (
         sa.PrimaryKeyConstraint("book_id", "line"),
         one_of("outcome", tuple(RowOutcome), "outcome"),
         sa.CheckConstraint("(policy_id IS NOT NULL) OR outcome NOT IN ('covered', 'ended', 'insured')", name="policy"),
-        sa.Index(
-            "ix_loan_book_row_of_policy",
-            "policy_id",
-            unique=True,
-            sqlite_where=_COVERED,
-            postgresql_where=_COVERED,
-        ),
+        index_where(_COVERED, "ix_loan_book_row_of_policy", "policy_id", unique=True),
         sa.Index(None, "policy_id"),
         sa.Index(None, "book_id", "outcome", "line"),
         sa.Index(None, "book_id", "risk_hash"),

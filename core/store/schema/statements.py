@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.finance import BY_A_PERSON, BordereauState, DifferenceState, StatementState
-from core.store.schema.columns import Row, json_field, minor_field, one_of, one_open, proposal_checks
+from core.store.schema.columns import Row, index_where, json_field, minor_field, one_of, one_open, proposal_checks
 from core.store.schema.finance import ACCOUNTS, Party, one_party
 
 BORDEREAU_KINDS = ("premium", "claims")
@@ -51,19 +51,12 @@ class Bordereau(Row, table=True):
 class BordereauLine(Row, table=True):
     """One row as a bordereau printed it. A movement is in one premium bordereau at most; a claim in many of claims."""
 
-    __tablename__ = "bordereau_line"
     __table_args__ = (
         # Judged when the transaction ends: rows are written before their sums are known.
         sa.ForeignKeyConstraint(["bordereau_id"], ["bordereau.id"], deferrable=True, initially="DEFERRED"),
         sa.PrimaryKeyConstraint("bordereau_id", "position"),
         one_of("kind", BORDEREAU_KINDS, "kind"),
-        sa.Index(
-            "ix_bordereau_line_of_movement",
-            "subject_id",
-            unique=True,
-            sqlite_where=_PREMIUM,
-            postgresql_where=_PREMIUM,
-        ),
+        index_where(_PREMIUM, "ix_bordereau_line_of_movement", "subject_id", unique=True),
         sa.Index(None, "subject_id", "kind"),
     )
     bordereau_id: UUID
@@ -81,7 +74,6 @@ RESULTS = ("amount differs", "rate differs", "only ours", "only theirs", "timing
 class FileMapping(Row, table=True):
     """The meaning of the columns in a party's files, as chosen last; the bank's has no insurer."""
 
-    __tablename__ = "file_mapping"
     __table_args__ = (one_of("kind", RECONCILED, "kind"),)
     key: str = Field(primary_key=True, max_length=60)
     kind: str = Field(max_length=7)
@@ -178,7 +170,6 @@ class TaxRate(Row, table=True):
     earn in a month without withholding.
     """
 
-    __tablename__ = "tax_rate"
     __table_args__ = (
         one_open("tax_rate", "kind"),
         one_of("kind", TAXES, "kind"),
@@ -222,25 +213,18 @@ class Statement(Party, table=True):
             "state NOT IN ('Approved', 'Sent', 'Part paid', 'Paid') OR approved_by IS NOT NULL", name="in_two_hands"
         ),
         *(
-            sa.Index(
+            index_where(
+                sa.text(f"{party}_id IS NOT NULL AND {where}"),
                 f"ix_statement_{what}_of_{party}",
                 f"{party}_id",
                 what,
                 unique=True,
-                sqlite_where=sa.text(f"{party}_id IS NOT NULL AND {where}"),
-                postgresql_where=sa.text(f"{party}_id IS NOT NULL AND {where}"),
             )
             for party in ACCOUNTS
             for what, where in (("number", "number > 0"), ("month", _CURRENT.text))
         ),
         sa.Index(None, "month", "account"),
-        sa.Index(
-            "ix_statement_reversal",
-            "reverses_id",
-            unique=True,
-            sqlite_where=_VALID,
-            postgresql_where=_VALID,
-        ),
+        index_where(_VALID, "ix_statement_reversal", "reverses_id", unique=True),
     )
     id: UUID = Field(primary_key=True)
     number: int
@@ -274,7 +258,6 @@ class StatementStep(Row, table=True):
     That something was paid is told by its payments.
     """
 
-    __tablename__ = "statement_step"
     __table_args__ = (one_of("state", BY_A_PERSON, "state"),)
     statement_id: UUID = Field(primary_key=True, foreign_key="statement.id")
     position: int = Field(primary_key=True)
@@ -287,19 +270,11 @@ class StatementStep(Row, table=True):
 class StatementLine(Row, table=True):
     """One movement as a statement printed it. On each account a movement is held by one statement at most."""
 
-    __tablename__ = "statement_line"
     __table_args__ = (
         # Judged when the transaction ends: lines are written as they are read, before their sums are known.
         sa.ForeignKeyConstraint(["statement_id"], ["statement.id"], deferrable=True, initially="DEFERRED"),
         sa.PrimaryKeyConstraint("statement_id", "position"),
-        sa.Index(
-            "ix_statement_line_of_movement",
-            "movement_id",
-            "account",
-            unique=True,
-            sqlite_where=_HELD,
-            postgresql_where=_HELD,
-        ),
+        index_where(_HELD, "ix_statement_line_of_movement", "movement_id", "account", unique=True),
         {"sqlite_with_rowid": False},
     )
     statement_id: UUID

@@ -4,7 +4,7 @@ To declare all of them takes longer than all that a small command does. Whoever 
 walk them, asks `metadata`: a foreign key is of no use to SQLAlchemy before the table that it names is declared.
 """
 
-# ruff: noqa: F401 - others import from here
+# ruff: noqa: F403 - others import from here
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
@@ -13,130 +13,16 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 if TYPE_CHECKING:
-    from core.store.schema.admin import (
-        AuditEntry,
-        AuditHead,
-        ExportReceipt,
-        Heartbeat,
-        KeptAnswer,
-        SaleDraft,
-        SalesTarget,
-        SavedView,
-        StartView,
-        StoreSecret,
-        ViewWatch,
-    )
-    from core.store.schema.catalogue import (
-        CommissionShare,
-        Product,
-        ProductBlock,
-        ProductCategory,
-        ProductVersion,
-        RateProposal,
-    )
-    from core.store.schema.claims import (
-        Approval,
-        ApprovalLapse,
-        Claim,
-        ClaimComment,
-        ClaimEvent,
-        ClaimLetterSent,
-        ClaimOverride,
-        ClaimPayment,
-        ClaimPaymentFile,
-        ClaimQuestion,
-        ClaimReferral,
-        ClaimReserve,
-        ClaimTask,
-        FileMark,
-        UploadedFile,
-    )
-    from core.store.schema.compliance import (
-        Breach,
-        Complaint,
-        ComplianceFigure,
-        DataRequest,
-        Erasure,
-        ErasureWindow,
-        Filing,
-        LegalHold,
-        Redaction,
-    )
-    from core.store.schema.events import (
-        Event,
-        EventCursor,
-        EventFeed,
-        Mail,
-        MailText,
-        WebhookDelivery,
-        WebhookEndpoint,
-        WebhookTry,
-    )
-    from core.store.schema.finance import (
-        Adjustment,
-        AdjustmentProposal,
-        Agreement,
-        BankAccount,
-        CreditNote,
-        CreditNotePayment,
-        MonthStep,
-        Movement,
-        PartyPayment,
-        Payment,
-        PaymentPayee,
-        PaymentSettlement,
-        PayoutBatch,
-        StatementPayment,
-        Transfer,
-    )
-    from core.store.schema.parties import (
-        ApiKey,
-        Automation,
-        Customer,
-        CustomerMerge,
-        CustomerNote,
-        Distributor,
-        EndorsementNotice,
-        OneTimeTicket,
-        PolicyEndorsement,
-        Provider,
-        ReminderOptOut,
-        RenewalCall,
-        RenewalReminder,
-        RoleGrant,
-        SignInAttempt,
-        Staff,
-        StaffDetail,
-        StaffSession,
-        SubmissionOwner,
-    )
-    from core.store.schema.rollups import ClaimTotal, DaybookLine, DayTotal
-    from core.store.schema.sales import (
-        Certificate,
-        Inspection,
-        InsuredRisk,
-        InsurerConnection,
-        LoanBook,
-        LoanBookFile,
-        LoanBookRow,
-        NumberCounter,
-        Policy,
-        Purchase,
-        Refund,
-        Renewal,
-        Submission,
-    )
-    from core.store.schema.statements import (
-        Bordereau,
-        BordereauLine,
-        Difference,
-        FileMapping,
-        Reconciliation,
-        Statement,
-        StatementLine,
-        StatementStep,
-        TaxRate,
-    )
+    from core.store.schema.admin import *
+    from core.store.schema.catalogue import *
+    from core.store.schema.claims import *
+    from core.store.schema.compliance import *
+    from core.store.schema.events import *
+    from core.store.schema.finance import *
+    from core.store.schema.parties import *
+    from core.store.schema.rollups import *
+    from core.store.schema.sales import *
+    from core.store.schema.statements import *
 
 _NAMES: Final = {
     "admin": "AuditEntry AuditHead ExportReceipt Heartbeat KeptAnswer SaleDraft SalesTarget SavedView StartView "

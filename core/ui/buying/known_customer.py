@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.services.customers import customers
 from core.services.customers.customers import KnownCustomer
-from core.store.access import reading
+from core.store.access import read_in
 from core.ui.buying import sale_drafts
 from core.ui.buying.selling import Counter
 from core.ui.forms.forms import Form
@@ -77,8 +77,7 @@ def _get_chosen(counter: Counter) -> KnownCustomer | None:
     customer_id = st.session_state.get(_CHOSEN)
     if customer_id is None:
         return None
-    with reading(counter.scope) as session:
-        return customers.get_known(session, UUID(customer_id))
+    return read_in(counter.scope, customers.get_known, UUID(customer_id))
 
 
 def _search(counter: Counter, key: str, take: Callable[[KnownCustomer], None]) -> None:
@@ -92,8 +91,7 @@ def _search(counter: Counter, key: str, take: Callable[[KnownCustomer], None]) -
     )
     if not text.strip():
         return
-    with reading(counter.scope) as session:
-        found = customers.find_known(session, text)
+    found = read_in(counter.scope, customers.find_known, text)
     if not found:
         st.caption("This distributor has no such customer: leave this empty, and fill in a new one.")
         return

@@ -16,7 +16,7 @@ from core import clock, ids
 from core.services.people.staff import Person
 from core.services.selling import drafts
 from core.services.selling.drafts import Draft
-from core.store.access import Scope, reading, writing
+from core.store.access import Scope, read_in, writing
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
@@ -34,8 +34,7 @@ _NOT_TYPED: Final = (
 
 def list_mine(counter_is_live: bool, person: Person) -> list[Draft]:  # noqa: FBT001
     """Return the person's unfinished sales in this mode."""
-    with reading(Scope.system()) as session:
-        return drafts.list_drafts(session, is_live=counter_is_live, by=person)
+    return read_in(Scope.system(), drafts.list_drafts, is_live=counter_is_live, by=person)
 
 
 def restore(form: Form, cover: str, counter: Counter) -> None:

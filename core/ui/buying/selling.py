@@ -21,7 +21,7 @@ from core.services.catalogue.for_sale import ProductForSale
 from core.services.people.staff import Person
 from core.services.selling import buying
 from core.services.selling.buying import Seller
-from core.store.access import Scope, ScopedSession, reading, transact
+from core.store.access import Scope, ScopedSession, read_in, reading, transact
 from core.ui.frame import frame, page_links
 
 Option = TypeVar("Option")
@@ -86,8 +86,7 @@ class Receipt:
 
 def list_products(counter: Counter, cover: Cover[Any]) -> list[ProductForSale]:
     """Return the products that a distributor can sell now through a cover's endpoint, by name."""
-    with reading(counter.scope) as session:
-        return for_sale.list_products(session, cover, counter.distributor_id)
+    return read_in(counter.scope, for_sale.list_products, cover, counter.distributor_id)
 
 
 def list_offers(counter: Counter | None) -> list[tuple[Cover[Any], ProductForSale]]:

@@ -8,7 +8,7 @@ import streamlit as st
 from core.demo import background
 from core.services.people import demonstration
 from core.settings import settings
-from core.store.access import Scope, reading
+from core.store.access import Scope, read_in
 
 _NOTICE: Final = "Demonstration: the people, policies and sums on these screens are invented."
 _NOT_YET: Final = (
@@ -37,5 +37,4 @@ def _follow() -> None:
 
 @st.cache_data(ttl="1m", max_entries=4, show_spinner=False)
 def _is_demonstration(of_store: str) -> bool:
-    with reading(Scope.system()) as session:
-        return demonstration.is_demonstration(session)
+    return read_in(Scope.system(), demonstration.is_demonstration)

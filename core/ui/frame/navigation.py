@@ -30,7 +30,7 @@ from core.services.claims.workflow import tasks as claim_tasks
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES
-from core.store.access import Scope, reading
+from core.store.access import Scope, read_in
 from core.ui.frame import frame, menu, page_links
 from core.ui.frame.menu import Screen
 from core.ui.kit import figure_cache, words
@@ -183,8 +183,7 @@ def draw(screen: Screen) -> None:
     frame.page_header(screen.title, screen.purpose)
     yours = f"{'role is' if len(person.roles) == 1 else 'roles are'} {words.plain(' and '.join(person.roles))}"
     st.error(f"You may not open this screen: it is {menu.open_to(screen)}. Your {yours}.", icon=":material/block:")
-    with reading(Scope.system()) as session:
-        admins = staff.list_admin_names(session)
+    admins = read_in(Scope.system(), staff.list_admin_names)
     if admins:
         st.markdown(f"To get the role, ask an admin: {words.plain(', '.join(admins))}.")
     mine = menu.allowed_screens(person)

@@ -43,10 +43,17 @@ _LINE_WIDTH: Final = 520
 _ONE_LINE: Final = 56
 
 
-def card(heading: str, **look: Any) -> DeltaGenerator:
-    """Draw a part of a record, as high as those beside it, and return its container; `look` is that of Streamlit's."""
+def card(heading: str, values: Mapping[str, str | None] | None = None, **look: Any) -> DeltaGenerator:
+    """Draw a part of a record, as high as those beside it, and return its container; `look` is that of Streamlit's.
+
+    Its facts are drawn line by line, without those that have no value.
+    """
     place = st.container(border=True, height="stretch", **look)
     place.markdown(heading)
+    with place:
+        for label, value in (values or {}).items():
+            if value:
+                line(label, value)
     return place
 
 
@@ -260,6 +267,15 @@ def show_resting(person: Person) -> None:
             f":material/lock: Somebody else gave you your password, or the link to it, less than 24 hours"
             f" ago: you can approve from {until} on."
         )
+
+
+def name_shares(parts: Any) -> dict[str, str]:  # noqa: ANN401 whatever has these amounts
+    """Return the three shares of an amount, a Split or a row with its fields, each by what it is called."""
+    return {
+        "Insurer's share": words.naira(parts.provider_share_minor),
+        "Platform commission": words.naira(parts.mca_profit_minor),
+        "Distributor commission": words.naira(parts.distributor_profit_minor),
+    }
 
 
 def draw_split(sale: SaleDetail) -> None:

@@ -31,7 +31,7 @@ from core.services.renewals.calls import Call
 from core.services.selling import endorsing
 from core.services.selling.buying import Seller
 from core.states.policies import PolicyAction
-from core.store.access import Scope, ScopedSession, reading
+from core.store.access import Scope, ScopedSession, read_in, reading
 from core.ui.buying import prices
 from core.ui.forms import questions, widgets
 from core.ui.forms.questions import Question
@@ -45,8 +45,7 @@ _SWITCH = "reminders_off"
 def draw_calls(policy_id: UUID) -> None:
     """Draw every call about a policy, the latest first."""
     try:
-        with reading(frame.scope()) as session:
-            found = calls.list_calls(session, policy_id)
+        found = read_in(frame.scope(), calls.list_calls, policy_id)
     except NotFound:
         return
     if found:
@@ -146,8 +145,7 @@ class _Seen:
 
     def look_again(self) -> None:
         """Take the present version over, whose state the dialog then says."""
-        with reading(self.scope) as session:
-            self.now = policies.get_state(session, self.policy_id)
+        self.now = read_in(self.scope, policies.get_state, self.policy_id)
         self.version = self.now.version
 
 
@@ -176,8 +174,7 @@ def _find_obstacle(verb: PolicyAction, policy: PolicyDetail) -> str | None:
         return policy.not_renewable
     if verb is PolicyAction.ACTIVATE:
         try:
-            with reading(frame.scope()) as session:
-                policy_changes.preview_activation(session, policy.id)
+            read_in(frame.scope(), policy_changes.preview_activation, policy.id)
         except InvalidInput:
             return None  # Other days can be chosen in the dialog, which says so.
         except CoverdeskError as error:
@@ -195,8 +192,7 @@ def follow_address(policy: PolicyDetail) -> None:
 def begin_renewal(policy_id: UUID) -> None:
     """Open the dialog that renews a policy, from a screen of many; does nothing if the policy no longer exists."""
     try:
-        with reading(frame.scope()) as session:
-            policy = policy_view.get_policy(session, policy_id)
+        policy = read_in(frame.scope(), policy_view.get_policy, policy_id)
     except NotFound:
         return
     sale = policy.sale
@@ -300,8 +296,7 @@ def _cancelling(seen: _Seen) -> Action:
 
 def _renewing(seen: _Seen) -> Action:
     def show(_: Values) -> Values:
-        with reading(seen.scope) as session:
-            after = renewals.preview_next_term(session, seen.policy_id)
+        after = read_in(seen.scope, renewals.preview_next_term, seen.policy_id)
         st.caption(
             f"One more term, from {words.day(after.start_at)} to {words.day(after.term.expiration_at)}. The policy"
             " keeps its number and gets a new certificate."
@@ -394,8 +389,7 @@ def _activating(seen: _Seen) -> Action:
 def _propose(seen: _Seen) -> Activation | None:
     """Return what an activation without further input would set; None where the days have to be chosen."""
     try:
-        with reading(seen.scope) as session:
-            return policy_changes.preview_activation(session, seen.policy_id)
+        return read_in(seen.scope, policy_changes.preview_activation, seen.policy_id)
     except InvalidInput:
         return None
 
@@ -435,8 +429,7 @@ def _label_activation(typed: Values) -> str:
 def _show_activation(seen: _Seen, typed: Values) -> Activation | None:
     """Show the preview in the dialog and return it; None for invalid input, which confirming then explains."""
     try:
-        with reading(seen.scope) as session:
-            would = _preview(session, seen, typed)
+        would = read_in(seen.scope, _preview, seen, typed)
     except InvalidInput as refused:
         faults = "; ".join(f"“{_DAYS.get(fault.field, fault.field)}” {fault.message}" for fault in refused.faults)
         st.caption(f"This cannot be done: {words.plain(words.format_dates(faults))}.")
@@ -501,8 +494,7 @@ class _Present(Field):
 
 
 def _endorsing(seen: _Seen) -> Action:
-    with reading(seen.scope) as session:
-        model, present, limit = endorsing.list_values(session, seen.policy_id)
+    model, present, limit = read_in(seen.scope, endorsing.list_values, seen.policy_id)
     longest = endorsing.LONGEST
     limited = f"\n\n:material/lock: **{words.plain(limit)}.**" if limit else ""
     return _action(
@@ -533,8 +525,7 @@ def _show_newer(seen: _Seen, present: Mapping[str, str], form_questions: Sequenc
     """Show what somebody else endorsed while the dialog was open; it stays unless the same field is changed here."""
     if seen.now is None:
         return
-    with reading(seen.scope) as session:
-        _, newer, _ = endorsing.list_values(session, seen.policy_id)
+    _, newer, _ = read_in(seen.scope, endorsing.list_values, seen.policy_id)
     for each in form_questions:
         if (text := newer.get(each.name, "")) != present[each.name]:
             st.caption(f"{words.plain(each.label)} is **{words.plain(text)}** now.")

@@ -20,7 +20,7 @@ from core.desk.export_runs import Receipt
 from core.services.lists import exports
 from core.services.lists.exports import CSV, FORMATS, Format
 from core.services.lists.listing import Listing
-from core.store.access import Scope, reading
+from core.store.access import Scope, read_in
 from core.ui.frame import frame
 from core.ui.kit import words
 from core.ui.lists import tables
@@ -228,8 +228,7 @@ def _watch(export: Started, kind: Listing[Any]) -> None:
 
 def get_finished(export_id: UUID) -> Receipt | None:
     """Return the receipt of an export; None while it is incomplete."""
-    with reading(Scope.system()) as session:
-        return export_runs.get_receipt(session, export_id)
+    return read_in(Scope.system(), export_runs.get_receipt, export_id)
 
 
 def _draw_receipt(receipt: Receipt, wanted: Offer) -> None:

@@ -14,7 +14,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock
-from core.errors import FieldFault, InvalidInput
+from core.errors import FieldFault, InvalidInput, raise_faults
 from core.services.lists.filters import fields
 from core.services.lists.filters.declaration import Filter
 from core.services.lists.filters.fields import Field, Place
@@ -51,8 +51,7 @@ def _refuse_unknown(criteria: Filter, names: Names) -> None:
         for key in value
         if key not in names[field.names]
     ]
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
 
 
 def draw(

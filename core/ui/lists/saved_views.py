@@ -16,7 +16,7 @@ from core.outbound import mail as smtp
 from core.services.people import saved_views
 from core.services.people.saved_views import View
 from core.services.people.staff import ROLES, Person
-from core.store.access import Scope, ScopedSession, reading, transact
+from core.store.access import Scope, ScopedSession, read_in, transact
 from core.ui.forms import forms
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
@@ -37,8 +37,7 @@ def draw_mail(path: str, view: View, person: Person) -> None:
     kind = saved_view_mail.get_kind(path)
     if kind is None or not person.has_role(*kind.roles):
         return
-    with reading(Scope.system()) as session:
-        watch = saved_view_mail.get_watch(session, view.id, by=person)
+    watch = read_in(Scope.system(), saved_view_mail.get_watch, view.id, by=person)
     warnings = {key: label for key, label in _WARN.items() if kind.summed is not None or not key.startswith("sum")}
     key = f"view_mail {view.id}"
     st.divider()
@@ -107,8 +106,7 @@ _NOBODY = "Only me"
 
 def draw(path: str, person: Person) -> None:
     """Draw the views of the list at this page file, behind one button."""
-    with reading(Scope.system()) as session:
-        views = saved_views.list_views(session, path, by=person)
+    views = read_in(Scope.system(), saved_views.list_views, path, by=person)
     now = saved_views.keep_parameters(url_state.all_parameters())
     current = next((view for view in views if view.parameters == now), None)
     with st.popover("Views", icon=":material/bookmark:", key="saved_views"):
@@ -187,8 +185,7 @@ def _change(work: Callable[[ScopedSession], object]) -> None:
 def start_queries(person: Person) -> Mapping[str, str]:
     """Return the queries with which the menu opens lists that have a start view, by page file."""
     if _STARTS not in st.session_state:
-        with reading(Scope.system()) as session:
-            starts = saved_views.list_starts(session, by=person)
+        starts = read_in(Scope.system(), saved_views.list_starts, by=person)
         st.session_state[_STARTS] = {
             path: urlencode(sorted(given.items()), doseq=True) for path, given in starts.items() if given
         }

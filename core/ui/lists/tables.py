@@ -9,7 +9,7 @@ A screen declares its table once and shows it like this:
 
 Where all rows are in memory every header sorts all of them, and one page is cut out afterwards:
 
-    DUE = tables.sortable(Table(...), usual="By account and party")
+    DUE = Table(..., unsorted="By account and party")
 
     tables.draw_held(DUE, rows)
 """
@@ -57,7 +57,8 @@ class Table(Generic[Row]):
     those that a list beside the menu at 1280 pixels lacks while nobody has chosen its columns. `act`
     returns the label of the button in a row, "" for none, or those of several; `get_clicked` returns its row. `home` is
     the table's page and the label of the link back to it, needed where a record's page can be reached from several
-    tables. `query` returns the query parameters of a row's link; a row without any opens nothing.
+    tables. `query` returns the query parameters of a row's link; a row without any opens nothing. `unsorted` names the
+    order in which the rows come, of a table that holds all of them: it is sorted by any column.
     """
 
     name: str
@@ -72,6 +73,20 @@ class Table(Generic[Row]):
     home: tuple[str, str] | None = None
     key: Callable[[Row], UUID | str] = lambda row: row.id  # type: ignore[attr-defined]
     query: Callable[[UUID | str], Mapping[str, str | Sequence[str]] | None] = lambda key: {"id": str(key)}
+    unsorted: str | None = None
+
+    def __post_init__(self) -> None:
+        """Give each column two orders where the order is named in which the rows come."""
+        if self.unsorted is None:
+            return
+        orders, columns = {_USUAL: self.unsorted}, {}
+        for name, column in self.columns.items():
+            up, down = (name, f"{column.label}, ascending"), (name + _BACK, f"{column.label}, descending")
+            # Of figures and days the first click shows the largest or the latest.
+            orders |= dict((down, up) if column.is_right else (up, down))
+            columns[name] = replace(column, sorts=(name, name + _BACK))
+        object.__setattr__(self, "orders", orders)
+        object.__setattr__(self, "columns", columns)
 
     @property
     def order(self) -> str:
@@ -498,17 +513,6 @@ def _show(names: Sequence[str]) -> None:
 
 _USUAL: Final = "usual"
 _BACK: Final = "-back"
-
-
-def sortable(table: Table[Row], *, usual: str) -> Table[Row]:
-    """Return the table with two orders for each column; `usual` names the order in which its rows come."""
-    orders, columns = {_USUAL: usual}, {}
-    for name, column in table.columns.items():
-        up, down = (name, f"{column.label}, ascending"), (name + _BACK, f"{column.label}, descending")
-        # Of figures and days the first click shows the largest or the latest.
-        orders |= dict((down, up) if column.is_right else (up, down))
-        columns[name] = replace(column, sorts=(name, name + _BACK))
-    return replace(table, orders=orders, columns=columns)
 
 
 def draw_held(table: Table[Row], rows: Sequence[Row]) -> None:

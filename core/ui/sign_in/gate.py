@@ -16,7 +16,7 @@ from core.errors import FieldFault, InvalidInput, TooManyRequests, Unauthorized
 from core.services.people import accounts, credentials, sign_in, staff
 from core.services.people.accounts import Invitation
 from core.settings import settings
-from core.store.access import Scope, ScopedSession, reading, transact, writing
+from core.store.access import Scope, ScopedSession, read_in, transact, writing
 from core.ui.forms import forms
 from core.ui.kit import words
 from core.ui.sign_in import oidc
@@ -41,8 +41,7 @@ def draw_link_form(go_to: Callable[[str], None]) -> None:
         return
     ticket = st.query_params[TICKET]
     try:
-        with reading(Scope.system()) as session:
-            invitation = accounts.open_invitation(session, ticket)
+        invitation = read_in(Scope.system(), accounts.open_invitation, ticket)
     except Unauthorized as error:
         _refused(str(error))
         return
@@ -222,8 +221,7 @@ def hand_over(email: str, password: str, wanted: str, *, place: str | None = Non
     """
     with writing(Scope.system()) as session:
         sign_in.admit_attempt(session, email, address=place)
-    with reading(Scope.system()) as session:
-        staff_id = credentials.verify_password(session, email, password)
+    staff_id = read_in(Scope.system(), credentials.verify_password, email, password)
     return sign_in.build_completion_url(staff_id, wanted, address=place)
 
 
@@ -243,8 +241,7 @@ def get_requested_url() -> str:
 
 @st.cache_data(ttl="10s", max_entries=4, show_spinner=False)
 def _has_admin(of_store: str) -> bool:
-    with reading(Scope.system()) as session:
-        return staff.has_admin(session)
+    return read_in(Scope.system(), staff.has_admin)
 
 
 def _wait(seconds: int) -> str:

@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core import clock
 from core.desk import store_check
-from core.errors import InvalidInput, NotAllowed
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CHECK_KEYS, CoverageCheck
 from core.services.claims.workflow import moves as claim_moves
@@ -67,6 +67,20 @@ def approve(office: Office, claim_id: UUID, *, by: str) -> None:
 def faults(office: Office) -> list[str]:
     with office.store.reading(Scope.system()) as session:
         return store_check.list_faults(session)
+
+
+def test_a_claim_that_was_paid_is_no_second_submission_of_another(office: Office) -> None:
+    """Opened again and closed for the other one, it would stand against that no more, and its approver approve both."""
+    first = paid(office)
+    second = damaged(office, office.lodge_again(incident_date="2026-11-12"), "Liquid damage")
+    office.move(first, "Settled", by="ada")
+    office.move(first, "Reviewing", by="sade")
+    seen = {"first": reference(second), "version": office.claim(first).version}
+    with pytest.raises(StateForbids, match="This claim was paid: link the other one to it"):
+        office.do(claim_moves.link_second_submission, first, by="sade", **seen)
+    assert no_other(office, second).passed is False
+    with pytest.raises(NotAllowed, match="an approver other than who approved"):
+        approve(office, second, by="sade")
 
 
 def test_a_second_loss_soon_after_a_paid_one_is_approved_by_somebody_else(office: Office) -> None:

@@ -112,6 +112,7 @@ def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> 
         assert store_check.list_faults(session) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_months_in_bulk_are_what_the_services_write_one_by_one(
     store: Store, sqlite_template: Path, tmp_path: Path

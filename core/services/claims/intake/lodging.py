@@ -15,7 +15,7 @@ from core import clock
 from core.covers.claims import lines
 from core.covers.claims.line import ClaimLine, Endpoint
 from core.covers.credit_life import CREDIT_LIFE
-from core.errors import FieldFault, InvalidInput, StateForbids
+from core.errors import FieldFault, InvalidInput, StateForbids, raise_faults
 from core.services.audit import log as audit
 from core.services.claims.intake import new_claims, submitted
 from core.services.claims.intake.new_claims import ClaimRequest, CreditLifeDeskRequest, NewClaim
@@ -297,8 +297,7 @@ def attach_over_api(
     known, codes = submitted.list_document_names(claim), file_links.find_codes(links)
     faults = [FieldFault(name, f"must be one of {', '.join(known)}") for name in names if name not in known]
     faults += _list_foreign(session, links, set(), owner)
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
     before = claim_changes.get_audited_facts(claim)
     _flag_reused(session, claim, _list_hashes(session, uploads, codes.values()))
     for file in uploads:

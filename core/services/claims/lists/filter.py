@@ -258,141 +258,130 @@ class ClaimFilter(Filter, on=(Claim,)):
     """
 
     view: View | None = of(
-        Word(
-            label="View",
-            column=_is_in_view,
-            address="view",
-            options=dict.fromkeys(VIEWS, ""),
-            help=f"A view of the queue: {', '.join(VIEWS)}.",
-            place="none",
-        )
+        Word,
+        label="View",
+        column=_is_in_view,
+        address="view",
+        options=dict.fromkeys(VIEWS, ""),
+        help=f"A view of the queue: {', '.join(VIEWS)}.",
+        place="none",
     )
     search: str | None = of(
-        Text(
-            label="Find",
-            column=build_search_condition,
-            address="q",
-            help="A claim's id or reference, a payment reference, or a part of a policy number, plate, phone or name.",
-            placeholder="Number, name, phone, e-mail or reference",
-            searches=True,
-            place="search",
-        )
+        Text,
+        label="Find",
+        column=build_search_condition,
+        address="q",
+        help="A claim's id or reference, a payment reference, or a part of a policy number, plate, phone or name.",
+        placeholder="Number, name, phone, e-mail or reference",
+        searches=True,
+        place="search",
     )
     statuses: tuple[str, ...] = of(
-        Words(
-            label="Status",
-            column="claim_status",
-            address="status",
-            api="status",
-            options={str(status): str(status) for status in CLAIM_STATUSES},
-            help="A status.",
-            anything="Any status",
-        )
+        Words,
+        label="Status",
+        column="claim_status",
+        address="status",
+        api="status",
+        options={str(status): str(status) for status in CLAIM_STATUSES},
+        help="A status.",
+        anything="Any status",
     )
     claim_types: tuple[str, ...] = of(
-        Texts(
-            label="Type",
-            column=lambda _, types: sa.or_(*(equals_ignoring_case(Claim.claim_type, each) for each in types)),
-            address="type",
-            api="claim_type",
-            options=_TYPES,
-            help="A type of claim.",
-            anything="Any type",
-        )
+        Texts,
+        label="Type",
+        column=lambda _, types: sa.or_(*(equals_ignoring_case(Claim.claim_type, each) for each in types)),
+        address="type",
+        api="claim_type",
+        options=_TYPES,
+        help="A type of claim.",
+        anything="Any type",
     )
     assigned: UUID | str | None = of(
-        Member(
-            label="Assigned to",
-            names="staff",
-            column=_is_assigned,
-            address="assigned",
-            also=(NOBODY,),
-            help="E-mail or id of an officer, or nobody.",
-            what="officer",
-            anything="Anybody",
-        )
+        Member,
+        label="Assigned to",
+        names="staff",
+        column=_is_assigned,
+        address="assigned",
+        also=(NOBODY,),
+        help="E-mail or id of an officer, or nobody.",
+        what="officer",
+        anything="Anybody",
     )
     created: Span = of(
-        Days(column="created_at", address="from to", api="start_date end_date", screen="Lodged", place="more")
+        Days, column="created_at", address="from to", api="start_date end_date", screen="Lodged", place="more"
     )
     incident: Span = of(
-        Days(
-            label="Incident",
-            column=_is_of_incident,
-            dated=True,
-            address="incident_from incident_to",
-            api="incident_start_date incident_end_date",
-            help="the incident",
-            place="more",
-        )
+        Days,
+        label="Incident",
+        column=_is_of_incident,
+        dated=True,
+        address="incident_from incident_to",
+        api="incident_start_date incident_end_date",
+        help="the incident",
+        place="more",
     )
     decided: Span = of(
-        Days(
-            label="Decided",
-            column=_is_decided,
-            address="decided_from decided_to",
-            help="the decision",
-            place="more",
-        )
+        Days,
+        label="Decided",
+        column=_is_decided,
+        address="decided_from decided_to",
+        help="the decision",
+        place="more",
     )
     decline_reasons: tuple[str, ...] = of(
-        Words(
-            label="Decline reason",
-            column="decline_reason",
-            address="reason",
-            options={reason: reason.capitalize() for reason in DECLINE_REASONS},
-            help="Why it was declined; may be repeated.",
-            anything="Any reason",
-            place="more",
-        )
+        Words,
+        label="Decline reason",
+        column="decline_reason",
+        address="reason",
+        options={reason: reason.capitalize() for reason in DECLINE_REASONS},
+        help="Why it was declined; may be repeated.",
+        anything="Any reason",
+        place="more",
     )
-    distributor_ids: Ids = of(members_of("distributor", anything="Any distributor", place="more"))
-    first_name: str | None = of(_person("first_name", "First name", Claim.claim_owner_first_name, Customer.first_name))
-    last_name: str | None = of(_person("last_name", "Last name", Claim.claim_owner_last_name, Customer.last_name))
+    distributor_ids: Ids = of(members_of, "distributor", anything="Any distributor", place="more")
+    first_name: str | None = of(_person, "first_name", "First name", Claim.claim_owner_first_name, Customer.first_name)
+    last_name: str | None = of(_person, "last_name", "Last name", Claim.claim_owner_last_name, Customer.last_name)
     phone_number: str | None = of(
-        _person(
-            *("phone", "Phone", Claim.claim_owner_phone_number, Customer.phone_number),
-            api="phone_number",
-            what="number",
-            may_begin_with_plus=True,
-            # One number is one however it is written.
-            normalise=build_phone_key,
-            equals=lambda column, key: phone_key(column) == key,
-        )
+        _person,
+        *("phone", "Phone", Claim.claim_owner_phone_number, Customer.phone_number),
+        api="phone_number",
+        what="number",
+        may_begin_with_plus=True,
+        # One number is one however it is written.
+        normalise=build_phone_key,
+        equals=lambda column, key: phone_key(column) == key,
     )
     customer_email: str | None = of(
-        Text(
-            label="E-mail",
-            column=lambda _, email: _build_customer_condition(col(Customer.email_key) == email),
-            normalise=request_parts.fold_email,
-            address="email",
-            api="customer_email",
-            help="The customer's, in full.",
-            what="address",
-            place="more",
-        )
+        Text,
+        label="E-mail",
+        column=lambda _, email: _build_customer_condition(col(Customer.email_key) == email),
+        normalise=request_parts.fold_email,
+        address="email",
+        api="customer_email",
+        help="The customer's, in full.",
+        what="address",
+        place="more",
     )
     claim_owner: str | None = of(
-        Text(
-            label="Owner",
-            column=_is_owned_by,
-            address="owner",
-            api="claim_owner",
-            help="Any part of the owner's role or name.",
-            screen="Claim owner",
-            place="more",
-        )
+        Text,
+        label="Owner",
+        column=_is_owned_by,
+        address="owner",
+        api="claim_owner",
+        help="Any part of the owner's role or name.",
+        screen="Claim owner",
+        place="more",
     )
-    claim_amount: Decimal | None = of(_amount("amount", "Amount claimed", "Claimed, ₦", "claim_amount_minor"))
-    offer_amount: Decimal | None = of(_amount("offer", "Offer", "Offered, ₦", "offer_amount_minor"))
+    claim_amount: Decimal | None = of(_amount, "amount", "Amount claimed", "Claimed, ₦", "claim_amount_minor")
+    offer_amount: Decimal | None = of(_amount, "offer", "Offer", "Offered, ₦", "offer_amount_minor")
     repair_estimate: Decimal | None = of(
-        _amount("estimate", "Repair estimate", "Repair estimate, ₦", "repair_estimate_minor")
+        _amount, "estimate", "Repair estimate", "Repair estimate, ₦", "repair_estimate_minor"
     )
     stage: Stage | None = of(
-        Word(column=lambda _, stage: build_stage_condition(stage), options=dict.fromkeys(get_args(Stage), ""))
+        Word, column=lambda _, stage: build_stage_condition(stage), options=dict.fromkeys(get_args(Stage), "")
     )
-    customer_id: UUID | None = of(Member(column="customer_id", api="customer_id"))
-    policy_id: UUID | None = of(Member(column="policy_id"))
+    customer_id: UUID | None = of(Member, column="customer_id", api="customer_id")
+    policy_id: UUID | None = of(Member, column="policy_id")
 
     @classmethod
     def read(cls, address: Address, *, me: UUID | None = None) -> Self:

@@ -16,7 +16,7 @@ from core import clock, money, seal
 from core.covers import registry
 from core.covers.claims.line import CLAIMANT_FIELDS, ClaimLine
 from core.covers.claims.lines import GADGET, INCIDENTS, LINES
-from core.errors import NotFound
+from core.errors import first_of
 from core.services.claims.intake import submitted
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.lists import records
@@ -316,7 +316,4 @@ def list_claims(
 def get_claim(session: ScopedSession, claim_id: UUID) -> ClaimRecord:
     """Return one claim in full; NotFound when it does not exist in this scope."""
     conditions = [col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None)]
-    records = load_records(session, build_query(conditions))
-    if not records:
-        raise NotFound("Claim not found")
-    return records[0]
+    return first_of(load_records(session, build_query(conditions)), otherwise="Claim not found")

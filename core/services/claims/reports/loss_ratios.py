@@ -249,7 +249,7 @@ _INCURRED: Final = _PAID + _OUTSTANDING
 class LossFilter(Filter, on=(Claim,)):
     """The days of the incidents, and in which the premium was earned."""
 
-    incident: Span = of(Days(column="created_at", address="from to", screen="Incident", help="the incident"))
+    incident: Span = of(Days, column="created_at", address="from to", screen="Incident", help="the incident")
 
 
 def get_window(criteria: LossFilter) -> Window:

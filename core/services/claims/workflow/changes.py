@@ -92,7 +92,7 @@ def _is_rule_on_money(fault: FieldFault) -> bool:
 def get_for_update(session: ScopedSession, claim_id: UUID) -> Claim:
     """Lock and return the current row of a claim (SELECT ... FOR UPDATE); NotFound when it is not in this scope."""
     query = sa.select(Claim).where(col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None)).with_for_update()
-    claim: Claim = session.find_scalar(query.execution_options(populate_existing=True), otherwise="Claim not found")
+    claim = session.find_scalar(query.execution_options(populate_existing=True), otherwise="Claim not found")
     complete_approval(session, claim)
     return claim
 

@@ -34,7 +34,7 @@ from core.services.people.staff import Person
 from core.states import claims as claim_states
 from core.states.claims import CHECKS, CLAIMS_ROLES, DECIDED, ClaimStatus, ClaimTransition, Effect
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, ClaimEvent
+from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment
 
 
 class DeductionsInput(Request):
@@ -288,7 +288,7 @@ def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
     """Open a claim for review: a Pending one becomes Viewed, any other is unchanged (contract C5)."""
     claim_changes.require_claims_role(person)
     query = sa.select(Claim).where(col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None))
-    claim: Claim = session.find_scalar(query, otherwise="Claim not found")
+    claim = session.find_scalar(query, otherwise="Claim not found")
     if claim.claim_status != ClaimStatus.PENDING:
         return ClaimChange(claim_status=claim.claim_status, version=claim.version)
     claim = claim_changes.get_for_update(session, claim_id)
@@ -304,12 +304,13 @@ def link_second_submission(
 ) -> ClaimChange:
     """Close a claim as the second submission of another one of its policy, given by reference; that one is worked.
 
-    It stands against the first no more. StateForbids for a decided claim or one that was approved, InvalidInput where
-    there is no such other open claim on the policy.
+    It stands against the first no more. StateForbids for a decided claim, one that was approved, or one of which
+    anything was ever paid; InvalidInput where there is no such other open claim on the policy.
     """
     claim = _get_undecided(session, claim_id, person, version)
-    if claim.approved_by is not None:
-        raise StateForbids("This claim was approved: link the other one to it")
+    was_paid = session.count_rows(ClaimPayment, col(ClaimPayment.claim_id) == claim.id) > 0
+    if was_paid or claim.approved_by is not None:
+        raise StateForbids(f"This claim was {'paid' if was_paid else 'approved'}: link the other one to it")
     wanted = first.strip().upper()
     others = sa.select(Claim).where(
         col(Claim.policy_id) == claim.policy_id, col(Claim.id) != claim.id, col(Claim.deleted_at).is_(None)

@@ -95,7 +95,7 @@ def finish_task(session: ScopedSession, task_id: UUID, *, person: Person) -> Non
     """Mark a task as done; NotFound for another mode's, StateForbids for one that is done."""
     claim_changes.require_claims_role(person)
     query = sa.select(ClaimTask).where(col(ClaimTask.id) == task_id).with_for_update()
-    row: ClaimTask = session.find_scalar(query.execution_options(populate_existing=True), otherwise="Task not found")
+    row = session.find_scalar(query.execution_options(populate_existing=True), otherwise="Task not found")
     if row.done_at is not None:
         raise StateForbids("This task is done already")
     row.done_at, row.done_by = clock.now(), person.id

@@ -355,14 +355,13 @@ def get_for_update(session: ScopedSession, endpoint_id: UUID) -> WebhookEndpoint
     return _get(session, query.execution_options(populate_existing=True))
 
 
-def _build_one_query(endpoint_id: UUID) -> AnySelect:
+def _build_one_query(endpoint_id: UUID) -> sa.Select[WebhookEndpoint]:
     is_one = col(WebhookEndpoint.id) == endpoint_id
     return sa.select(WebhookEndpoint).where(is_one, col(WebhookEndpoint.deleted_at).is_(None))
 
 
-def _get(session: ScopedSession, query: AnySelect) -> WebhookEndpoint:
-    row: WebhookEndpoint = session.find_scalar(query, otherwise="Endpoint not found")
-    return row
+def _get(session: ScopedSession, query: sa.Select[WebhookEndpoint]) -> WebhookEndpoint:
+    return session.find_scalar(query, otherwise="Endpoint not found")
 
 
 def list_secrets(row: WebhookEndpoint) -> list[str]:

@@ -60,18 +60,17 @@ _STATES = {state.value: state.value for state in CreditNoteState}
 class CreditNoteFilter(Filter, on=(CreditNote,)):
     """Filter of the list of credit notes."""
 
-    created: Span = of(Days(label="Made", column="created_at", address="from to", screen="Made"))
-    provider_ids: Ids = of(members_of("provider"))
-    distributor_ids: Ids = of(members_of("distributor"))
+    created: Span = of(Days, label="Made", column="created_at", address="from to", screen="Made")
+    provider_ids: Ids = of(members_of, "provider")
+    distributor_ids: Ids = of(members_of, "distributor")
     states: tuple[str, ...] = of(
-        Words(
-            label="State",
-            column="state",
-            address="state",
-            options=_STATES,
-            help=f"{', '.join(_STATES)}.",
-            anything="All states",
-        )
+        Words,
+        label="State",
+        column="state",
+        address="state",
+        options=_STATES,
+        help=f"{', '.join(_STATES)}.",
+        anything="All states",
     )
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.errors import NotFound
+from core.errors import NotFound, first_of
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import paid_lines, payouts
@@ -198,10 +198,7 @@ def _of_payments(figure: Any, *states: PaymentState) -> sa.ScalarSelect[int]:
 
 def get_batch(session: ScopedSession, batch_id: UUID) -> BatchRow:
     """Return one batch; NotFound for one that does not exist."""
-    found = list_batches(session, batch_id=batch_id)
-    if not found:
-        raise NotFound("There is no such payout")
-    return found[0]
+    return first_of(list_batches(session, batch_id=batch_id), otherwise="There is no such payout")
 
 
 def list_allowed(row: PaymentRow, by: Any) -> list[str]:

@@ -268,11 +268,6 @@ def require_finance(by: Person) -> None:
     by.require_role(ROLE, otherwise="Only finance works on payments")
 
 
-def refuse_own_payment(session: ScopedSession, row: Payment, by: Person) -> None:
-    """NotAllowed for whoever has an e-mail, phone or account of the party that is paid or pays."""
-    parties.refuse_own_party(session, parties.party_of(row), by=by)
-
-
 def refuse_who_returned(session: ScopedSession, statement_ids: Iterable[UUID], by: Person) -> None:
     """NotAllowed for who noted that a payout of one of these statements came back, or was refused (contract K16).
 
@@ -329,7 +324,7 @@ def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, b
         journal.hold_months(session)
     row = session.lock(Payment, payment_id, "payment")
     parties.lock(session, parties.party_of(row))
-    refuse_own_payment(session, row, by)
+    parties.refuse_own_party(session, parties.party_of(row), by=by)
     PAYMENT_TRANSITIONS.get(row.state, to)
     return row
 

@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final, TypeVar
 
 from core import money
-from core.errors import FieldFault, InvalidInput, TooLarge
+from core.errors import FieldFault, InvalidInput, TooLarge, raise_faults
 from core.services.files import table_reader
 from core.services.files.table_reader import Refused
 from core.services.finance.reconciling.matching import Entry
@@ -193,8 +193,7 @@ def find_columns(file: TableFile, meanings: Mapping[str, bool], columns: Mapping
             places[meaning] = known[name.casefold()]
     if len(set(places.values())) < len(places):
         faults.append(FieldFault("file", "has one column mapped to two meanings"))
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
     return places
 
 

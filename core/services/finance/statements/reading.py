@@ -134,7 +134,7 @@ def get_for_update(session: ScopedSession, statement_id: UUID) -> Statement:
 def get_statement(session: ScopedSession, statement_id: UUID) -> StatementRow:
     """Return one statement; NotFound for one that does not exist, or is not the caller's."""
     query = sa.select(Statement).where(col(Statement.id) == statement_id, *_mine(session))
-    row: Statement = session.find_scalar(query, otherwise="There is no such statement")
+    row = session.find_scalar(query, otherwise="There is no such statement")
     return _build(row, _load_reversed(session, [row]), paid_lines.list_printed(session, row.id))
 
 

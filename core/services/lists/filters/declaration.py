@@ -3,7 +3,7 @@
 A subclass of `Filter` names the tables that it narrows and gives each field its kind, label and condition:
 
     class PurchaseFilter(Filter, on=(Purchase,)):
-        provider_ids: Ids = of(Members(label="Insurer", column="provider_id", address="provider", api="provider_id"))
+        provider_ids: Ids = of(Members, label="Insurer", column="provider_id", address="provider", api="provider_id")
 
 From that follow the API's query parameters, the address, the options of `coverdesk export`, the words of receipts, the
 widgets, the SQL conditions, the key of a compiled statement and whether a roll-up can answer. A declaration that cannot
@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transform
+from typing import Any, ClassVar, Generic, ParamSpec, Self, TypeVar, cast, dataclass_transform
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import UTCDateTime, col
 
 from core import clock
-from core.errors import FieldFault, InvalidInput
+from core.errors import FieldFault, raise_faults
 from core.services.lists.filters import fields
 from core.services.lists.filters.fields import Address, Condition, Field, Parameter
 from core.services.lists.windows import Span
@@ -31,6 +31,7 @@ from core.store.access import AnySelect
 from core.store.expressions import matches
 from core.store.schema.tables import Policy
 
+P = ParamSpec("P")
 Ids = tuple[UUID, ...]
 _FIELD, _TIME = "filter", "created"
 # What else stands in the address of a list or is an option of its export, and in a query of the API.
@@ -38,8 +39,9 @@ RESERVED_IN_ADDRESS = frozenset({"columns", "order", "form", "mode", "format", "
 RESERVED_IN_API = frozenset({"page", "limit", "timezone"})
 
 
-def of(field: Field) -> Any:
-    """Return the class attribute that declares a field."""
+def of(kind: Callable[P, Field], *given: P.args, **named: P.kwargs) -> Any:
+    """Return the class attribute that declares a field of a kind, which takes the arguments."""
+    field = kind(*given, **named)
     return dataclasses.field(default=field.default, metadata={_FIELD: field})
 
 
@@ -68,7 +70,7 @@ class Filter:
     @classmethod
     def redeclare(cls, name: str, **differences: Any) -> Any:
         """Declare a field of this class again for a subclass that offers it differently."""
-        return of(replace(cls.FIELDS[name], **differences))
+        return of(replace, cls.FIELDS[name], **differences)
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
@@ -81,8 +83,7 @@ class Filter:
         faults: list[FieldFault] = []
         offered = {name: field for name, field in cls.FIELDS.items() if field.address}
         values = {name: fields.collect(faults, field.parse, address) for name, field in offered.items()}
-        if faults:
-            raise InvalidInput(faults)
+        raise_faults(faults)
         return cls(**values)
 
     def address(self) -> dict[str, list[str]]:

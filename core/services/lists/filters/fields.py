@@ -17,7 +17,7 @@ from sqlmodel import col
 from sqlmodel.sql.sqltypes import UTCDateTime
 
 from core import clock, ids, money
-from core.errors import FieldFault, InvalidInput
+from core.errors import FieldFault, InvalidInput, raise_faults
 from core.services.lists.dimensions import Dimension
 from core.services.lists.windows import EARLIEST, LATEST, Span, open_dates, open_days
 
@@ -70,8 +70,7 @@ def days(address: Address, first: str, last: str) -> tuple[date | None, date | N
     start, end = (collect(faults, day, address, name) for name in (first, last))
     if start and end and end < start:
         faults.append(FieldFault(last, f"must not be before {first}"))
-    if faults:
-        raise InvalidInput(faults)
+    raise_faults(faults)
     return start, end
 
 
@@ -299,8 +298,7 @@ class Members(Field):
         faults: list[FieldFault] = []
         given = texts(address, self.address)
         found = [collect(faults, ids.parse, value, self.address) for value in given]
-        if faults:
-            raise InvalidInput(faults)
+        raise_faults(faults)
         return tuple(dict.fromkeys(key for key in found if key))
 
     def is_held_by(self, rollup: Any) -> bool:

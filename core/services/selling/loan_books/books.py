@@ -213,8 +213,7 @@ def get(session: ScopedSession, book_id: UUID, *, for_update: bool = False) -> L
     """Return a book of the session's scope; NotFound for none."""
     query = sa.select(LoanBook).where(col(LoanBook.id) == book_id)
     query = query.with_for_update().execution_options(populate_existing=True) if for_update else query
-    row: LoanBook = session.find_scalar(query, otherwise="There is no such loan book")
-    return row
+    return session.find_scalar(query, otherwise="There is no such loan book")
 
 
 def move(session: ScopedSession, book: LoanBook, to: LoanBookState, **values: Any) -> None:

@@ -150,7 +150,8 @@ class Ledger:
         faults = []
         for other, given in approvals.items():
             row = claims[other]
-            is_linked = (row.second_of and plain(row.second_of) == key) or claim.second_of == row.id
+            is_second = (row.second_of and plain(row.second_of) == key) or claim.second_of == row.id
+            is_linked = is_second and other not in paid
             if other == key or row.policy_id != claim.policy_id or is_linked or not (row.approved_by or other in paid):
                 continue
             if plain(approval.staff_id) in {plain(each.staff_id) for each in given}:
