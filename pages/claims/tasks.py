@@ -38,19 +38,17 @@ def _key(task: Task) -> UUID | str:
 
 def _build_table(found: Sequence[Task]) -> Table[Task]:
     claims = {_key(task): task.claim_id for task in found}
-    return tables.sortable(
-        Table(
-            name=NAME,
-            noun=("task", "tasks"),
-            columns=COLUMNS,
-            opens="claims/claim.py",
-            home=("claims/tasks.py", "Back to my tasks"),
-            narrow=("task", "due", "claimant", "amount"),
-            act=lambda task: "Done" if task.id else "",
-            key=_key,
-            query=lambda key: {"id": str(claims[key])},
-        ),
-        usual="By the day due",
+    return Table(
+        name=NAME,
+        noun=("task", "tasks"),
+        columns=COLUMNS,
+        unsorted="By the day due",
+        opens="claims/claim.py",
+        home=("claims/tasks.py", "Back to my tasks"),
+        narrow=("task", "due", "claimant", "amount"),
+        act=lambda task: "Done" if task.id else "",
+        key=_key,
+        query=lambda key: {"id": str(claims[key])},
     )
 
 
