@@ -3,7 +3,6 @@
 What they do in somebody's name stands in the log with the user and the machine too (contract K11).
 """
 
-import re
 import sys
 from collections.abc import Callable, Iterable
 from datetime import date
@@ -26,6 +25,7 @@ from core.services.finance.payments import payouts
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
+from core.services.lists import windows
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, read_in, reading, transact
@@ -48,9 +48,7 @@ def parse_month(month: str) -> date:
     """Return the first day of a month, of the last that is over for an empty text; InvalidInput for anything else."""
     if not month:
         return clock.add_months(clock.today().replace(day=1), -1)
-    if not re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", month):
-        raise InvalidInput.for_field("--month", "must be a month as YYYY-MM")
-    return date.fromisoformat(f"{month}-01")
+    return windows.parse_month(month, "--month")
 
 
 def _load_person(email: str) -> Person:

@@ -90,6 +90,7 @@ def choose(page: Page, name: str) -> None:
     settled(page)
 
 
+@pytest.mark.exhaustive
 def test_claim_is_decided_by_two_people_and_read_back_over_the_api(visit: Visit, lender: Lender) -> None:
     claim_id = lender.lodge(days_ago=3)
     page = visit("claims", f"/claim?id={claim_id}&mode=test")

@@ -1,6 +1,9 @@
 """The clicks that a claim takes: three to a clean decision, eight to Settled and the payer's three (contract C19)."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -61,9 +64,23 @@ class Clicks:
         settled(self.page)
 
 
+@dataclass(frozen=True, slots=True)
+class Lodged:
+    """A claim that a distributor lodged: the borrower's last name, and the claim's address in the API."""
+
+    name: str
+    address: str
+    headers: Mapping[str, str]
+
+    def read(self) -> dict[str, Any]:
+        answer = httpx.get(self.address, headers=self.headers, timeout=20)
+        found: dict[str, Any] = answer.json()["data"]["claim"]
+        return found
+
+
 @pytest.fixture
-def borrower(desk: Desk) -> str:
-    """The name of whoever has a new claim with all its papers, on which every check is met."""
+def lodged(desk: Desk) -> Lodged:
+    """A new claim with all its papers, on which every check is met."""
     today = clock.today()
     started = (today - timedelta(days=60)).isoformat()
     name = {"first_name": "Zainab", "last_name": "Counted", "email": "zainab.counted@x.example"}
@@ -93,7 +110,8 @@ def borrower(desk: Desk) -> str:
     headers = {"Authorization": f"Bearer {key}"}
     answer = httpx.post(f"{desk.url}/v1/claims/credit-life", data=fields, files=sent, headers=headers, timeout=20)
     assert answer.status_code == 201, answer.text
-    return "Counted"
+    claim_id = answer.json()["data"]["claim"]["id"]
+    return Lodged(name["last_name"], f"{desk.url}/v1/claims/{claim_id}", headers)
 
 
 @pytest.fixture
@@ -102,11 +120,11 @@ def counted(page: Page, presses: Presses) -> Clicks:
 
 
 def test_a_new_claim_is_decided_in_3_clicks_and_settled_in_8_and_3_of_the_payer(
-    visit: Visit, counted: Clicks, borrower: str
+    visit: Visit, counted: Clicks, lodged: Lodged
 ) -> None:
     visit("claims", "/queue?view=unassigned&mode=test")
     counted.forget()
-    counted.open(borrower)
+    counted.open(lodged.name)
     counted.press("Approve")
     assert counted.has_document_beside("Confirm: approve")
     counted.press("Confirm: approve")
@@ -119,20 +137,24 @@ def test_a_new_claim_is_decided_in_3_clicks_and_settled_in_8_and_3_of_the_payer(
     counted.press("Confirm: offer accepted")
     counted.stands("Offer accepted")
     officer = counted.number()
-    assert payer_clicks(visit, counted, borrower) <= 3
+    assert payer_clicks(visit, counted, lodged) <= 3
     visit("claims", "/queue?view=mine&mode=test")
     counted.forget()
-    counted.open(borrower)
+    counted.open(lodged.name)
     counted.press("Settle")
     counted.stands("Settled")
     assert officer + counted.number() <= 8
+    claim = lodged.read()
+    line = ["Pending", "Viewed", "Approved", "Offer sent", "Offer accepted", "Paid", "Settled"]
+    assert [step["name"] for step in claim["status_time_line"]] == line
+    assert (claim["claim_status"], claim["offer_amount"]) == ("Settled", "75000.00")
 
 
-def payer_clicks(visit: Visit, counted: Clicks, borrower: str) -> int:
+def payer_clicks(visit: Visit, counted: Clicks, lodged: Lodged) -> int:
     """Pay the claim as another person and return the clicks that it took."""
     visit("supervisor", "/queue?view=to_pay&mode=test")
     counted.forget()
-    counted.open(borrower)
+    counted.open(lodged.name)
     counted.press("Pay")
     counted.type("Payment reference", "TRF-CLICKS-1")
     counted.press("Confirm: pay")

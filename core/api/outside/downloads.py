@@ -3,10 +3,9 @@
 Reports and templates of loan books also for the lender's key.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +21,7 @@ from core import clock, ids
 from core.api.outside.signing_in import require_person
 from core.desk import export_runs, finder
 from core.desk.export_runs import ExportOrder
-from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StoreUnavailable
+from core.errors import CoverdeskError, NotAllowed, NotFound, StoreUnavailable
 from core.services.compliance import filings, pack
 from core.services.finance import ageing, journal, tax
 from core.services.finance.bordereaux import bordereaux
@@ -33,7 +32,7 @@ from core.services.finance.reconciling import reconciliations
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementRow
-from core.services.lists import spreadsheets
+from core.services.lists import spreadsheets, windows
 from core.services.lists.exports import Tally
 from core.services.lists.spreadsheets import SheetColumn
 from core.services.people.staff import Person
@@ -158,13 +157,6 @@ def file_of(
     return b"".join(_workbook(write))
 
 
-def parse_month(text: str) -> date:
-    """Return the first day of a month given as YYYY-MM; InvalidInput for anything else."""
-    if not re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", text):
-        raise InvalidInput.for_field("month", "must be a month as YYYY-MM")
-    return date.fromisoformat(f"{text}-01")
-
-
 def _bank_file(request: Request, person: Person) -> Response:
     batch_id = ids.parse(request.path_params["batch"], "payout")
     # A writing transaction: that somebody opened the file is noted.
@@ -175,7 +167,7 @@ def _taxes(request: Request, _: Person) -> Response:
     kind, month, format_ = (request.path_params[name] for name in ("kind", "month", "format"))
     if kind not in tax.KINDS:
         raise NotFound(f"A schedule is of {' or '.join(tax.KINDS)}")
-    wanted = parse_month(month)
+    wanted = windows.parse_month(month)
     lines = read_in(_LIVE, tax.list_lines, kind, wanted)
     content = file_of(
         tax.csv_chunks(lines), format_, tax.COLUMNS, title=tax.KINDS[kind], facts=tax.facts_of(kind, wanted, lines)
@@ -226,7 +218,7 @@ def _credit_note(request: Request, _: Person) -> Response:
 
 
 def _journal(request: Request, _: Person) -> Response:
-    month, format_ = parse_month(request.path_params["month"]), request.path_params.get("format", "")
+    month, format_ = windows.parse_month(request.path_params["month"]), request.path_params.get("format", "")
     with reading(_LIVE) as session:
         hashes = [step.sha256 for step in journal.list_steps(session, month) if step.sha256]
         content = journal.print_journal(session, month, format_, sha256=hashes[-1] if hashes else None)

@@ -46,7 +46,7 @@ from core.services.files.links import parse_stored_code
 from core.services.finance import proofs as bordereau_proofs
 from core.services.finance.bordereaux import bordereaux, columns
 from core.services.finance.proofs import seal_redacted
-from core.services.people.four_eyes import Proposals
+from core.services.people.four_eyes import NotedProposals
 from core.services.people.staff import Person
 from core.services.people.transfers import ERASED_KEY
 from core.services.policies import policies as endorsements
@@ -376,7 +376,25 @@ def _delete_drafts(session: ScopedSession, values: PersonalValues) -> int:
 
 
 PERSON: Final = "person"
-PROPOSALS: Final = Proposals(Erasure, "erasure", second="somebody else", verb="prepared", role="compliance")
+
+
+def _note(session: ScopedSession, row: Erasure, action: str, by: Person, **facts: Any) -> None:
+    known = {"number": row.number, "record_class": row.record_class}
+    audit.note(session, "erasure", row.id, action, actor=by.actor, **known, **facts)
+
+
+PROPOSALS: Final = NotedProposals(
+    Erasure,
+    "erasure",
+    second="somebody else",
+    verb="prepared",
+    role="compliance",
+    allow=figures.require_role,
+    note=_note,
+    actions={"refused": "erasure refused", "withdrawn": "erasure taken back"},
+    least_reason=10,
+)
+refuse, take_back = PROPOSALS.refuse_for_reason, PROPOSALS.take_back
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -445,7 +463,7 @@ def _prepare(session: ScopedSession, record_class: str, customers: Sequence[UUID
         **more,
     )
     session.insert(row)
-    _note(session, row, "erasure prepared", actor=by.actor, people=len(customers), early=row.is_early)
+    _note(session, row, "erasure prepared", by, people=len(customers), early=row.is_early)
     return row.id
 
 
@@ -466,7 +484,7 @@ def carry_out(session: ScopedSession, erasure_id: UUID, *, by: Person) -> list[s
     NotAllowed for who prepared it and who has a password that somebody else has just reset; StateForbids when
     something stands against it by now. Needs the system's scope.
     """
-    row = _open(session, erasure_id, by)
+    row = PROPOSALS.open_for(session, erasure_id, by)
     PROPOSALS.require_second(session, row, by)
     customers = [UUID(each) for each in row.customers]
     if customers:
@@ -475,7 +493,7 @@ def carry_out(session: ScopedSession, erasure_id: UUID, *, by: Person) -> list[s
     certified = {"outcome": dict(done.rows), "sha256": _certify(row, done.rows, by)}
     PROPOSALS.decide(session, row.id, "erased", by=by, **certified)
     counts = {f"rows_{name}": count for name, count in done.rows.items()}
-    _note(session, row, "erasure carried out", actor=by.actor, **counts, files=len(done.files))
+    _note(session, row, "erasure carried out", by, **counts, files=len(done.files))
     _answer_request(session, row, by)
     return done.files
 
@@ -485,23 +503,6 @@ def erase(session: ScopedSession, row: Erasure, *, actor: str) -> Erased:
     if row.record_class not in retention.LOGS:
         return erase_people(session, [UUID(each) for each in row.customers], row.id, actor=actor)
     return Erased(rows=Counter(retention.delete_log(session, row.record_class, row.before_at)))
-
-
-def refuse(session: ScopedSession, erasure_id: UUID, *, reason: str, by: Person) -> None:
-    """Refuse what somebody else prepared, with the reason."""
-    row = _open(session, erasure_id, by)
-    PROPOSALS.refuse_maker(row, by)
-    reason = request.validate_text("reason", reason, least=10, most=500)
-    PROPOSALS.decide(session, row.id, "refused", by=by, refusal=reason)
-    _note(session, row, "erasure refused", actor=by.actor, reason=reason)
-
-
-def take_back(session: ScopedSession, erasure_id: UUID, *, by: Person) -> None:
-    """Withdraw one's own preparation; NotAllowed for anybody else, who refuses it instead."""
-    row = _open(session, erasure_id, by)
-    PROPOSALS.require_maker(row, by)
-    PROPOSALS.decide(session, row.id, "withdrawn", by=by)
-    _note(session, row, "erasure taken back", actor=by.actor)
 
 
 def remove_files(codes: Sequence[str]) -> None:
@@ -541,13 +542,3 @@ def list_erasures(session: ScopedSession, *conditions: Any) -> list[ErasureRow]:
     query = query.order_by(col(Erasure.prepared_at).desc(), col(Erasure.id).desc())
     found = session.execute(query)
     return [build_row(ErasureRow, row, preparer=made_by, decider=decided_by) for row, made_by, decided_by in found]
-
-
-def _open(session: ScopedSession, erasure_id: UUID, by: Person) -> Erasure:
-    figures.require_role(by)
-    return PROPOSALS.get_open(session, erasure_id)
-
-
-def _note(session: ScopedSession, row: Erasure, action: str, *, actor: str, **facts: Any) -> None:
-    known = {"number": row.number, "record_class": row.record_class}
-    audit.note(session, "erasure", row.id, action, actor=actor, **known, **facts)

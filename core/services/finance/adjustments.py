@@ -26,7 +26,7 @@ from core.services.finance import movements, parties
 from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.parties import Party
 from core.services.people import transfers
-from core.services.people.four_eyes import Proposals, refuse_one_with
+from core.services.people.four_eyes import NotedProposals, refuse_one_with
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.expressions import sum_of
@@ -61,7 +61,6 @@ SignedNaira = Annotated[Decimal, BeforeValidator(_parse_signed)]
 
 
 ROLES: Final = ("finance",)
-PROPOSALS: Final = Proposals(AdjustmentProposal, "adjustment", second="somebody else", role="finance")
 _COPIED: Final = (
     *("distributor_id", "is_live", "policy_id", "purchase_id", "renewal_id", "customer_id", "product_id"),
     *("product_version_id", "product_category_id", "provider_id"),
@@ -69,6 +68,32 @@ _COPIED: Final = (
 _AMOUNTS: Final = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
 # What finance confirmed of a distributor without an admin counts together for so long.
 COUNTS_FOR: Final = timedelta(days=30)
+
+
+def _require_finance(by: Person) -> None:
+    by.require_role(*ROLES, otherwise="Only finance corrects movements")
+
+
+def _note(session: ScopedSession, proposal: AdjustmentProposal, action: str, by: Person, **more: str) -> None:
+    amounts = {
+        "premium": money.to_wire(proposal.total_minor),
+        "platform_commission": money.to_wire(proposal.mca_profit_minor),
+        "distributor_commission": money.to_wire(proposal.distributor_profit_minor),
+    }
+    corrects = f"{proposal.corrects_kind} {proposal.corrects_id}"
+    audit.note(session, "adjustment", proposal.id, action, actor=by.actor, corrects=corrects, **amounts, **more)
+
+
+PROPOSALS: Final = NotedProposals(
+    AdjustmentProposal,
+    "adjustment",
+    second="somebody else",
+    role="finance",
+    allow=_require_finance,
+    note=_note,
+    actions={"refused": "adjustment refused", "withdrawn": "adjustment taken back"},
+)
+refuse, take_back = PROPOSALS.refuse_for_reason, PROPOSALS.take_back
 
 
 class AdjustmentInput(Request):
@@ -123,7 +148,7 @@ def propose(session: ScopedSession, movement_id: UUID, typed: Mapping[str, Any],
         proposed_at=clock.now(),
     )
     session.insert(proposal)
-    _note(session, proposal, "adjustment proposed", by=by, reason=given.reason)
+    _note(session, proposal, "adjustment proposed", by, reason=given.reason)
     return proposal.id
 
 
@@ -145,7 +170,7 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
 
     NotAllowed for who proposed it, for who has a password that somebody else has just reset, and above one's limit.
     """
-    proposal = _open(session, proposal_id, by)
+    proposal = PROPOSALS.open_for(session, proposal_id, by)
     corrected, parts = movements.get_record(session, proposal.corrects_id), build_row(Split, proposal)
     with _keep_refusal(by, "adjustment confirmation", corrected.id, parts):
         _refuse_own_money(session, corrected, by)
@@ -171,25 +196,8 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
     limit = money.to_wire(reference.get_finance_limit("adjustment", by.roles))
     # `coverdesk check` holds the sum of a month against the limit of whoever confirmed it then.
     facts = {"adjustment_id": str(adjustment.id), "role": role, "limit": limit}
-    _note(session, proposal, "adjustment confirmed", by=by, **facts)
+    _note(session, proposal, "adjustment confirmed", by, **facts)
     return adjustment.id
-
-
-def refuse(session: ScopedSession, proposal_id: UUID, *, reason: str, by: Person) -> None:
-    """Refuse what somebody else proposed, with the reason."""
-    proposal = _open(session, proposal_id, by)
-    PROPOSALS.refuse_maker(proposal, by)
-    reason = request.validate_text("reason", reason, least=3, most=500)
-    PROPOSALS.decide(session, proposal.id, "refused", by=by, refusal=reason)
-    _note(session, proposal, "adjustment refused", by=by, reason=reason)
-
-
-def take_back(session: ScopedSession, proposal_id: UUID, *, by: Person) -> None:
-    """Withdraw one's own proposal; NotAllowed for anybody else, who refuses it instead."""
-    proposal = _open(session, proposal_id, by)
-    PROPOSALS.require_maker(proposal, by)
-    PROPOSALS.decide(session, proposal.id, "withdrawn", by=by)
-    _note(session, proposal, "adjustment taken back", by=by)
 
 
 def list_of_movement(session: ScopedSession, movement_id: UUID) -> list[Proposal]:
@@ -368,22 +376,3 @@ def _refuse_own_money(session: ScopedSession, corrected: Movement, by: Person) -
 def _keep_refusal(by: Person, action: str, movement_id: UUID, parts: Split) -> AbstractContextManager[None]:
     subject = audit.subject_of("movement", movement_id)
     return audit.keep_refusal(actor=by.actor, action=action, subject=subject, premium=money.to_wire(parts.total_minor))
-
-
-def _require_finance(by: Person) -> None:
-    by.require_role(*ROLES, otherwise="Only finance corrects movements")
-
-
-def _open(session: ScopedSession, proposal_id: UUID, by: Person) -> AdjustmentProposal:
-    _require_finance(by)
-    return PROPOSALS.get_open(session, proposal_id)
-
-
-def _note(session: ScopedSession, proposal: AdjustmentProposal, action: str, *, by: Person, **more: str) -> None:
-    amounts = {
-        "premium": money.to_wire(proposal.total_minor),
-        "platform_commission": money.to_wire(proposal.mca_profit_minor),
-        "distributor_commission": money.to_wire(proposal.distributor_profit_minor),
-    }
-    corrects = f"{proposal.corrects_kind} {proposal.corrects_id}"
-    audit.note(session, "adjustment", proposal.id, action, actor=by.actor, corrects=corrects, **amounts, **more)

@@ -1,5 +1,6 @@
 """Spans of instants and windows of whole days in Lagos, both half-open, and the window that one is compared with."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -8,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from core import clock
+from core.errors import InvalidInput
 from core.store.access import ScopedSession
 
 # No sale lies outside these days; they replace an open side.
@@ -108,6 +110,13 @@ class Window:
     def days(self) -> Iterator[date]:
         """Iterate over every day of the window."""
         return (self.start + timedelta(days=n) for n in range(self.length))
+
+
+def parse_month(text: str, field: str = "month") -> date:
+    """Return the first day of a month given as YYYY-MM; InvalidInput for anything else."""
+    if not re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", text):
+        raise InvalidInput.for_field(field, "must be a month as YYYY-MM")
+    return date.fromisoformat(f"{text}-01")
 
 
 def find_first_month(session: ScopedSession, moment: Any, *conditions: Any) -> date | None:

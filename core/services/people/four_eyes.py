@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock, seal
+from core.covers import request
 from core.errors import FieldFault, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.people import staff, transfers
@@ -267,15 +268,16 @@ class Proposals(Generic[Row]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotedProposals(Proposals[Row]):
-    """Proposals of which each decision is a line of the audit log, and that end without a reason.
+    """Proposals of which each decision is a line of the audit log.
 
     `allow` raises NotAllowed for who may not work on them; `note` writes the line, whose action by the state that a
-    proposal comes to is in `actions`.
+    proposal comes to is in `actions`. Where they are refused with a reason, it has `least_reason` characters.
     """
 
     allow: Callable[[Person], None]
-    note: Callable[[ScopedSession, Row, str, Person], None]
+    note: Callable[..., None]
     actions: Mapping[str, str]
+    least_reason: int = 3
 
     def open_for(self, session: ScopedSession, row_id: UUID, by: Person) -> Row:
         """Return an open proposal, locked, to a person who may work on it."""
@@ -292,6 +294,14 @@ class NotedProposals(Proposals[Row]):
         row = self.open_for(session, row_id, by)
         self.refuse_maker(row, by)
         self.end(session, row, "refused", by)
+
+    def refuse_for_reason(self, session: ScopedSession, row_id: UUID, *, reason: str, by: Person) -> None:
+        """Refuse what somebody else proposed, with the reason, which the table has as `refusal`."""
+        row = self.open_for(session, row_id, by)
+        self.refuse_maker(row, by)
+        reason = request.validate_text("reason", reason, least=self.least_reason, most=500)
+        self.decide(session, row_id, "refused", by=by, refusal=reason)
+        self.note(session, row, self.actions["refused"], by, reason=reason)
 
     def take_back(self, session: ScopedSession, row_id: UUID, *, by: Person) -> None:
         """Take one's own proposal back; NotAllowed for anybody else, who refuses it instead."""

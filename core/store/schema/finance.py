@@ -108,7 +108,17 @@ _HELD = sa.text("released_by IS NULL")
 IS_MADE = sa.text("reverses IS NULL")
 
 
-def _two_people() -> list[sa.CheckConstraint]:
+class Prepared(Row):
+    """A paper that one person prepares and another approves; its constraints are `two_people`."""
+
+    prepared_by: UUID = Field(foreign_key="staff.id")
+    prepared_at: datetime
+    approved_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    approved_at: datetime | None = None
+
+
+def two_people() -> list[sa.CheckConstraint]:
+    """Return the checks of what is prepared and approved: by two people, at a time."""
     return [
         sa.CheckConstraint("approved_by <> prepared_by", name="two_people"),
         sa.CheckConstraint("(approved_by IS NULL) = (approved_at IS NULL)", name="approved"),
@@ -182,12 +192,12 @@ class PaymentPayee(Owned, table=True):
     created_at: datetime
 
 
-class PayoutBatch(Row, table=True):
+class PayoutBatch(Prepared, table=True):
     """Payouts that are approved together and sent to the bank as one file, whose hash is kept."""
 
     __table_args__ = (
         one_of("state", tuple(BatchState), "state"),
-        *_two_people(),
+        *two_people(),
         sa.CheckConstraint("state <> 'Approved' OR (approved_by IS NOT NULL AND sha256 IS NOT NULL)", name="file"),
     )
     id: UUID = Field(primary_key=True)
@@ -196,14 +206,10 @@ class PayoutBatch(Row, table=True):
     payments: int
     net_minor: int = minor_field()
     sha256: str | None = Field(default=None, max_length=64)
-    prepared_by: UUID = Field(foreign_key="staff.id")
-    prepared_at: datetime
-    approved_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    approved_at: datetime | None = None
     note: str | None = None
 
 
-class Payment(Party, table=True):
+class Payment(Party, Prepared, table=True):
     """One payment as it was prepared and approved: its figures never change, only its state.
 
     Amounts are positive where we pay, negative where we are paid. `net_minor` is what the bank moves, which is a row of
@@ -216,7 +222,7 @@ class Payment(Party, table=True):
         one_of("account", ACCOUNTS, "account"),
         one_of("direction", DIRECTIONS, "direction"),
         one_of("state", tuple(PaymentState), "state"),
-        *_two_people(),
+        *two_people(),
         sa.CheckConstraint("net_minor = gross_minor + vat_minor - withheld_minor", name="parts"),
         sa.CheckConstraint("net_minor <> 0 AND (direction = 'out') = (net_minor > 0)", name="sign"),
         sa.CheckConstraint("direction = 'in' OR bank_account_id IS NOT NULL", name="payee"),
@@ -247,10 +253,6 @@ class Payment(Party, table=True):
     state: str = Field(default=PaymentState.PREPARED, max_length=9)
     received_reference: str | None = Field(default=None, max_length=60)
     received_on: date | None = None
-    prepared_by: UUID = Field(foreign_key="staff.id")
-    prepared_at: datetime
-    approved_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    approved_at: datetime | None = None
     refused_by: UUID | None = Field(default=None, foreign_key="staff.id")
     refused_on: date | None = None
     refused_reference: str | None = Field(default=None, max_length=60)

@@ -9,7 +9,7 @@ from sqlmodel import Field
 
 from core.states.finance import BY_A_PERSON, BordereauState, DifferenceState, StatementState
 from core.store.schema.columns import Row, index_where, json_field, minor_field, one_of, one_open, proposal_checks
-from core.store.schema.finance import ACCOUNTS, Party, one_party
+from core.store.schema.finance import ACCOUNTS, Party, Prepared, one_party, two_people
 
 BORDEREAU_KINDS = ("premium", "claims")
 _PREMIUM = sa.text("kind = 'premium'")
@@ -191,7 +191,7 @@ class TaxRate(Row, table=True):
     decided_at: datetime | None = None
 
 
-class Statement(Party, table=True):
+class Statement(Party, Prepared, table=True):
     """One statement; its figures, lines and hash never change, only its state (contract F3).
 
     Amounts are what we owe the party, negative where it owes us. `number` has no gaps within a party. One that
@@ -207,8 +207,7 @@ class Statement(Party, table=True):
             " + vat_minor - withheld_minor - paid_minor",
             name="balance",
         ),
-        sa.CheckConstraint("approved_by <> prepared_by", name="two_people"),
-        sa.CheckConstraint("(approved_by IS NULL) = (approved_at IS NULL)", name="approved"),
+        *two_people(),
         sa.CheckConstraint(
             "state NOT IN ('Approved', 'Sent', 'Part paid', 'Paid') OR approved_by IS NOT NULL", name="in_two_hands"
         ),
@@ -243,10 +242,6 @@ class Statement(Party, table=True):
     sha256: str = Field(max_length=64)
     facts: dict[str, Any] = json_field()
     reverses_id: UUID | None = Field(default=None, foreign_key="statement.id")
-    prepared_by: UUID = Field(foreign_key="staff.id")
-    prepared_at: datetime
-    approved_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    approved_at: datetime | None = None
     sent_by: UUID | None = Field(default=None, foreign_key="staff.id")
     sent_at: datetime | None = None
     note: str | None = None
