@@ -230,10 +230,13 @@ def _card(insurer: InsurerHealth) -> None:
 def _count_waiting(insurer: InsurerHealth) -> str:
     """Return how many policies wait, those that need a person in red, and for how long the oldest has waited."""
     oldest = f", the oldest for {age(insurer.oldest_at)}" if insurer.oldest_at else ""
-    waiting = f"**{words.count(insurer.queued)}** waiting"
-    aside = f"  \n:red[**{words.count(insurer.dead)}** set aside: needs you]" if insurer.dead else ""
+    # Without a connection, what was set aside is told by hand as all others are.
+    dead = insurer.dead if insurer.is_connected else 0
+    queued = insurer.queued + insurer.dead - dead
+    waiting = f"**{words.count(queued)}** waiting"
+    aside = f"  \n:red[**{words.count(dead)}** set aside: needs you]" if dead else ""
     # Where nothing else waits, the oldest is one of those set aside.
-    return f"{waiting}{oldest}{aside}" if insurer.queued else f"{waiting}{aside}{oldest}"
+    return f"{waiting}{oldest}{aside}" if queued else f"{waiting}{aside}{oldest}"
 
 
 def _means(insurer: InsurerHealth) -> str:

@@ -263,7 +263,7 @@ def _describe_standing(
     stage: str, situation: Situation, connection: Health, attempts: int, error: str | None, next_try_at: datetime | None
 ) -> str:
     if connection == "Delegated":
-        return "Tell the insurer by hand" if stage != PolicyStage.PENDING else "Ask the insurer, then activate it"
+        return "Tell the insurer by hand" if stage != PolicyStage.PENDING else "Ask the insurer, then activate"
     if situation == "Set aside":
         return ". ".join(filter(None, ("Set aside: needs you", error)))
     if situation == "Being sent":
