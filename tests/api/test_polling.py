@@ -51,7 +51,6 @@ def test_a_sale_that_is_committed_after_a_later_one_is_found_by_the_overlap(
     assert slow in ids_since(client, partner, begun.isoformat())
 
 
-@pytest.mark.both_databases
 def test_a_list_is_read_whole_while_others_sell_and_cancel_by_the_moment_at_which_it_was_begun(
     store: Store, client: Client, partner: Partner
 ) -> None:

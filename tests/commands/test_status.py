@@ -33,7 +33,6 @@ def test_a_store_without_a_backup_needs_somebody(store: Store) -> None:
     assert "✗ There is no backup yet: run `coverdesk backup FILE`." in status.stdout
 
 
-@pytest.mark.both_databases
 def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "free_bytes", lambda: 1 << 40)
     backed_up(store)
@@ -45,7 +44,6 @@ def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPa
     assert "Nothing needs a person." in status.stdout
 
 
-@pytest.mark.both_databases
 def test_a_fresh_demonstration_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "free_bytes", lambda: 1 << 40)
     demo.write(store, purchases=300, seed=1, until=clock.now() - timedelta(hours=13))
@@ -71,7 +69,6 @@ def address_of(provider: Provider) -> dict[str, str]:
     return {f"COVERDESK_{provider.segment.replace('-', '_').upper()}_URL": "https://insurer.example"}
 
 
-@pytest.mark.both_databases
 def test_a_policy_of_an_insurer_without_a_connection_is_the_desks_to_tell_it_of(store: Store, partner: Partner) -> None:
     backed_up(store)
     with store.writing(Scope.system()) as session:
@@ -108,7 +105,6 @@ def test_an_insurer_that_does_not_answer_is_a_fault_though_no_policy_is_due(stor
     assert "does not take its policies" not in coverdesk("status").stdout
 
 
-@pytest.mark.both_databases
 def test_the_health_check_of_a_worker_sees_those_of_its_own_machine(store: Store) -> None:
     with store.writing(Scope.system()) as session:
         service.record(session, "elsewhere:1")
@@ -163,7 +159,6 @@ def test_work_that_waits_without_a_worker_is_a_fault() -> None:
     ]
 
 
-@pytest.mark.both_databases
 @every_case(
     ("found", "says"),
     [

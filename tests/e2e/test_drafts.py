@@ -291,6 +291,7 @@ def test_a_paper_that_is_chosen_while_the_first_draft_is_stored_is_lodged_with_t
     expect(page.get_by_text("Loan offer letter")).to_have_count(0)
 
 
+@pytest.mark.exhaustive
 def test_a_note_on_a_claim_outlives_a_reload_and_back_and_is_forgotten_once_it_is_saved(
     visit: Visit, lodged: str
 ) -> None:

@@ -19,8 +19,6 @@ from tests.covers import shipped
 from tests.services.claim_office import Office
 from tests.services.selling import kept, sell
 
-pytestmark = pytest.mark.both_databases
-
 
 def swept(store: Store, *instants: datetime) -> None:
     for at in instants:
@@ -73,6 +71,7 @@ def test_a_cancelled_policy_does_not_expire(store: Store, partner: Partner) -> N
     assert list_events(store, partner) == []
 
 
+@pytest.mark.both_databases
 def test_an_insurer_that_is_silent_for_a_day_is_told(store: Store, partner: Partner) -> None:
     with clock.freeze(shipped.STILL):
         sale = sell(store, partner, insurer_a.THIRD_PARTY)

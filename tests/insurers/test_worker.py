@@ -255,7 +255,6 @@ def test_two_workers_send_nothing_twice(line: Line) -> None:
     assert all(line.policy(sale).activated for sale in sales)
 
 
-@pytest.mark.both_databases
 def test_work_of_a_killed_worker_is_taken_over_when_its_lease_ends(line: Line) -> None:
     sale = line.sell()
     (job,) = claim(line)
@@ -354,7 +353,6 @@ def test_connection_that_recovers_brings_everything_forward(line: Line) -> None:
         assert all(line.policy(sale).activated for sale in (*sales, approved))
 
 
-@pytest.mark.both_databases
 def test_no_more_than_the_agreed_number_is_under_way_at_one_insurer(line: Line) -> None:
     for number in range(100, 110):
         line.sell(registration_number=f"KJA-{number}ZZ")
@@ -401,7 +399,6 @@ def test_running_worker_sends_what_is_sold_and_finishes_what_it_holds(line: Line
     worker.stop()
 
 
-@pytest.mark.both_databases
 def test_an_idle_worker_is_woken_by_a_sale_and_looks_for_nothing_meanwhile(
     line: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,8 +24,6 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
 
-pytestmark = pytest.mark.both_databases
-
 RECORD = UUID("01900000-0000-7000-8000-0000000000aa")
 ADA = "staff ada@coverdesk.example"
 
@@ -83,6 +81,7 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
 ]
 
 
+@pytest.mark.both_databases
 def test_entries_are_found_by_what_they_say(log: Store) -> None:
     for wanted, expected in CASES:
         assert actions(log, **wanted) == expected, wanted
@@ -96,6 +95,7 @@ def test_everything_is_counted_exactly_and_pages_follow_each_other(log: Store) -
     assert not whole.has_more
 
 
+@pytest.mark.both_databases
 def test_a_selection_that_matches_very_much_is_not_counted_to_its_end(
     log: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,6 +145,7 @@ def test_an_export_holds_what_the_screen_shows_and_is_itself_written_down(log: S
     assert (first["subject"], first["after"]) == (f"product {RECORD}", '{"price": "2.00"}')
 
 
+@pytest.mark.both_databases
 def test_a_selection_says_itself_again_and_refuses_what_cannot_be_meant() -> None:
     whole = AuditFilter(
         who=(ADA,), action=("a", "b"), kind="k", id="i", created=open_days(date(2026, 1, 1), date(2026, 1, 2)), q="q"

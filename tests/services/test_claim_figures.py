@@ -26,7 +26,7 @@ from tests.portfolio import build_payment, lagos
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
+pytestmark = pytest.mark.frozen_at(NOON)
 
 TODAY = lagos(NOON)
 WINDOW = Window(clock.add_days(TODAY, -29), clock.add_days(TODAY, 1))
@@ -162,6 +162,7 @@ def recounted(claims: list[tuple[Claim, list[StatusReached]]], window: Window) -
     )
 
 
+@pytest.mark.both_databases
 def test_every_figure_is_the_plain_recount(office: Office) -> None:
     claims = list_histories(office)
     with office.store.reading(DESK) as session:
@@ -182,6 +183,7 @@ def test_every_figure_is_the_plain_recount(office: Office) -> None:
     assert [each.days.label for each in aged] == ["0–7", "8–14", "15–30", "31–60", "over 60"]
 
 
+@pytest.mark.both_databases
 def test_what_stands_behind_the_figures_adds_up_to_them(office: Office) -> None:
     claims = list_histories(office)
     with office.store.reading(DESK) as session:
@@ -211,6 +213,7 @@ def test_what_stands_behind_the_figures_adds_up_to_them(office: Office) -> None:
     assert [work.open for work in officers] == sorted((work.open for work in officers), reverse=True)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_nothing_has_figures_too(store: Store) -> None:
     with store.reading(DESK) as session:
@@ -221,6 +224,7 @@ def test_nothing_has_figures_too(store: Store) -> None:
     assert {metric.compute(found.current) for metric in CLAIM_METRICS} <= {0, None}
 
 
+@pytest.mark.both_databases
 @every_case(
     ("values", "percent", "expected"),
     [([], 50, None), ([7], 50, 7), ([7], 90, 7), ([1, 2], 50, 1), ([1, 2, 3], 50, 2), (list(range(1, 11)), 90, 9)],

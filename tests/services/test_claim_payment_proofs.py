@@ -51,7 +51,6 @@ def test_payments_and_returns_are_one_sum_everywhere(office: Office) -> None:
         assert store_check.list_faults(session) == []
 
 
-@pytest.mark.both_databases
 def test_payment_that_every_figure_forgets_is_found(office: Office) -> None:
     claim_id = paid_and_returned(office)
     with office.store.writing(DESK) as session:

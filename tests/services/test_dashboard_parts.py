@@ -24,7 +24,7 @@ from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales, lagos, sales_at
 from tests.services.selling import plate_field, sell
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 TODAY = lagos(NOW)
 MONTH = Window.from_days(TODAY - timedelta(days=29), TODAY)
@@ -45,6 +45,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
     return store
 
 
+@pytest.mark.both_databases
 @every_case("dimension", ["provider", "category", "product", "distributor"])
 def test_what_moved_adds_up_to_the_change_of_the_premium(sold: Store, dimension: str) -> None:
     with sold.reading(LIVE) as session:
@@ -64,6 +65,7 @@ def test_what_moved_adds_up_to_the_change_of_the_premium(sold: Store, dimension:
             assert 0 not in changes
 
 
+@pytest.mark.both_databases
 def test_year_on_year_is_each_month_beside_the_same_month_a_year_before(sold: Store, partner: Partner) -> None:
     with sold.writing(Scope.system()) as session:
         sales_at(session, partner.id, NOW - timedelta(days=400), NOW - timedelta(days=380))
@@ -98,6 +100,7 @@ def days_ago(*days: int) -> list[object]:
     return [NOW - timedelta(days=each) for each in days]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("days", "silent"),
     [
@@ -131,6 +134,7 @@ def test_stuck_work_is_counted_as_its_lists_count_it(sold: Store) -> None:
     assert all(item.count for item in found.items)
 
 
+@pytest.mark.both_databases
 def test_premium_that_is_not_placed_and_endpoints_that_fail_are_stuck(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_b.COMPREHENSIVE, is_live=True)
     with store.writing(LIVE) as session:
@@ -148,6 +152,7 @@ def test_premium_that_is_not_placed_and_endpoints_that_fail_are_stuck(store: Sto
     assert counts["endpoints"] == (2, None)
 
 
+@pytest.mark.both_databases
 def test_each_policy_without_its_insurer_is_stuck_once(store: Store, partner: Partner) -> None:
     plate = plate_field(insurer_b.COMPREHENSIVE)
     waits, dead, unsent = (

@@ -22,7 +22,7 @@ from tests.covers import shipped
 from tests.services.selling import sell
 
 ANNIVERSARY = datetime(2027, 11, 20, 7, 8, tzinfo=UTC)
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(ANNIVERSARY)]
+pytestmark = pytest.mark.frozen_at(ANNIVERSARY)
 # In Lagos the same day has begun already.
 ONE_IN_THE_MORNING = datetime(2027, 11, 19, 23, 30, tzinfo=UTC)
 TEST, LIVE = Scope.staff(is_live=False), Scope.staff(is_live=True)
@@ -53,6 +53,7 @@ def test_each_bucket_has_both_its_edges_and_no_day_more(store: Store, partner: P
         }
 
 
+@pytest.mark.both_databases
 def test_filters_order_and_pages_hold_for_rows_as_for_tiles(store: Store, partner: Partner, stranger: Partner) -> None:
     mine = sold(store, partner, 3)
     sold(store, stranger, 5, registration_number="ABC-123-XY")
@@ -68,6 +69,7 @@ def test_filters_order_and_pages_hold_for_rows_as_for_tiles(store: Store, partne
     assert tile.policies == 1
 
 
+@pytest.mark.both_databases
 def test_many_next_terms_are_those_of_each_policy_alone(store: Store, partner: Partner, stranger: Partner) -> None:
     policies = [
         sold(store, partner, 3, is_live=True),
@@ -95,6 +97,7 @@ def test_many_next_terms_are_those_of_each_policy_alone(store: Store, partner: P
     assert len(refusals) == 3
 
 
+@pytest.mark.both_databases
 def test_a_row_says_what_the_next_term_costs_and_why_it_cannot_be_bought(store: Store, partner: Partner) -> None:
     policy_id = sold(store, partner, 3)
     (row,) = listed(store, "week")

@@ -454,7 +454,6 @@ def test_a_claimant_without_an_e_mail_goes_by_name_and_phone_from_the_claims_of_
         )
 
 
-@pytest.mark.both_databases
 def test_the_file_of_a_rewritten_store_holds_no_byte_of_the_person(
     privacy: PrivacyDesk, store: Store, later: None
 ) -> None:

@@ -238,7 +238,6 @@ def test_only_what_is_over_is_closed_in_its_order_and_a_closing_can_be_given_up(
     assert finance.read(journal.state_of, date(2026, 9, 1)) == MonthState.OPEN
 
 
-@pytest.mark.both_databases
 def test_what_was_done_by_hand_is_looked_at_before_a_month_is_closed(finance: Finance, first: date) -> None:
     given = {
         "premium": "1.00",

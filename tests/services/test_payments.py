@@ -182,7 +182,6 @@ def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_f
     assert [event["data"]["state"] for event in events] == ["Sent", "Paid"]
 
 
-@pytest.mark.both_databases
 def test_a_payment_is_on_the_statement_of_its_value_day_or_the_next_and_a_return_undoes_it(
     finance: Finance, party: Party
 ) -> None:

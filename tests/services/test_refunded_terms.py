@@ -100,7 +100,6 @@ def over_two_terms(store: Store, partner: Partner) -> Sale:
     return sale
 
 
-@pytest.mark.both_databases
 def test_a_cancellation_over_two_terms_writes_two_refunds_each_divided_like_its_term(
     store: Store, over_two_terms: Sale
 ) -> None:

@@ -265,7 +265,6 @@ def test_another_payee_than_the_customer_takes_two_who_approve(finance: Finance,
     assert finance.money_faults() == []
 
 
-@pytest.mark.both_databases
 def test_the_account_of_another_customer_takes_two_who_approve(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -409,7 +408,6 @@ def test_a_customer_who_was_given_another_name_before_the_refund_takes_two_who_a
     assert "was approved by Femi alone for Amaka Eze" in found
 
 
-@pytest.mark.both_databases
 def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -442,7 +440,6 @@ def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
     assert found == f"payment of {paid} in payout PB-0001: Root proposed the account, and prepared or approved it"
 
 
-@pytest.mark.both_databases
 def test_terms_that_one_statement_was_approved_by_are_no_change_of_the_next(finance: Finance, partner: Partner) -> None:
     sold(finance, partner, at=NOW - timedelta(days=90))
     party = Party("distributor", partner.id)

@@ -144,7 +144,6 @@ def test_what_is_done_past_the_desk_takes_the_approval_away_too(office: Office) 
         office.move(claim_id, "Paid", by="ada", payment_reference="TRF-1")
 
 
-@pytest.mark.both_databases
 def test_payee_written_past_the_desk_is_no_payee(office: Office) -> None:
     claim_id = approved(office, to="Offer accepted")
     claim = office.claim(claim_id)

@@ -179,7 +179,6 @@ def test_who_may_act_as_who_named_the_payee_neither_approves_nor_pays_it(office:
     office.move(claim_id, "Paid", by="ada", payment_reference="ONE")
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("who", ["as the approver", "as the payer"])
 def test_who_made_the_password_of_an_approver_does_not_pay_by_that_approval(office: Office, who: str) -> None:
     """An admin opens the link of a supervisor, approves as that one a day later, and pays as admin; or the reverse."""

@@ -20,7 +20,7 @@ from tests.services.finance_office import LIVE, Finance
 from tests.services.races import run_while_open
 from tests.services.sign_in_links import choose_by_link
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 # The rule of the check.
 SPLIT = "No limit of finance is split over several acts"
@@ -87,6 +87,7 @@ def refused(finance: Finance, subject: str) -> list[tuple[str, str]]:
     return [(entry.actor, entry.action) for entry in entries if entry.action.endswith("refused")]
 
 
+@pytest.mark.both_databases
 def test_two_who_decide_at_one_instant_are_judged_with_each_other(finance: Finance) -> None:
     """Each of the two is within the limit of finance, and both together are above it."""
     acts: tuple[tuple[Any, list[UUID], str], ...] = (
@@ -106,6 +107,7 @@ def test_two_who_decide_at_one_instant_are_judged_with_each_other(finance: Finan
     assert split(finance) == []
 
 
+@pytest.mark.both_databases
 def test_who_made_the_password_of_who_asked_writes_nothing_off(finance: Finance) -> None:
     choose_by_link(finance.store, finance.people["funmi"], by=finance.people["root"])
     first, _ = list_write_offs_to_approve(finance, 3_000_000)

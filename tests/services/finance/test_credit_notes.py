@@ -80,7 +80,6 @@ def test_credit_notes_are_sorted_by_time_and_by_amount(finance: Finance, partner
     assert [row.total_minor for row in smallest] == sorted(row.total_minor for row in newest)
 
 
-@pytest.mark.both_databases
 def test_each_term_that_goes_back_has_a_numbered_note_with_its_arithmetic_and_shares(
     finance: Finance, partner: Partner
 ) -> None:
@@ -302,7 +301,6 @@ def test_an_age_has_one_bucket(days: int, place: int) -> None:
     assert ageing.bucket_of(days) == place
 
 
-@pytest.mark.both_databases
 def test_ages_are_the_balances_and_what_waits_for_customers(finance: Finance, partner: Partner) -> None:
     Portfolio(seed=21, size=60, sellers=(partner.id,)).write(finance.store)
     party = Party("distributor", partner.id)
