@@ -56,7 +56,9 @@ def server() -> Iterator[str]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()  # from here on a client waits for the answer, however late the thread starts
-        running = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+        # Loggers are of the whole process: one that writes would write where the test of that moment has its output.
+        config = uvicorn.Config(app, log_config=None, log_level="critical", lifespan="off")
+        running = uvicorn.Server(config)
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
         thread.start()
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -149,7 +149,7 @@ def test_a_forwarded_address_is_believed_from_a_proxy_that_we_were_told_of_alone
     async def work(scope: Any, receive: Any, send: Any) -> None:
         seen.append(load_shedding.client_address(scope))
 
-    config = uvicorn.Config(work, lifespan="off")
+    config = uvicorn.Config(work, log_config=None, log_level="critical", lifespan="off")
     config.load()
     scope = {"type": "http", "client": ("127.0.0.1", 1), "headers": [(b"x-forwarded-for", b"203.0.113.9")]}
     asyncio.run(config.loaded_app(scope, None, None))

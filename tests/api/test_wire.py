@@ -37,7 +37,9 @@ def bounded(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(300)
-        config = uvicorn.Config(answer, http=slow_senders.BoundedProtocol, log_level="critical", lifespan="off")
+        config = uvicorn.Config(
+            answer, http=slow_senders.BoundedProtocol, log_config=None, log_level="critical", lifespan="off"
+        )
         running = uvicorn.Server(config)
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
         thread.start()
