@@ -198,12 +198,12 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
     changed: list[tuple[UUID, datetime]] = []
     for row in rows:
         is_new = since is None or row.created_at > since or row.starts_on >= stated.month
-        if is_new and row.made_by == by.id and _list_calculation(row) != _list_calculation(held):
-            raise NotAllowed(
-                f"You changed the terms by agreement {row.number}, by which it is calculated: somebody else of finance"
-                " approves it"
-            )
         if is_new and _list_calculation(row) != _list_calculation(held):
+            if row.made_by == by.id:
+                raise NotAllowed(
+                    f"You changed the terms by agreement {row.number}, by which it is calculated: somebody else of"
+                    " finance approves it"
+                )
             changed.append((row.made_by, row.created_at))
         held = row
     did = "changed the terms by which it is calculated"

@@ -207,7 +207,7 @@ class Override:
     at: datetime
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Judgement:
     """A claim as it is judged; each part is read when a move first needs it, and is kept."""
 
