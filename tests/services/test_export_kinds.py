@@ -26,10 +26,9 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
 from core.services.finance import movements
-from core.services.lists.columns import Column
 from core.services.lists.dimensions import load_choices
 from core.services.lists.exports import CSV, EXCEL_CSV, FORMATS, XLSX, Format
-from core.services.lists.listing import Listing
+from core.services.lists.listing import Column, Listing
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DATE, DAY, INSTANT, TEXT
 from core.services.policies import policies

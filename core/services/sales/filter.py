@@ -12,7 +12,6 @@ from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from core.covers import request_parts
-from core.services.lists.columns import SOURCES
 from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import (
@@ -27,6 +26,7 @@ from core.services.lists.filters.fields import (
     Words,
     members_of,
 )
+from core.services.lists.listing import SOURCES
 from core.services.lists.windows import Span
 from core.services.sales import search
 from core.states.policies import PolicyStage

@@ -18,22 +18,11 @@ from core.services.files import printing
 from core.services.files.printing import INK, LEFT
 from core.services.finance.credit_notes import givers
 from core.services.finance.credit_notes.givers import number_of
-from core.services.lists.columns import (
-    SHARES,
-    Column,
-    Derived,
-    Order,
-    by_time,
-    customer_columns,
-    mode_column,
-    money_columns,
-    policy_number,
-    sale_names,
-)
+from core.services.lists import listing
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import Filter, Ids, mentions, of
 from core.services.lists.filters.fields import Condition, Days, Words, members_of, parse_naira
-from core.services.lists.listing import Listing
+from core.services.lists.listing import Column, Derived, Listing, Order, by_time
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
 from core.services.lists.windows import Span
@@ -276,8 +265,8 @@ def _rows(columns: Sequence[Any], criteria: CreditNoteFilter, _: Choices) -> Any
 
 
 def _split() -> dict[str, Column]:
-    found = money_columns(Refund)
-    shares = {name: replace(found[name], of=f"parts.{of}") for name, of in SHARES.items()}
+    found = listing.money_columns(Refund)
+    shares = {name: replace(found[name], of=f"parts.{of}") for name, of in listing.SHARES.items()}
     back = replace(found["total"], label="Given back", of="total_minor", machine="total", orders=_BY_AMOUNT)
     return {"back": back, "insurer": shares.pop("share"), **shares}
 
@@ -308,8 +297,8 @@ CREDIT_NOTES: Listing[CreditNoteFilter] = Listing(
         ),
         "made_on": Column("Made on", DAY, col(CreditNote.created_at), of="created_at", machine="created_on"),
         "state": Column("State", STATE, col(CreditNote.state)),
-        "policy": replace(policy_number(width=170)["policy"], of="policy_number"),
-        "customer": replace(customer_columns()["customer"], width=160),
+        "policy": replace(listing.policy_number(width=170)["policy"], of="policy_number"),
+        "customer": replace(listing.customer_columns()["customer"], width=160),
         **_split(),
         "method": Column("Method", WORD, col(Refund.method)),
         "payee": Column("Payee", TEXT, col(PaymentPayee.name), width=130),
@@ -322,10 +311,10 @@ CREDIT_NOTES: Listing[CreditNoteFilter] = Listing(
             of="age_days",
             machine="age_days",
         ),
-        **sale_names(Refund),
+        **listing.sale_names(Refund),
         # Numbers are counted within an insurer, whose name is never cut short beside them.
-        "provider": replace(sale_names(Refund)["provider"], width=180),
-        **mode_column(),
+        "provider": replace(listing.sale_names(Refund)["provider"], width=180),
+        **listing.mode_column(),
     },
     rows=_rows,
     count=lambda session, criteria: count(session, criteria)[0],

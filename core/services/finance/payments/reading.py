@@ -18,11 +18,10 @@ from core.services.finance.parties import Party
 from core.services.finance.payments import paid_lines, payouts
 from core.services.finance.payments.balances import Due
 from core.services.finance.statements import reading as statement_reading
-from core.services.lists.columns import Column, Derived, Order, mode_column
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import Filter, Ids, mentions, of
 from core.services.lists.filters.fields import Condition, Days, Words, members_of, parse_naira
-from core.services.lists.listing import Listing
+from core.services.lists.listing import Column, Derived, Listing, Order, mode_column
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DATE, DAY, ID, INSTANT, MASKED, SIGNED_MONEY, STATE, TEXT, WORD
 from core.services.lists.windows import Span
