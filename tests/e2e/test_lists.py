@@ -16,10 +16,9 @@ from core.desk.exported_lists import get_kind
 from core.services.catalogue import keys
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances
+from core.services.finance.payments import settlement
 from core.services.finance.reconciling import reconciliations
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.exports import CSV, Tally
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -104,12 +103,12 @@ def keep_books(desk: Desk) -> None:
     party = Party("distributor", desk.seller)
     with desk.store.writing(Scope.staff(is_live=True)) as session:
         # That of a month without premium leaves no balance; which month has some depends on the day of today.
-        while not balances.list_balances(session):
+        while not settlement.list_balances(session):
             month = statements.find_due_month(session, party)
             assert month
             statement = statements.prepare(session, party, month, by=finance, without_withholding=True)
             for state in (StatementState.APPROVED, StatementState.SENT):
-                statement_transitions.move(session, statement, state, by=admin)
+                statements.move(session, statement, state, by=admin)
         provider = next(each.id for each, _ in parties.list_parties(session) if each.account == "provider")
         typed = {"kind": "insurer", "month": str(month), "file_name": "account.csv", "amount_is": "gross"}
         typed |= {"tolerance": "1.00", "timing_days": 5}

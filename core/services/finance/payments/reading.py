@@ -12,8 +12,8 @@ from sqlmodel import col
 from core.errors import NotFound, first_of
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import paid_lines, payouts
-from core.services.finance.payments.balances import Due
+from core.services.finance.payments import bank_rows, payouts
+from core.services.finance.payments.settlement import Due
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.paging import Paging
 from core.services.people.staff import join_names
@@ -219,14 +219,14 @@ def _of_state(state: str | None) -> list[sa.ColumnElement[bool]]:
 
 
 def _query() -> AnySelect:
-    shown = (column.label(name) for name, column in paid_lines.SHOWN.items())
+    shown = (column.label(name) for name, column in bank_rows.SHOWN.items())
     query: AnySelect = (
         sa.select(Payment, Statement, PayoutBatch, BankAccount, *shown)
         .join(Statement, col(Statement.id) == col(Payment.statement_id))
         .outerjoin(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
         .outerjoin(BankAccount, col(BankAccount.id) == col(Payment.bank_account_id))
     )
-    return join_names(paid_lines.join_bank(query), preparer=Payment.prepared_by, approver=Payment.approved_by)
+    return join_names(bank_rows.join_bank(query), preparer=Payment.prepared_by, approver=Payment.approved_by)
 
 
 def _build(session: ScopedSession, rows: Sequence[Any]) -> list[PaymentRow]:
