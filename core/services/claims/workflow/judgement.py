@@ -49,7 +49,7 @@ from core.store.schema.tables import (
 
 
 class Act(StrEnum):
-    """What somebody did on the way of a claim to its payment; a decision by the name of its status."""
+    """Acts on a claim that lead to its payment; a decision has the word of its status."""
 
     LODGED = "Lodged"
     ESTIMATED = "Estimate set"
