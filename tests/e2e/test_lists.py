@@ -377,6 +377,10 @@ def has_its_bar_in_the_place_of_the_sum(page: Page) -> None:
     expect(page.get_by_role("button", name="Columns", exact=True)).to_have_count(0)
     settled(page)
     assert first.bounding_box() == before, "nothing moved under the pointer"
+    page.set_viewport_size({"width": 1280, "height": 420})
+    page.locator("tbody tr:has(a)").last.scroll_into_view_if_needed()
+    expect(first).not_to_be_in_viewport()
+    expect(page.get_by_role("button", name="Assign to me")).to_be_in_viewport()
     page.get_by_role("button", name="Choose none").click()
     expect(page.get_by_role("button", name="Columns", exact=True)).to_be_visible()
     settled(page)

@@ -15,22 +15,12 @@ from core.covers import registry
 from core.covers.cover import Cover
 from core.errors import InvalidInput
 from core.services.catalogue import products as catalogue_products
-from core.services.lists import records
-from core.services.lists.columns import (
-    Column,
-    Order,
-    by_time,
-    customer_columns,
-    mode_column,
-    payment_columns,
-    policy_number,
-    sale_names,
-)
+from core.services.lists import listing, records
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Ids, of
 from core.services.lists.filters.fields import Condition, Flag
-from core.services.lists.listing import Listing, Row
+from core.services.lists.listing import Column, Listing, Order, Row, by_time
 from core.services.lists.paging import Page, Paging, fetch_newest
 from core.services.lists.records import (
     ChangeRecord,
@@ -454,7 +444,7 @@ POLICIES: Listing[PolicyFilter] = Listing(
         "id": Column("Reference", ID, col(Policy.id)),
         "sold": Column("Sold", INSTANT, col(Policy.created_at), machine="created_at", orders=by_time(Policy)),
         "sold_on": Column("Sold on", DAY, col(Policy.created_at), machine="created_on"),
-        "number": policy_number(empty="No number yet", width=165)["policy"],
+        "number": listing.policy_number(empty="No number yet", width=165)["policy"],
         "state": Column("State", STATE, declaration.policy_stage()),
         "starts": Column("Starts", DAY, col(Policy.start_at), machine="starts_on"),
         "ends": Column("Ends", DAY, col(Policy.expiration_at), machine="expires_on", orders=_BY_END),
@@ -463,8 +453,8 @@ POLICIES: Listing[PolicyFilter] = Listing(
         "declined_on": Column("Declined", DAY, col(Policy.declined_at)),
         "total": Column("Premium at sale", MONEY, col(Purchase.total_minor)),
         "sum_insured": Column("Sum insured", MONEY, col(Policy.sum_insured_minor)),
-        **sale_names(Policy),
-        **customer_columns(),
+        **listing.sale_names(Policy),
+        **listing.customer_columns(),
         "role": Column(
             *("Role", STATE, _ROLE),
             machine="customer_role",
@@ -474,8 +464,8 @@ POLICIES: Listing[PolicyFilter] = Listing(
         "device_serial_number": Column("Device", TEXT, col(Policy.device_serial_number), width=130),
         "provider_policy_id": Column("Insurer's reference", TEXT, col(Policy.provider_policy_id), width=130),
         "submitted_to_provider": Column("Sent to the insurer", FLAG, col(Policy.submitted_to_provider)),
-        **mode_column(),
-        **payment_columns(Policy),
+        **listing.mode_column(),
+        **listing.payment_columns(Policy),
         "purchase_id": Column("Purchase", ID, col(Policy.purchase_id)),
     },
     rows=lambda columns, criteria, names: _join(columns).where(*build_search_conditions(criteria, names)),
