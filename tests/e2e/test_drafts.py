@@ -359,7 +359,7 @@ def mail_text(desk: Desk) -> Iterator[TextInUse]:
 
 
 def save_and_put_back(page: Page, shown: Locator, original: str) -> None:
-    """What was typed is not typed again after a reload."""
+    """A text that was saved is not typed again after a reload."""
     shown.get_by_role("button", name="Save").click()
     expect(page.get_by_text(re.compile("the next e-mail has this text")).first).to_be_visible()
     # Its title says that it was changed: it is drawn anew, closed.

@@ -368,7 +368,7 @@ def test_the_search_of_a_policy_begins_anew_from_the_menu_and_is_there_again_by_
 
 
 def has_its_bar_in_the_place_of_the_sum(page: Page) -> None:
-    """What is ticked has it."""
+    """Ticking a row moves nothing under the pointer."""
     first = page.locator("tbody tr:has(a)").first
     before = first.bounding_box()
     expect(page.get_by_role("button", name="Assign to me")).to_have_count(0)
