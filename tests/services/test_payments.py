@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from alembic import command
 
 from core import clock, money
-from core.desk import examples
+from core.desk import examples, export_runs
 from core.dispatch import webhooks
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
@@ -146,12 +146,21 @@ def test_parts_of_a_statement_are_paid_until_nothing_remains_and_their_taxes_mak
     assert sum(row.net_minor for row in rows) == whole.closing_minor
     assert sum(row.vat_minor for row in rows) == whole.vat_minor
     assert sum(row.withheld_minor for row in rows) == whole.withheld_minor
-    number, minor = finance.read(payment_reading.count_payments)
-    assert (number, minor) == (3, whole.closing_minor)
-    assert finance.read(payment_reading.list_payments, Paging(1, 2))[0].value_on == date(2026, 11, 20)
+    every = payment_reading.UNFILTERED
+    assert finance.read(payment_reading.count_payments, every) == (3, whole.closing_minor)
+    assert finance.read(payment_reading.list_payments, every, Paging(1, 2))[0].value_on == date(2026, 11, 20)
     newest, oldest, largest, smallest = (
-        finance.read(payment_reading.list_payments, Paging(1, 9), order=order) for order in payment_reading.ORDERS
+        finance.read(payment_reading.list_payments, every, Paging(1, 9), order=order)
+        for order in ("newest", "oldest", "largest", "smallest")
     )
+    order = export_runs.create_order("payments", "csv", {"find": ["TRF/2"]}, by="tests")
+    export_runs.write_file(order, file := io.BytesIO())
+    (line,) = csv.DictReader(io.StringIO(file.getvalue().decode()))
+    settled = paper(finance, made).number
+    assert (line["reference"], line["statement"], line["batch"]) == ("TRF/2", settled, "PB-0003")
+    assert line["net"] == money.to_wire(newest[0].net_minor)
+    with pytest.raises(InvalidInput, match="there are no payments of test mode"):
+        export_runs.create_order("payments", "csv", {"mode": ["test"]}, by="tests")
     assert oldest == newest[::-1]
     assert [row.net_minor for row in largest] == sorted((row.net_minor for row in newest), reverse=True)
     assert [row.net_minor for row in smallest] == sorted(row.net_minor for row in newest)

@@ -289,7 +289,7 @@ def test_the_desk_looks_for_customers_along_narrow_indexes(store: Store, partner
 def test_what_the_bank_did_with_payments_is_found_along_its_indexes(store: Store) -> None:
     sent: list[tuple[str, Any]] = []
     with noting(store, sent), store.reading(Scope.staff(is_live=True)) as session:
-        payment_reading.list_payments(session, Paging(1, 50))
+        payment_reading.list_payments(session, payment_reading.UNFILTERED, Paging(1, 50))
         bank_rows.list_rows(session, since=NOW.date())
     page, rows = (explain(store, *each) for each in sent if "FROM pay" in each[0] or "FROM party" in each[0])
     assert "SCAN payment USING INDEX ix_payment_prepared_at" in page

@@ -96,6 +96,11 @@ def _stands_in_the_lists_and_schedules(finance: Finance, screen: Screen, owed: s
     assert f"**1** payment · paid out less received {words.naira(0)}" in texts(
         open_page(screen, finance, LIST, by="femi", view="payments")
     )
+    for find in ("TRF/1", "pb 1", "PB-0001/1 2026-08", owed, "cs-1", "cs-2", "nobody"):
+        at = open_page(screen, finance, LIST, by="femi", view="payments", find=find)
+        assert len(lists(at)) == (find not in ("cs-2", "nobody")), find
+    press(at, "Show all payments")
+    assert list(lists(at)[0]["Bank reference"]) == ["TRF/1"], "the view stays"
     at = open_page(screen, finance, LIST, by="femi", view="payouts")
     assert list(lists(at)[0]["State"]) == ["Returned"]
     assert f"**1** payout · returned {owed}" in texts(at)
@@ -215,7 +220,7 @@ def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(
     confirm(at, bank_reference="")
     assert "Fill this in" in texts(at)
     confirm(at, bank_reference="IN/7")
-    (row,) = finance.read(payment_reading.list_payments, Paging(1, 5))
+    (row,) = finance.read(payment_reading.list_payments, payment_reading.UNFILTERED, Paging(1, 5))
     assert "Confirm" not in labels(open_page(screen, finance, ONE, by="funmi", id=str(row.id)))
     confirm(press(open_page(screen, finance, ONE, by="femi", id=str(row.id)), "Confirm"))
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"

@@ -127,7 +127,8 @@ class Listing(Generic[F]):
     `rows` selects columns of all records of a filter; `orders` are those without a header, `usual_order` the first one.
     `summed` is the column, in kobo, that a receipt adds up, and `sum_title` its label. Where its page is read by this
     declaration, `join` selects columns of all records, `ids` the ids of those of a filter, and `always` names the
-    columns that each row needs beside those shown; otherwise its rows are objects of `row_type`.
+    columns that each row needs beside those shown; otherwise its rows are objects of `row_type`. One that
+    `is_live_only` has no records of test mode.
     """
 
     name: str
@@ -148,6 +149,7 @@ class Listing(Generic[F]):
     ids: Callable[[F], AnySelect] = _read_elsewhere
     always: tuple[str, ...] = ("id",)
     row_type: Any = None
+    is_live_only: bool = False
 
     def __post_init__(self) -> None:
         names = list(self.in_files)

@@ -140,7 +140,7 @@ def carried_over(finance: Finance) -> set[tuple[str, str | None, bool, bool]]:
     """Take the store back to the release before the rows and up again; what that one held of each payment."""
 
     def show() -> list[Any]:
-        shown = finance.read(payment_reading.list_payments, Paging(1, 20))
+        shown = finance.read(payment_reading.list_payments, payment_reading.UNFILTERED, Paging(1, 20))
         rows = finance.read(bank_rows.list_rows)
         return [shown, rows, finance.read(journal.list_entries, NOW.date().replace(day=1))]
 

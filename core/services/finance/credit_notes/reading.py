@@ -1,6 +1,7 @@
 """Credit notes as screens and their PDF show them: the refund, its term and arithmetic, and the people."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -19,13 +20,15 @@ from core.services.finance.credit_notes import givers
 from core.services.finance.credit_notes.givers import number_of
 from core.services.lists import listing
 from core.services.lists.dimensions import Choices
-from core.services.lists.filters.declaration import Filter, Ids, of
-from core.services.lists.filters.fields import Days, Words, members_of
+from core.services.lists.filters.declaration import Filter, Ids, mentions, of
+from core.services.lists.filters.fields import Condition, Days, Words, members_of, parse_naira
 from core.services.lists.listing import Column, Derived, Listing, Order, by_time
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
 from core.services.lists.windows import Span
 from core.services.people.staff import join_names
+from core.services.sales.filter import declare_search
+from core.services.sales.search import select_policies
 from core.states.finance import UNPAID, CreditNoteState
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
@@ -44,11 +47,36 @@ from core.store.schema.tables import (
 )
 
 _STATES = {state.value: state.value for state in CreditNoteState}
+# "CN-0003", which each insurer may have.
+_NUMBER: Final = re.compile(r"CN[- ]?0*([0-9]{1,9})", re.IGNORECASE)
+
+
+def _find(_: Any, text: str) -> Condition:
+    queries = (query.correlate(None) for query in _build_searches(" ".join(text.split())))
+    return col(CreditNote.id).in_(sa.union_all(*queries))
+
+
+def _build_searches(text: str) -> Iterator[AnySelect]:
+    found: AnySelect = sa.select(col(CreditNote.id))
+    if number := _NUMBER.fullmatch(text):
+        yield found.where(col(CreditNote.number) == int(number[1]))
+        return
+    is_paid_so = sa.or_(*(mentions(column, text) for column in (col(PaymentPayee.name), col(Transfer.reference))))
+    yield join_payment(found).where(is_paid_so)
+    of_policy = col(Refund.policy_id).in_(select_policies(Policy.id, text))
+    yield found.join(Refund, col(Refund.id) == col(CreditNote.refund_id)).where(of_policy)
+    if amount := parse_naira(text):
+        yield found.where(col(CreditNote.total_minor) == money.to_minor(amount))
 
 
 class CreditNoteFilter(Filter, on=(CreditNote,)):
     """Filter of the list of credit notes."""
 
+    find: str | None = declare_search(
+        _find,
+        help="A number, an amount, a part of a payee or a bank reference, or what finds the policy.",
+        placeholder="Number, policy, customer, payee, reference or amount",
+    )
     created: Span = of(Days, label="Made", column="created_at", address="from to", screen="Made")
     provider_ids: Ids = of(members_of, "provider")
     distributor_ids: Ids = of(members_of, "distributor")

@@ -44,7 +44,12 @@ HEADING: Final = "batch,line,payee,bank,account_name,account_number,amount,narra
 
 def number_of(row: PayoutBatch) -> str:
     """Return the number as it is printed, such as PB-0003."""
-    return f"PB-{row.number:04d}"
+    return print_number(row.number)
+
+
+def print_number(number: int | None) -> str:
+    """Return a number as it is printed, nothing for a payment outside of payouts."""
+    return "" if number is None else f"PB-{number:04d}"
 
 
 def find_hindrances(session: ScopedSession, found: Sequence[Balance], by: Person | None = None) -> Mapping[Party, str]:

@@ -27,6 +27,7 @@ from core.store.schema.tables import Movement, Staff, Statement, StatementLine, 
 
 _TITLES = {"distributor": "Commission statement", "provider": "Account current"}
 _SERIES = {"distributor": "CS", "provider": "AC"}
+ACCOUNTS = {series: account for account, series in _SERIES.items()}
 _BATCH = 2_000
 # Neither void nor the reversal of another one.
 IS_VALID = (col(Statement.state) != StatementState.VOID, col(Statement.reverses_id).is_(None))
@@ -67,7 +68,12 @@ class StepRow(NamedTuple):
 
 def number_of(row: Statement) -> str:
     """Return the number as it is printed, such as CS-0007."""
-    return f"{_SERIES[row.account]}-{row.number:04d}"
+    return print_number(row.account, row.number)
+
+
+def print_number(account: str, number: int) -> str:
+    """Return a number of an account as it is printed."""
+    return f"{_SERIES[account]}-{number:04d}"
 
 
 def paper_of(row: Statement, *, reverses: str | None = None, payments: tuple[PaidLine, ...] = ()) -> Paper:

@@ -92,10 +92,17 @@ def word(address: Address, name: str, known: Collection[str]) -> str | None:
 
 def naira(address: Address, name: str) -> Decimal | None:
     """Return an amount in naira: thousands may be marked, two decimals at most."""
-    given = (text(address, name, "amount") or "").replace(",", "").removeprefix("₦")
-    if given and not _AMOUNT.fullmatch(given):
+    given = text(address, name, "amount")
+    found = parse_naira(given or "")
+    if given and found is None:
         raise InvalidInput.for_field(name, "must be an amount in naira, such as 75000 or 75,000.50")
-    return Decimal(given) if given else None
+    return found
+
+
+def parse_naira(typed: str) -> Decimal | None:
+    """Return the amount that a text is, "₦75,000.50" or "75000"; None for any other text."""
+    bare = typed.replace(",", "").removeprefix("₦")
+    return Decimal(bare) if _AMOUNT.fullmatch(bare) else None
 
 
 Condition = sa.ColumnElement[bool]
