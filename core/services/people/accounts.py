@@ -7,7 +7,7 @@ once and for a day.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -24,7 +24,6 @@ from core.settings import settings
 from core.store.access import ScopedSession
 from core.store.schema.tables import Staff
 
-Input = TypeVar("Input", bound=StaffInput)
 ADMIN: Final = "admin"
 OWN_ACCESS_MESSAGE: Final = "You cannot take away your own access: ask another admin"
 
