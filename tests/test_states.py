@@ -30,7 +30,6 @@ OTHER_SUBJECTS = {
     "pages/compliance/_shared.py": {"Declined"},
     "core/ui/kit/words.py": {"In force"},
     "pages/policies/policy.py": {"Declined", "queued", "dead"},
-    "core/services/sales/table.py": {"Paid"},
     "core/services/claims/lists/queue.py": {"Paid", "Approved"},
     "core/services/claims/reports/loss_ratios.py": {"Paid"},
 }
