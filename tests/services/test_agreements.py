@@ -40,7 +40,7 @@ def test_the_newest_terms_that_have_begun_hold(finance: Finance, party: Party) -
 def test_terms_that_decide_money_take_two_admins(
     finance: Finance, party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What else the terms say holds at once; the month close lists what changed, by whom."""
+    """Other terms hold at once; the month close lists what changed, by whom."""
     held, day = (lambda: finance.read(agreements.get_in_force, party, date(2026, 11, 30))), iter(range(1, 30))
     books = {"charges_vat": True, "book_premium": "1000000"}
 
