@@ -283,6 +283,8 @@ def create_order(kind_name: str, format_name: str, address: Address, *, by: "Per
     given = {name: address[name][-1] for name in _OF_EVERY_KIND if address.get(name)}
     arranged, selection = exports.read(kind, address), kind.read(address)
     is_live = given.get("mode") != "test"
+    if kind.is_live_only and not is_live:
+        raise InvalidInput.for_field("mode", f"must be live: there are no {kind.noun[1]} of test mode")
     return ExportOrder(
         id=_choose_id(given.get("receipt")),
         kind=kind,

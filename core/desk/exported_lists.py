@@ -19,6 +19,7 @@ _LISTS: Final[Mapping[str, tuple[str, str, str]]] = {
     "claims": ("Claims", "claims.lists.queue", "CLAIMS"),
     "claim-payments": ("Payments of claims", "claims.lists.queue", "CLAIM_PAYMENTS"),
     "loss-ratios": ("Loss ratios", "claims.reports.loss_ratios", "LOSS_RATIOS"),
+    "payments": ("Payments of parties", "finance.payments.reading", "PAYMENTS"),
     "credit-notes": ("Credit notes", "finance.credit_notes.reading", "CREDIT_NOTES"),
     "audit": ("Audit entries", "audit.search", "AUDIT"),
 }

@@ -463,6 +463,7 @@ def _draw_claimant(review: ClaimReview) -> None:
 
 
 _NEXT: Final = "claims_next"
+_NOTHING_LEFT: Final = words.Unchanged("Nothing is left to do: every claim waits or has its officer.")
 REVIEW: Final = "claims/claim.py"
 
 
@@ -479,7 +480,7 @@ def draw_next(review: ClaimReview) -> None:
         title="Next claim",
         roles=tuple(CLAIMS_ROLES),
         work=lambda session, _, by: claim_assignment.find_next(session, person=by, after=review.id) or "",
-        done=lambda found: "" if found else "Nothing is left to do: every claim waits or has its officer.",
+        done=lambda found: "" if found else _NOTHING_LEFT,
         then=lambda found: st.session_state.__setitem__(_NEXT, found or None),
     )
     st.button(

@@ -373,7 +373,9 @@ def _take(person: Person, token: UUID) -> None:
     if found is not None:
         st.session_state[_TAKEN] = found
     elif _NOTICE not in st.session_state:
-        st.session_state[_NOTICE] = BatchNotice(done="Nothing is left to take: every claim has its officer.")
+        st.session_state[_NOTICE] = BatchNotice(
+            done=words.Unchanged("Nothing is left to take: every claim has its officer.")
+        )
 
 
 def get_selected() -> list[ChosenClaim]:
@@ -392,8 +394,8 @@ def store_selection(rows: Sequence[QueueRow], picked: Sequence[QueueRow]) -> Non
 def bar(person: Person, officers: Sequence[Officer]) -> None:
     """Draw the actions for the selected claims, in the place of the line above the table."""
     picked = get_selected()
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="list_head"):
-        st.markdown(f"**{words.count(len(picked))}** chosen", width="content")
+    with tables.ticked_bar():
+        st.markdown(f"**{words.count(len(picked))}** ticked", width="content")
         st.button(
             "Assign to me", icon=":material/person_add:", on_click=_assign, args=(person, person.id, "you", picked)
         )

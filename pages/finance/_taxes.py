@@ -70,8 +70,10 @@ def _draw_schedule(kind: str, lines: Sequence[TaxLine], month: str, path: str) -
     if not lines:
         st.caption(f"None on the statements of {month}.")
         return
+    total = words.naira(sum(line.tax_minor for line in lines))
+    st.markdown(f"**{total}** on {words.counted(len(lines), 'statement', 'statements')} of {month}")
     tables.draw_short(replace(TAXES, name=f"{TAXES.name}_{kind}"), lines)
-    st.markdown(f"**{words.naira(sum(line.tax_minor for line in lines))}** · {words.plain(lines[0].source)}")
+    st.caption(words.plain(lines[0].source))
     downloads(f"/taxes/{kind}/{path}", "xlsx", "csv", title=tax.KINDS[kind])
 
 

@@ -215,7 +215,7 @@ def _sum(rows: Sequence[CreditNoteRow]) -> str:
 def draw_ticked(picked: Sequence[CreditNoteRow], person: Person) -> None:
     """Draw what this person may do with the ticked credit notes, in the place of the line of the list."""
     allowed = sort_by_act(picked, person)
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+    with tables.ticked_bar():
         st.markdown(f"**{words.count(len(picked))}** ticked, {_sum(picked)}", width="content")
         buttons(allowed, person, of=TICKED)
         if not any(allowed.values()):

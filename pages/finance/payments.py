@@ -1,16 +1,18 @@
 """Payments: what is due with each party, the payments and the payouts; and one payment with what it settles."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.payments.balances import Balance, Due
-from core.services.finance.payments.reading import BatchRow, PaymentRow
+from core.services.finance.payments.reading import BatchRow, PaymentFilter, PaymentRow
+from core.services.finance.payments.settlement import Balance, Due
+from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.finance import BatchState, PaymentState
@@ -18,7 +20,7 @@ from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
-from core.ui.lists import columns, tables
+from core.ui.lists import columns, export_panel, filter_bar, tables
 from core.ui.lists.tables import Table
 from pages.finance import _taxes
 from pages.finance._shared import (
@@ -50,31 +52,10 @@ def preparing(found: Sequence[Balance]) -> Action:
 
 
 ACCOUNTS = {"distributor": "Distributor", "provider": "Insurer"}
-PAYMENTS: Table[PaymentRow] = Table(
-    name="payments",
-    noun=("payment", "payments"),
+PAYMENTS: Table[PaymentRow] = tables.of(
+    payment_reading.PAYMENTS,
     opens="finance/payments.py#payment",
-    orders={
-        "newest": "Newest first",
-        "oldest": "Oldest first",
-        "largest": "Largest amount first",
-        "smallest": "Smallest amount first",
-    },
     narrow=("party", "state", "prepared", "net"),
-    columns={
-        "party": columns.text("Party", lambda row: row.name, 190),
-        "direction": columns.text("Direction", lambda row: row.direction_name, 90),
-        "state": columns.state("State", lambda row: row.state),
-        "statement": columns.text("Settles up to", lambda row: row.statement, 110),
-        "batch": columns.text("Payout", lambda row: row.batch, 90),
-        "gross": columns.naira("Gross", lambda row: row.gross_minor, usual=False),
-        "vat": columns.naira("VAT", lambda row: row.vat_minor, usual=False),
-        "withheld": columns.naira("Withholding tax", lambda row: row.withheld_minor, usual=False),
-        "net": columns.naira("Amount", lambda row: row.net_minor, sorts=("smallest", "largest")),
-        "reference": columns.text("Bank reference", lambda row: row.bank_reference, 130),
-        "value": columns.day("Value date", lambda row: row.value_on),
-        "prepared": columns.day("Prepared", lambda row: row.prepared_at, sorts=("oldest", "newest")),
-    },
 )
 PAYOUTS: Table[BatchRow] = Table(
     name="payouts",
@@ -118,7 +99,7 @@ DUE: Table[tuple[Balance, str | None]] = Table(
 
 def due(by: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        found = balances.list_balances(session)
+        found = settlement.list_balances(session)
         hindrances = payouts.find_hindrances(session, found, by)
         waiting = [each for each in payment_reading.list_batches(session) if each.state == BatchState.PREPARED]
     for each in waiting:
@@ -150,24 +131,33 @@ def totals(found: list[Balance]) -> str:
 
 
 def payments(person: Person) -> None:
-    state = url_state.choose_one("state", "State", {state.value: state.value for state in PaymentState})
+    names = read_in(frame.scope(), load_choices)
+    criteria = filter_bar.read(PaymentFilter, names.names)
+    filter_bar.draw_chips(criteria, names.names, beside=partial(draw_receipts, person))
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        total, moved = payment_reading.count_payments(session, state=state)
-        if state is None:
-            _, moved = payment_reading.count_payments(session, state=PaymentState.CONFIRMED)
-        order = PAYMENTS.order_among(payment_reading.ORDERS)
-        rows = payment_reading.list_payments(session, PAYMENTS.paging(url_state.page()), state=state, order=order)
-    found = read_in(frame.scope(), payment_reading.list_payments, Paging(1, MOST), state=PaymentState.PREPARED)
-    others = [row for row in found if "approve" in payment_reading.list_allowed(row, person)]
-    what = " paid out less received" if state in (None, PaymentState.CONFIRMED) else ""
-    tables.head(
-        f"{PAYMENTS.count_text(total)} ·{what} {words.naira(moved)}",
-        PAYMENTS,
-        beside=partial(confirm_button, others, person),
-    )
-    number = tables.page_of(PAYMENTS, total) if total else None
+        total, moved = payment_reading.count_payments(session, criteria)
+        if not criteria.states:
+            _, moved = payment_reading.count_payments(session, replace(criteria, states=(PaymentState.CONFIRMED,)))
+        rows = payment_reading.list_payments(session, criteria, PAYMENTS.paging(url_state.page()), order=PAYMENTS.order)
+    if not total and criteria == payment_reading.UNFILTERED:
+        st.info("No payment yet: a payout is prepared under Due.", icon=":material/payments:")
+        return
+    if not total:
+        tables.show_no_match(PAYMENTS)
+        return
+    number = tables.page_of(PAYMENTS, total)
     if number is not None:
+        what = " paid out less received" if criteria.states in ((), (PaymentState.CONFIRMED,)) else ""
+        line = f"{PAYMENTS.count_text(total)} ·{what} {words.naira(moved)}"
+        export_panel.offer("payments", criteria.address(), rows=total, line=line, table=PAYMENTS)
         tables.draw(PAYMENTS, rows, number=number, total=total)
+
+
+def draw_receipts(person: Person) -> None:
+    """Draw the button that confirms what others noted as received."""
+    waiting = PaymentFilter(states=(PaymentState.PREPARED,), directions=("in",))
+    found = read_in(frame.scope(), payment_reading.list_payments, waiting, Paging(1, MOST))
+    confirm_button([row for row in found if "approve" in payment_reading.list_allowed(row, person)], person)
 
 
 def confirm_button(others: Sequence[PaymentRow], person: Person) -> None:
@@ -195,7 +185,7 @@ def confirming_all(rows: Sequence[PaymentRow]) -> Action:
         says="  \n".join(lines) + f"\n\nTogether **{total}**. Compare each with the bank's statement.",
         confirm="Confirm them",
         items=lambda: ((row.name, row.id) for row in rows),
-        work=lambda session, payment_id, by: transitions.approve_receipt(session, payment_id, by=by),
+        work=lambda session, payment_id, by: settlement.approve_receipt(session, payment_id, by=by),
         done=lambda number: f"{words.counted(number, 'payment is', 'payments are')} confirmed",
     )
 
@@ -282,7 +272,7 @@ def _approving(row: PaymentRow) -> Action:
         says=f"**{words.naira(-row.net_minor)}** of {words.plain(row.name)}, reference"
         f" {words.plain(row.bank_reference)}, {words.day(row.value_on)}. Compare it with the bank's statement.",
         confirm="Confirm it",
-        work=lambda session, _, by: transitions.approve_receipt(session, row.id, by=by),
+        work=lambda session, _, by: settlement.approve_receipt(session, row.id, by=by),
         done="The payment is confirmed.",
     )
 
@@ -294,7 +284,7 @@ def _confirming(row: PaymentRow) -> Action:
         says=f"**{words.naira(row.net_minor)}** to {words.plain(row.name)}.",
         fields=bank_answer(),
         confirm="Confirm it",
-        work=lambda session, typed, by: transitions.confirm(session, row.id, typed, by=by),
+        work=lambda session, typed, by: settlement.confirm(session, row.id, typed, by=by),
         done="The payment is confirmed: its statements are settled.",
     )
 
@@ -306,7 +296,7 @@ def _returning(row: PaymentRow) -> Action:
         says=f"**{words.naira(row.net_minor)}** to {words.plain(row.name)} is due again.",
         fields=bank_return(row.bank_reference),
         confirm="Note the return",
-        work=lambda session, typed, by: transitions.return_payment(session, row.id, typed, by=by),
+        work=lambda session, typed, by: settlement.return_payment(session, row.id, typed, by=by),
         done="The payment came back: its statements are due again.",
     )
 
@@ -318,7 +308,7 @@ def _withdrawing(row: PaymentRow) -> Action:
         says="Nobody can approve it any more; what it would have paid stays due.",
         fields=[Text("reason", "Reason", longest=500)],
         confirm="Give it up",
-        work=lambda session, typed, by: transitions.withdraw(session, row.id, reason=typed["reason"], by=by),
+        work=lambda session, typed, by: settlement.withdraw(session, row.id, reason=typed["reason"], by=by),
         done="The payment is given up.",
     )
 
@@ -336,16 +326,20 @@ def show_who_acts(row: PaymentRow, person: Person) -> None:
 
 def settles(parts: list[Due]) -> None:
     st.subheader("Settles", anchor=False)
-    amounts = {"VAT": "vat_minor", "Withholding tax": "withheld_minor", "Net": "net_minor"}
+    taxes: Mapping[str, Callable[[Due], int]] = {
+        "VAT": lambda part: part.vat_minor,
+        "Withholding tax": lambda part: -part.withheld_minor,
+    }
+    amounts = {label: minor for label, minor in taxes.items() if any(map(minor, parts))}
+    amounts["Net"] = lambda part: part.net_minor
     facts.ledger(
         [
-            {"Statement": words.plain(part.number), "Month": f"{part.month:%B %Y}"}
-            | {label: words.naira(getattr(part, name)) for label, name in amounts.items()}
+            {"Statement": f"{words.plain(part.number)}, {part.month:%b %Y}"}
+            | {label: words.naira(minor(part)) for label, minor in amounts.items()}
             for part in parts
         ],
         right=tuple(amounts),
-        total={"Statement": "Total"}
-        | {label: words.naira(sum(getattr(part, name) for part in parts)) for label, name in amounts.items()},
+        total={"Statement": "Total"} | {label: words.naira(sum(map(minor, parts))) for label, minor in amounts.items()},
     )
     for part in parts:
         page_links.link_to(

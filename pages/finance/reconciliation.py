@@ -158,7 +158,10 @@ def buttons(rows: Sequence[DifferenceRow], person: Person, *, is_ticked: bool) -
         verb: [row for row in rows if verb in differences.list_allowed(row, person)] for verb in ("explain", *WORK)
     }
     open_rows = allowed["explain"] if is_ticked else [row for row in rows if row.state in UNEXPLAINED]
-    with st.container(horizontal=True, gap="xsmall"):
+    with tables.ticked_bar() if is_ticked else st.container(horizontal=True, gap="xsmall"):
+        if is_ticked:
+            total = words.naira(sum(row.difference_minor for row in rows))
+            st.markdown(f"**{words.count(len(rows))}** ticked, {total}", width="content")
         if open_rows:
             explaining(open_rows).button(f"Explain {words.count(len(open_rows))}", key="many.explain", type="primary")
         if not_ended := [row for row in rows if row.state not in ENDED and not row.is_superseded]:

@@ -189,6 +189,8 @@ def describe_end(row: DueRow) -> str:
 
 def summarise_renewals(found: BulkRenewal) -> str:
     """Return the result in words: "2 policies are renewed for ₦1,068.75. Left out 1: it was renewed meanwhile."."""
-    verb = "policy is" if found.done == 1 else "policies are"
-    done = f"{words.count(found.done)} {verb} renewed for {words.naira(found.total_minor)}."
-    return f"{done}{words.list_left_out(found.left_out)}"
+    left_out = words.list_left_out(found.left_out)
+    if not found.done:
+        return words.Unchanged(f"No policy is renewed.{left_out}")
+    number = words.counted(found.done, "policy is", "policies are")
+    return f"{number} renewed for {words.naira(found.total_minor)}.{left_out}"

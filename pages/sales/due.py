@@ -200,7 +200,7 @@ def _reminding(picked: Sequence[DueRow]) -> Action:
         confirm=f"Remind {len(picked)} customers" if len(picked) > 1 else "Remind",
         roles=("operations",),
         work=lambda session, _, by: due.remind(session, [row.id for row in picked], by=by),
-        done=lambda found: summarise_reminders(found) + ("" if smtp.can_send() or not found.done else WAITS),
+        done=summarise_reminders,
         then=lambda _: tables.let_go(DUE),
     )
 
@@ -229,8 +229,11 @@ def text_message(row: DueRow) -> str:
 
 def summarise_reminders(found: BulkResult) -> str:
     """Return what became of a request in words: "12 reminders are queued. Left out 2: reminded already."."""
-    number = {0: "No reminder is", 1: "1 reminder is"}.get(found.done, f"{found.done} reminders are")
-    return f"{number} queued.{words.list_left_out(found.left_out)}"
+    left_out = words.list_left_out(found.left_out)
+    if not found.done:
+        return words.Unchanged(f"No reminder is queued.{left_out}")
+    number = words.counted(found.done, "reminder is", "reminders are")
+    return f"{number} queued.{left_out}{'' if smtp.can_send() else WAITS}"
 
 
 def draw_automatic_note() -> None:

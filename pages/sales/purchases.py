@@ -7,8 +7,8 @@ import streamlit as st
 from core.desk import sale as sale_view
 from core.desk.sale import SaleDetail
 from core.money import Split
-from core.services.lists.columns import SOURCES
 from core.services.lists.dimensions import load_choices
+from core.services.lists.listing import SOURCES
 from core.services.people.staff import Person
 from core.services.sales import table as sales_table
 from core.services.sales.filter import PurchaseFilter

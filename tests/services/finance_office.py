@@ -16,7 +16,6 @@ from core.services.finance.movements import MovementFilter, MovementRow
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people import staff
@@ -132,7 +131,7 @@ def state(finance: Finance, party: Party, month: date, *moves: str) -> UUID:
     """A statement that Funmi prepared and Femi moved on."""
     made: UUID = finance.do(statements.prepare, party, month, by="funmi")
     for to in moves:
-        finance.do(statement_transitions.move, made, to, by="femi")
+        finance.do(statements.move, made, to, by="femi")
     return made
 
 

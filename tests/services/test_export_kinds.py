@@ -26,10 +26,9 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
 from core.services.finance import movements
-from core.services.lists.columns import Column
 from core.services.lists.dimensions import load_choices
 from core.services.lists.exports import CSV, EXCEL_CSV, FORMATS, XLSX, Format
-from core.services.lists.listing import Listing
+from core.services.lists.listing import Column, Listing
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DATE, DAY, INSTANT, TEXT
 from core.services.policies import policies
@@ -56,9 +55,9 @@ from tests.spreadsheets import cells, moment
 pytestmark = pytest.mark.frozen_at(NOW)
 
 # The audit log is no record of sales, and each export adds to it: it has a test of its own beside its search; what was
-# paid on claims has one beside its payments, what their losses cost beside the figures, credit notes beside
-# their steps, what is due beside its calls, what waits for insurers beside its screen.
-_ELSEWHERE = {"audit", "claim-payments", "loss-ratios", "credit-notes", "due", "awaiting"}
+# paid on claims has one beside its payments, what their losses cost beside the figures, credit notes and payments of
+# parties beside their steps, what is due beside its calls, what waits for insurers beside its screen.
+_ELSEWHERE = {"audit", "claim-payments", "loss-ratios", "credit-notes", "payments", "due", "awaiting"}
 _OF_SALES = {"from", "to", "provider", "category", "product", "distributor", "email", "source"}
 PARAMETERS = {
     "purchases": {*_OF_SALES, "premium_from", "premium_to", "find", "policy", "payment"},

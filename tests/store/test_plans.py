@@ -21,7 +21,7 @@ from core.services.claims.workflow import tasks
 from core.services.customers import customers
 from core.services.customers import table as customer_table
 from core.services.customers.customers import CustomerFilter
-from core.services.finance.payments import paid_lines
+from core.services.finance.payments import bank_rows
 from core.services.finance.payments import reading as payment_reading
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
@@ -289,8 +289,8 @@ def test_the_desk_looks_for_customers_along_narrow_indexes(store: Store, partner
 def test_what_the_bank_did_with_payments_is_found_along_its_indexes(store: Store) -> None:
     sent: list[tuple[str, Any]] = []
     with noting(store, sent), store.reading(Scope.staff(is_live=True)) as session:
-        payment_reading.list_payments(session, Paging(1, 50))
-        paid_lines.list_rows(session, since=NOW.date())
+        payment_reading.list_payments(session, payment_reading.UNFILTERED, Paging(1, 50))
+        bank_rows.list_rows(session, since=NOW.date())
     page, rows = (explain(store, *each) for each in sent if "FROM pay" in each[0] or "FROM party" in each[0])
     assert "SCAN payment USING INDEX ix_payment_prepared_at" in page
     for index in ("ix_party_payment_once (payment_id=?)", "(reverses=?)"):

@@ -48,6 +48,9 @@ def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
     row = lists(open_page(screen, finance, LIST, by="funmi"))[0].iloc[0]
     assert (row["Number"], row["Given back"], row["Days"]) == ("CN-0001", words.naira(note.total_minor), "40")
     assert "No credit note matches" in texts(open_page(screen, finance, LIST, by="funmi", state="Paid"))
+    for find in ("cn 1", note.customer, note.policy_number, words.naira(note.total_minor), "cn-2", "nobody"):
+        found = lists(open_page(screen, finance, LIST, by="funmi", find=find or ""))
+        assert bool(found) is (find not in ("cn-2", "nobody")), find
     at = open_page(screen, finance, AGEING, by="funmi")
     aged = lists(at)[0]
     assert list(aged["Party"]) == ["Total", f"Customers of {note.provider}"]

@@ -15,8 +15,8 @@ from core.desk import export_runs
 from core.desk.export_runs import ReceiptFilter
 from core.desk.exported_lists import TITLES, get_kind
 from core.errors import InvalidInput
-from core.services.lists.columns import Column
 from core.services.lists.dimensions import load_choices
+from core.services.lists.listing import Column
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import WORD
 from core.services.sales import table

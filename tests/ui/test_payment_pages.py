@@ -9,11 +9,10 @@ from streamlit.testing.v1 import AppTest
 from core import clock, ids, money
 from core.services.finance import bank_accounts
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
 from core.store.schema.tables import TaxRate
@@ -51,7 +50,7 @@ def sent(finance: Finance, party: Party, **terms: object) -> UUID:
         finance.do(bank_accounts.confirm, account, by="second")
     made = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi")
     for state in ("Approved", "Sent"):
-        finance.do(statement_transitions.move, made, state, by="femi")
+        finance.do(statements.move, made, state, by="femi")
     return UUID(str(made))
 
 
@@ -97,6 +96,11 @@ def _stands_in_the_lists_and_schedules(finance: Finance, screen: Screen, owed: s
     assert f"**1** payment · paid out less received {words.naira(0)}" in texts(
         open_page(screen, finance, LIST, by="femi", view="payments")
     )
+    for find in ("TRF/1", "pb 1", "PB-0001/1 2026-08", owed, "cs-1", "cs-2", "nobody"):
+        at = open_page(screen, finance, LIST, by="femi", view="payments", find=find)
+        assert len(lists(at)) == (find not in ("cs-2", "nobody")), find
+    press(at, "Show all payments")
+    assert list(lists(at)[0]["Bank reference"]) == ["TRF/1"], "the view stays"
     at = open_page(screen, finance, LIST, by="femi", view="payouts")
     assert list(lists(at)[0]["State"]) == ["Returned"]
     assert f"**1** payout · returned {owed}" in texts(at)
@@ -169,11 +173,9 @@ def test_a_payout_of_which_a_line_came_back_is_part_paid_and_counts_what_the_ban
     finance.do(payouts.approve, batch, by="femi")
     paid, back = finance.read(payment_reading.list_of_batch, batch)
     today = str(clock.today())
-    finance.do(
-        transitions.return_payment, back.id, {"returned_on": today, "reason": "The account is closed"}, by="femi"
-    )
+    finance.do(settlement.return_payment, back.id, {"returned_on": today, "reason": "The account is closed"}, by="femi")
     assert finance.read(payment_reading.get_batch, batch).progress == "Approved"
-    finance.do(transitions.confirm, paid.id, {"bank_reference": "TRF/1", "value_on": today}, by="femi")
+    finance.do(settlement.confirm, paid.id, {"bank_reference": "TRF/1", "value_on": today}, by="femi")
     assert finance.read(payment_reading.get_batch, batch).progress == "Part paid"
     ours, theirs = words.naira(paid.net_minor), words.naira(back.net_minor)
     at = open_page(screen, finance, LIST, by="femi", view="payouts")
@@ -193,7 +195,7 @@ def test_who_noted_a_return_sees_why_others_prepare_and_approve_its_payment(
     finance.do(payouts.approve, batch, by="femi")
     (row,) = finance.read(payment_reading.list_of_batch, batch)
     back = {"returned_on": str(clock.today()), "reason": "The account is closed"}
-    finance.do(transitions.return_payment, row.id, back, by="femi")
+    finance.do(settlement.return_payment, row.id, back, by="femi")
     own = "You noted that a payment of this came back"
     at = open_page(screen, finance, LIST, by="femi")
     assert next(iter(lists(at)[0]["Payout"])).startswith(own)
@@ -218,7 +220,7 @@ def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(
     confirm(at, bank_reference="")
     assert "Fill this in" in texts(at)
     confirm(at, bank_reference="IN/7")
-    (row,) = finance.read(payment_reading.list_payments, Paging(1, 5))
+    (row,) = finance.read(payment_reading.list_payments, payment_reading.UNFILTERED, Paging(1, 5))
     assert "Confirm" not in labels(open_page(screen, finance, ONE, by="funmi", id=str(row.id)))
     confirm(press(open_page(screen, finance, ONE, by="femi", id=str(row.id)), "Confirm"))
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"

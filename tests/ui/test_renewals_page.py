@@ -26,7 +26,7 @@ from tests.covers import shipped
 from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, address, follow, labels, lists, person_of, press, row_links, sent, texts
+from tests.ui.conftest import Screen, address, confirm, follow, labels, lists, person_of, press, row_links, sent, texts
 
 LIST, DUE = "sales/renewals.py", "sales/due.py"
 LIVE = Scope.staff(is_live=True)
@@ -331,6 +331,13 @@ def test_ticked_policies_are_renewed_together_after_a_preview(due: UUID, screen:
     at = open_page(screen, DUE)
     assert "Renew ticked" not in labels(at), "nothing is ticked"
     assert list(lists(at)[0]["Reminded"]) == ["No more"]
+    payload = next(payload for payload in sent(at) if payload.get("choosing"))
+    at.session_state["due_picked"] = (payload["mark"], [payload["rows"][0]["key"]])
+    at.run()
+    at = confirm(press(at, "Remind"))
+    done = at.info[0].value.replace("\\", "")
+    assert done == "No reminder is queued. Left out 1: does not want to renew."
+    assert not at.success
     payload = next(payload for payload in sent(at) if payload.get("choosing"))
     at.session_state["due_picked"] = (payload["mark"], [payload["rows"][0]["key"]])
     at.run()

@@ -18,12 +18,11 @@ from sqlmodel import UTCDateTime, col
 from core import clock
 from core.errors import first_of
 from core.services.audit import log as audit
-from core.services.lists.columns import Column
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, of
 from core.services.lists.filters.fields import Condition, Days, Text, Texts
-from core.services.lists.listing import Listing
+from core.services.lists.listing import Column, Listing
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import COUNT, DAY, ID, INSTANT, TEXT
 from core.services.lists.windows import EARLIEST, Span

@@ -10,10 +10,10 @@ from sqlmodel import col
 
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
-from core.services.lists.columns import Column, Derived, Order, by_time, concatenate, mode_column
+from core.services.lists import listing
 from core.services.lists.dimensions import UNKNOWN, Choices
 from core.services.lists.filters import declaration
-from core.services.lists.listing import Listing, Row
+from core.services.lists.listing import Column, Derived, Listing, Order, Row, by_time
 from core.services.lists.paging import Page, Paging
 from core.services.lists.spreadsheets import COUNT, DATE, DAY, EMAIL, FLAG, ID, INSTANT, MONEY, PHONE, TEXT, WORD
 from core.store.access import AnySelect, ScopedSession
@@ -80,7 +80,7 @@ CUSTOMERS: Listing[CustomerFilter] = Listing(
         "created_at": Column("Created", INSTANT, _CREATED_AT),
         "met": Column("Customer since", DAY, _CREATED_AT, machine="created_on", orders=by_time(Customer)),
         "name": Column(
-            *("Name", TEXT, concatenate(" ", col(Customer.first_name), col(Customer.last_name))),
+            *("Name", TEXT, listing.concatenate(" ", col(Customer.first_name), col(Customer.last_name))),
             orders=_BY_NAME,
             for_machines=False,
             width=175,
@@ -124,7 +124,7 @@ CUSTOMERS: Listing[CustomerFilter] = Listing(
             ),
             width=130,
         ),
-        **mode_column(),
+        **listing.mode_column(),
     },
     rows=lambda columns, criteria, _: _join(columns).where(*customers.build_conditions(criteria)),
     count=_count,

@@ -14,20 +14,11 @@ from sqlmodel import col
 
 from core import clock
 from core.money import Split
-from core.services.lists.columns import (
-    SHARES,
-    Column,
-    by_time,
-    customer_columns,
-    mode_column,
-    money_columns,
-    policy_number,
-    sale_names,
-)
+from core.services.lists import listing
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import of
 from core.services.lists.filters.fields import Condition, Words
-from core.services.lists.listing import Listing
+from core.services.lists.listing import Column, Listing, by_time
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DAY, ID, INSTANT, WORD
 from core.services.lists.windows import Span, Window
@@ -319,7 +310,7 @@ def _rows(columns: Sequence[Any], criteria: MovementFilter, _: Choices) -> AnySe
     )
 
 
-_SPLIT = {"total": "total_minor", **SHARES}
+_SPLIT = {"total": "total_minor", **listing.SHARES}
 MOVEMENTS: Listing[MovementFilter] = Listing(
     name="movements",
     title="Movements",
@@ -335,11 +326,14 @@ MOVEMENTS: Listing[MovementFilter] = Listing(
         "when": Column(*("When", INSTANT, _MOMENT), of="created_at", machine="created_at", orders=by_time(Movement)),
         "day": Column("Day", DAY, _MOMENT, of="created_at", machine="created_on"),
         "purchase_id": Column("Purchase", ID, col(Movement.purchase_id)),
-        "policy": replace(policy_number(empty="No number yet", width=150)["policy"], of="policy_number"),
-        **{name: replace(column, of=_SPLIT[name]) for name, column in money_columns(Movement, is_signed=True).items()},
-        **sale_names(Movement),
-        **customer_columns(),
-        **mode_column(),
+        "policy": replace(listing.policy_number(empty="No number yet", width=150)["policy"], of="policy_number"),
+        **{
+            name: replace(column, of=_SPLIT[name])
+            for name, column in listing.money_columns(Movement, is_signed=True).items()
+        },
+        **listing.sale_names(Movement),
+        **listing.customer_columns(),
+        **listing.mode_column(),
     },
     rows=_rows,
     count=lambda session, criteria: count(compute_totals(session, criteria)),

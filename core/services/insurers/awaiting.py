@@ -14,21 +14,13 @@ from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import connections
 from core.services.insurers.insurers import Health, load_healths, name_health
-from core.services.lists.columns import (
-    Column,
-    Context,
-    Derived,
-    customer_columns,
-    mode_column,
-    name_of_sale,
-    policy_number,
-)
-from core.services.lists.columns import Order as ListOrder
+from core.services.lists import listing
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import Condition, Flag, Member, Word, members_of
-from core.services.lists.listing import Listing
+from core.services.lists.listing import Column, Context, Derived, Listing
+from core.services.lists.listing import Order as ListOrder
 from core.services.lists.paging import Page, Paging
 from core.services.lists.spreadsheets import COUNT, ID, INSTANT, MONEY, STATE, TEXT, WORD
 from core.services.people import staff
@@ -83,11 +75,10 @@ def _is_owned(_: Any, owner: UUID | str) -> Condition:
     return col(Submission.policy_id).in_(owned.where(col(SubmissionOwner.owner_id) == owner))
 
 
-def _is_late(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
+def _is_late(_: Any) -> Condition:
     since, now = col(Submission.created_at), clock.now()
-    is_connected = connections.is_connected()
-    late = sa.or_(since <= now - TOLD_WITHIN, sa.and_(since <= now - ANSWERED_WITHIN, is_connected))
-    return late if value else sa.not_(late)
+    answerable = sa.and_(since <= now - ANSWERED_WITHIN, connections.is_connected())
+    return sa.or_(since <= now - TOLD_WITHIN, answerable)
 
 
 class SubmissionFilter(Filter, on=(Submission,)):
@@ -452,8 +443,8 @@ WAITING: Listing[SubmissionFilter] = Listing(
     row_type=OpenSubmission,
     columns={
         "id": Column("Reference", ID, _KEY, machine="policy_id"),
-        "holder": replace(customer_columns()["customer"], of="holder", width=125),
-        "product": Column("Product", WORD, name_of_sale(Policy, 2), width=160),
+        "holder": replace(listing.customer_columns()["customer"], of="holder", width=125),
+        "product": Column("Product", WORD, listing.name_of_sale(Policy, 2), width=160),
         "state": Column(
             "State",
             WORD,
@@ -490,7 +481,9 @@ WAITING: Listing[SubmissionFilter] = Listing(
             machine="target",
         ),
         "owner": Column("Owner", TEXT, col(Staff.name), width=110),
-        "insurer": Column("Insurer", WORD, name_of_sale(Policy, 1), of="provider", machine="provider", width=165),
+        "insurer": Column(
+            "Insurer", WORD, listing.name_of_sale(Policy, 1), of="provider", machine="provider", width=165
+        ),
         "said": Column(
             *("Last answer", TEXT, col(Submission.last_error)), of="last_error", machine="last_answer", width=230
         ),
@@ -502,8 +495,8 @@ WAITING: Listing[SubmissionFilter] = Listing(
             orders=(ORDERS["next"], ORDERS["next-back"]),
         ),
         "cover": Column("Cover", STATE, declaration.policy_stage(), of="stage", machine="stage"),
-        "distributor": Column("Distributor", WORD, name_of_sale(Policy, 0), width=130),
-        "number": replace(policy_number(width=165)["policy"], of="policy_number"),
+        "distributor": Column("Distributor", WORD, listing.name_of_sale(Policy, 0), width=130),
+        "number": replace(listing.policy_number(width=165)["policy"], of="policy_number"),
         "since": Column(
             *("Since", INSTANT, _CREATED_AT),
             of="created_at",
@@ -511,7 +504,7 @@ WAITING: Listing[SubmissionFilter] = Listing(
             orders=(ORDERS["oldest"], ORDERS["newest"]),
         ),
         "premium": Column("Premium", MONEY, col(Policy.genius_price_minor)),
-        **mode_column(),
+        **listing.mode_column(),
     },
     rows=_rows,
     count=lambda session, criteria: session.count_rows(

@@ -29,12 +29,11 @@ from core import seal
 from core.covers.request import suggestion
 from core.errors import FieldFault, InvalidInput, NotFound, TooLarge, raise_faults
 from core.services.lists import spreadsheets
-from core.services.lists.columns import EMPTY_TEXT, Column, Context, Derived, concatenate
 from core.services.lists.dimensions import load_choices
 from core.services.lists.filters import fields
 from core.services.lists.filters.declaration import F
 from core.services.lists.filters.fields import Address
-from core.services.lists.listing import Listing
+from core.services.lists.listing import EMPTY_TEXT, Column, Context, Derived, Listing, concatenate
 from core.services.lists.records import format_mode
 from core.services.lists.spreadsheets import (
     INSTANT,

@@ -15,22 +15,12 @@ from core.covers import registry
 from core.covers.cover import Cover
 from core.errors import InvalidInput
 from core.services.catalogue import products as catalogue_products
-from core.services.lists import records
-from core.services.lists.columns import (
-    Column,
-    Order,
-    by_time,
-    customer_columns,
-    mode_column,
-    payment_columns,
-    policy_number,
-    sale_names,
-)
+from core.services.lists import listing, records
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Ids, of
 from core.services.lists.filters.fields import Condition, Flag
-from core.services.lists.listing import Listing, Row
+from core.services.lists.listing import Column, Listing, Order, Row, by_time
 from core.services.lists.paging import Page, Paging, fetch_newest
 from core.services.lists.records import (
     ChangeRecord,
@@ -236,10 +226,6 @@ def get_stage(policy: Any) -> PolicyStage:
 # The filters of policies, among them one text whose form decides which indexed column is searched (contract P6).
 
 
-def _is_in_force(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
-    return declaration.in_force() if value else sa.not_(declaration.in_force())
-
-
 class PolicyFilter(SalesFilter, on=(Policy,)):
     """Filter of the list of policies; `status` true means in force now (contract P5)."""
 
@@ -251,7 +237,7 @@ class PolicyFilter(SalesFilter, on=(Policy,)):
     status: bool | None = of(
         Flag,
         label="Cover",
-        column=_is_in_force,
+        column=lambda _: declaration.in_force(),
         address="force",
         api="status",
         options={"yes": "In force or about to start", "no": "Neither in force nor about to start"},
@@ -454,7 +440,7 @@ POLICIES: Listing[PolicyFilter] = Listing(
         "id": Column("Reference", ID, col(Policy.id)),
         "sold": Column("Sold", INSTANT, col(Policy.created_at), machine="created_at", orders=by_time(Policy)),
         "sold_on": Column("Sold on", DAY, col(Policy.created_at), machine="created_on"),
-        "number": policy_number(empty="No number yet", width=165)["policy"],
+        "number": listing.policy_number(empty="No number yet", width=165)["policy"],
         "state": Column("State", STATE, declaration.policy_stage()),
         "starts": Column("Starts", DAY, col(Policy.start_at), machine="starts_on"),
         "ends": Column("Ends", DAY, col(Policy.expiration_at), machine="expires_on", orders=_BY_END),
@@ -463,8 +449,8 @@ POLICIES: Listing[PolicyFilter] = Listing(
         "declined_on": Column("Declined", DAY, col(Policy.declined_at)),
         "total": Column("Premium at sale", MONEY, col(Purchase.total_minor)),
         "sum_insured": Column("Sum insured", MONEY, col(Policy.sum_insured_minor)),
-        **sale_names(Policy),
-        **customer_columns(),
+        **listing.sale_names(Policy),
+        **listing.customer_columns(),
         "role": Column(
             *("Role", STATE, _ROLE),
             machine="customer_role",
@@ -474,8 +460,8 @@ POLICIES: Listing[PolicyFilter] = Listing(
         "device_serial_number": Column("Device", TEXT, col(Policy.device_serial_number), width=130),
         "provider_policy_id": Column("Insurer's reference", TEXT, col(Policy.provider_policy_id), width=130),
         "submitted_to_provider": Column("Sent to the insurer", FLAG, col(Policy.submitted_to_provider)),
-        **mode_column(),
-        **payment_columns(Policy),
+        **listing.mode_column(),
+        **listing.payment_columns(Policy),
         "purchase_id": Column("Purchase", ID, col(Policy.purchase_id)),
     },
     rows=lambda columns, criteria, names: _join(columns).where(*build_search_conditions(criteria, names)),

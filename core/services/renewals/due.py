@@ -13,11 +13,11 @@ from core import clock, money
 from core.errors import InvalidInput, NotRenewable
 from core.services.audit import log as audit
 from core.services.customers import merging
-from core.services.lists.columns import Column, Order, customer_columns, policy_number, sale_names
+from core.services.lists import listing
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import of
 from core.services.lists.filters.fields import Condition, Word
-from core.services.lists.listing import Listing
+from core.services.lists.listing import Column, Listing, Order
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import COUNT, DATE, DAY, ID, INSTANT, MONEY, TEXT, WORD
 from core.services.lists.windows import Span
@@ -319,8 +319,8 @@ DUE: Listing[CallListFilter] = Listing(
     usual_order="soonest",
     row_type=DueRow,
     columns={
-        **customer_columns(),
-        "policy": replace(policy_number()["policy"], of="policy_number"),
+        **listing.customer_columns(),
+        "policy": replace(listing.policy_number()["policy"], of="policy_number"),
         "ends": Column("Ends", DAY, _EXPIRES_AT, of="expiration_at", machine="expires_on", orders=_BY_END),
         "left": Column("Days left", COUNT, of="days_left", orders=_BY_END),
         "cover": Column("Cover", TEXT, of="days_left", width=120),
@@ -338,7 +338,7 @@ DUE: Listing[CallListFilter] = Listing(
             machine="last_premium",
             says="What the term that ends has cost.",
         ),
-        **sale_names(Policy),
+        **listing.sale_names(Policy),
         "call": Column("Last call", WORD, _OUTCOME, of=lambda row: row.call and row.call.label, machine="last_call"),
         "called_at": Column("Called", INSTANT, _CALLED_AT, of=lambda row: row.call and row.call.created_at),
         "again": Column(

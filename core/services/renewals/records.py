@@ -13,22 +13,10 @@ from core.covers import registry
 from core.errors import first_of
 from core.money import Split
 from core.services.catalogue import products
-from core.services.lists import records
-from core.services.lists.columns import (
-    Column,
-    by_amount,
-    by_time,
-    customer_columns,
-    mode_column,
-    money_columns,
-    payment_columns,
-    policy_number,
-    refund_columns,
-    sale_names,
-)
+from core.services.lists import listing, records
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import Condition, Flag, Member, Word
-from core.services.lists.listing import Listing
+from core.services.lists.listing import Column, Listing, by_amount, by_time
 from core.services.lists.paging import Page, Paging, fetch_newest
 from core.services.lists.records import ProductRecord, RenewalRecord
 from core.services.lists.spreadsheets import DAY, ID, INSTANT, STATE
@@ -268,16 +256,16 @@ RENEWALS: Listing[RenewalFilter] = Listing(
         "created_at": Column("Renewed at", INSTANT, col(Renewal.created_at)),
         "renewed": Column("Renewed", DAY, col(Renewal.created_at), machine="created_on", orders=by_time(Renewal)),
         "status": Column("Status", STATE, _STATUS, words={"Renewed": "Took effect", "Failed": "Failed or reversed"}),
-        **policy_number(),
+        **listing.policy_number(),
         "before": Column("Ended before", DAY, col(Renewal.previous_expiration_at), machine="previous_expires_on"),
         "starts": Column("Term from", DAY, col(Renewal.start_at), machine="starts_on"),
         "ends": Column("Term to", DAY, col(Renewal.expiration_at), machine="expires_on"),
-        **money_columns(Renewal, orders=by_amount(Renewal)),
-        **refund_columns(),
-        **sale_names(Renewal),
-        **customer_columns(),
-        **mode_column(),
-        **payment_columns(Renewal),
+        **listing.money_columns(Renewal, orders=by_amount(Renewal)),
+        **listing.refund_columns(),
+        **listing.sale_names(Renewal),
+        **listing.customer_columns(),
+        **listing.mode_column(),
+        **listing.payment_columns(Renewal),
         "policy_id": Column("Policy", ID, col(Renewal.policy_id)),
         "purchase_id": Column("Purchase", ID, col(Renewal.purchase_id)),
         "expires": Column("Policy ends now", DAY, col(Policy.expiration_at), machine="policy_expires_on"),

@@ -12,7 +12,6 @@ from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from core.covers import request_parts
-from core.services.lists.columns import SOURCES
 from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import (
@@ -27,6 +26,7 @@ from core.services.lists.filters.fields import (
     Words,
     members_of,
 )
+from core.services.lists.listing import SOURCES
 from core.services.lists.windows import Span
 from core.services.sales import search
 from core.states.policies import PolicyStage
@@ -60,10 +60,11 @@ def _find(table: Any, text: str) -> Condition:
 
 def find_by_policy(column: Any, **more: Any) -> Any:
     """Declare the search of a list whose records belong to the policies that a column names."""
-    return _declare_search(lambda _, text: col(column).in_(search.select_policies(Policy.id, text)), **more)
+    return declare_search(lambda _, text: col(column).in_(search.select_policies(Policy.id, text)), **more)
 
 
-def _declare_search(condition: Callable[[Any, str], Condition], **more: Any) -> Any:
+def declare_search(condition: Callable[[Any, str], Condition], **more: Any) -> Any:
+    """Declare the search of a list by a condition of the table and the text; `more` is what it has otherwise."""
     field = Text(
         label="Find",
         column=condition,
@@ -180,7 +181,7 @@ class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
 class PurchaseFilter(SalesFilter, on=(Purchase,)):
     """Filter of the list of purchases."""
 
-    find: str | None = _declare_search(
+    find: str | None = declare_search(
         _find,
         api="search",
         help="A part of a policy number, plate, name or phone, an e-mail or the id of a record.",

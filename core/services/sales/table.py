@@ -8,20 +8,9 @@ from sqlmodel import col
 
 from core.covers.pricing import FREQUENCIES
 from core.money import Split
-from core.services.lists.columns import (
-    Column,
-    by_amount,
-    by_time,
-    customer_columns,
-    mode_column,
-    money_columns,
-    payment_columns,
-    policy_number,
-    refund_columns,
-    sale_names,
-)
+from core.services.lists import listing
 from core.services.lists.filters import declaration
-from core.services.lists.listing import Listing
+from core.services.lists.listing import Column, Listing, by_amount, by_time
 from core.services.lists.spreadsheets import DAY, ID, INSTANT, STATE, WORD
 from core.services.sales import filter as sales_filter
 from core.services.sales import totals
@@ -65,13 +54,13 @@ PURCHASES: Listing[PurchaseFilter] = Listing(
         "id": Column("Reference", ID, col(Purchase.id)),
         "sold": Column("Sold", INSTANT, col(Purchase.created_at), machine="created_at", orders=by_time(Purchase)),
         "sold_on": Column("Sold on", DAY, col(Purchase.created_at), machine="created_on"),
-        **policy_number(),
-        **money_columns(Purchase, orders=by_amount(Purchase)),
-        **refund_columns(),
-        **sale_names(Purchase),
-        **customer_columns(),
-        **mode_column(),
-        **payment_columns(Purchase),
+        **listing.policy_number(),
+        **listing.money_columns(Purchase, orders=by_amount(Purchase)),
+        **listing.refund_columns(),
+        **listing.sale_names(Purchase),
+        **listing.customer_columns(),
+        **listing.mode_column(),
+        **listing.payment_columns(Purchase),
         "frequency": Column(
             *("Paid", WORD, sa.func.coalesce(col(Purchase.premium_frequency), ONCE)),
             machine="premium_frequency",

@@ -508,7 +508,7 @@ class _Result:
 
 
 def keep_message(sentence: str, refused: Sequence[str] = ()) -> None:
-    """Keep a success message: it is shown on the next runs of a page, for some seconds, and moves nothing.
+    """Keep what became of an action: it is shown on the next runs of a page, for some seconds, and moves nothing.
 
     What was refused beside it is shown as long, below the head of the page.
     """
@@ -530,7 +530,9 @@ def _read_result() -> _Result | None:
 
 def _draw_result(result: _Result) -> None:
     text = words.plain(words.format_dates(result.text))
-    if result.is_done:
+    if isinstance(result.text, words.Unchanged):
+        st.info(text, icon=":material/info:")
+    elif result.is_done:
         st.success(text, icon=":material/check_circle:")
     else:
         st.error(text, icon=":material/block:")

@@ -16,7 +16,7 @@ from core.errors import FieldFault
 from core.services.lists.windows import EARLIEST
 from core.ui.frame import frame
 
-_PAGE = "page"
+_PAGE, _VIEW = "page", "view"
 _TAB, _TABS = "tab", "record_tabs"
 _ROUNDS = "address_widgets"
 
@@ -48,8 +48,9 @@ def change(parameters: Mapping[str, Sequence[str]], *, keep_page: bool = False) 
 
 
 def reset() -> None:
-    """Remove all filters from the URL and keep the mode."""
-    st.query_params.from_dict(frame.mode_query())
+    """Remove all filters from the URL; the mode stays, and of a screen with several views the open one."""
+    view = {_VIEW: st.session_state[_VIEW]} if _VIEW in st.session_state else {}
+    st.query_params.from_dict({**view, **frame.mode_query()})
 
 
 def page() -> int:
@@ -223,16 +224,15 @@ def choose_view(views: Mapping[str, str]) -> str:
 
     Another view begins without the filters of this one.
     """
-    name = "view"
-    st.session_state[name] = shown = one_of(name, views) or next(iter(views))
+    st.session_state[_VIEW] = shown = one_of(_VIEW, views) or next(iter(views))
     st.segmented_control(
         "Show",
         list(views),
-        key=name,
+        key=_VIEW,
         required=True,
         format_func=views.__getitem__,
         label_visibility="collapsed",
-        on_change=lambda: st.query_params.from_dict({name: st.session_state[name], **frame.mode_query()}),
+        on_change=reset,
     )
     return str(shown)
 

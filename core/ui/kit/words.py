@@ -102,6 +102,12 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+class Unchanged(str):
+    """The sentence about an action that changed nothing: it is shown as information, and not as a success."""
+
+    __slots__ = ()
+
+
 def counted(number: int, one: str, many: str) -> str:
     """Return a number with its noun: "1 loan", "9,872 loans"."""
     return f"{count(number)} {one if number == 1 else many}"

@@ -153,6 +153,7 @@ def _build_column(listing: Listing[Any], name: str) -> TableColumn[Any]:
         is_right=column.type.is_figure,
         is_state=column.type.name == "state",
         says=column.says,
+        sort_key=read,
         sorts=tuple(order.name for order in sorted(orders, key=lambda order: order.is_descending)),
     )
 

@@ -22,11 +22,10 @@ from core.services.finance import adjustments, agreements, bank_accounts, journa
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.finance.statements.files import Paper
 from core.services.people import accounts, credentials, staff
 from core.services.policies import changes
@@ -94,8 +93,8 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
     sold(finance, partner)
     batch = pay_out(finance, party)
     (row,) = finance.read(payment_reading.list_of_batch, batch)
-    finance.do(transitions.confirm, row.id, PAID, by="wale")
-    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    finance.do(settlement.confirm, row.id, PAID, by="wale")
+    finance.do(settlement.return_payment, row.id, BACK, by="wale")
     own = "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
     with pytest.raises(NotAllowed, match=own):
         finance.do(payouts.prepare, {party: None}, by="wale")
@@ -105,7 +104,7 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
     assert finance.faults(RETURNS) == []
     # As if a version without the rule had approved it.
     with monkeypatch.context() as patched:
-        patched.setattr(transitions, "load_returners", lambda *_, **__: {})
+        patched.setattr(settlement, "load_returners", lambda *_, **__: {})
         finance.do(payouts.approve, again, by="wale")
     (found,) = finance.faults(RETURNS)
     total = money.format_naira(finance.read(payment_reading.get_batch, again).net_minor)
@@ -115,10 +114,10 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
 def test_nor_once_the_statement_was_reversed_and_stated_anew(finance: Finance, partner: Partner, party: Party) -> None:
     sold(finance, partner)
     (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
-    finance.do(transitions.confirm, row.id, PAID, by="wale")
-    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    finance.do(settlement.confirm, row.id, PAID, by="wale")
+    finance.do(settlement.return_payment, row.id, BACK, by="wale")
     reversal = finance.do(statements.reverse, row.statement_id, reason="Another tax number", by="funmi")
-    finance.do(statement_transitions.move, reversal, "Approved", by="femi")
+    finance.do(statements.move, reversal, "Approved", by="femi")
     state(finance, party, row.month, "Approved", "Sent")
     own = "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
     with pytest.raises(NotAllowed, match=own):
@@ -133,8 +132,8 @@ def test_nor_once_the_statement_was_reversed_and_stated_anew(finance: Finance, p
 def test_others_have_a_payout_that_came_back_paid_again(finance: Finance, partner: Partner, party: Party) -> None:
     sold(finance, partner)
     (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
-    finance.do(transitions.confirm, row.id, PAID, by="wale")
-    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    finance.do(settlement.confirm, row.id, PAID, by="wale")
+    finance.do(settlement.return_payment, row.id, BACK, by="wale")
     finance.do(payouts.approve, finance.do(payouts.prepare, {party: None}, by="funmi"), by="femi")
     assert finance.money_faults() == []
     assert finance.faults(RETURNS) == []
@@ -143,7 +142,7 @@ def test_others_have_a_payout_that_came_back_paid_again(finance: Finance, partne
 def test_nor_does_who_noted_that_the_bank_refused_an_order(finance: Finance, partner: Partner, party: Party) -> None:
     sold(finance, partner)
     (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
-    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    finance.do(settlement.return_payment, row.id, BACK, by="wale")
     with pytest.raises(NotAllowed, match="You noted that a payment of this came back"):
         finance.do(payouts.prepare, {party: None}, by="wale")
 
@@ -161,7 +160,7 @@ def test_no_bank_file_is_served_for_an_account_that_was_replaced(
     with clock.freeze(NOW + bank_accounts.RESTS + timedelta(minutes=1)):
         with pytest.raises(StateForbids, match="has another bank account now: note that the bank refused it"):
             finance.do(payouts.open_bank_file, batch, by="wale")
-        finance.do(transitions.return_payment, row.id, {**BACK, "returned_on": "2026-11-22"}, by="femi")
+        finance.do(settlement.return_payment, row.id, {**BACK, "returned_on": "2026-11-22"}, by="femi")
         finance.do(payouts.prepare, {party: None}, by="funmi")
 
 
@@ -395,9 +394,9 @@ def test_who_made_a_password_counts_as_its_person_where_finance_needs_two(
     one = "One of you and Funmi, who prepared this {}, has a password by a link that the other made"
     made = state(finance, party, date(2026, 8, 1))
     with pytest.raises(NotAllowed, match=one.format("statement")):
-        finance.do(statement_transitions.move, made, "Approved", by="root")
-    finance.do(statement_transitions.move, made, "Approved", by="wale")
-    finance.do(statement_transitions.move, made, "Sent", by="wale")
+        finance.do(statements.move, made, "Approved", by="root")
+    finance.do(statements.move, made, "Approved", by="wale")
+    finance.do(statements.move, made, "Sent", by="wale")
     with clock.freeze(NOW - timedelta(days=90)):
         account = finance.do(bank_accounts.propose, party, BANK, by="second")
         finance.do(bank_accounts.confirm, account, by="root")
@@ -406,10 +405,10 @@ def test_who_made_a_password_counts_as_its_person_where_finance_needs_two(
         finance.do(payouts.approve, batch, by="root")
     finance.do(payouts.approve, batch, by="wale")
     (row,) = finance.read(payment_reading.list_of_batch, batch)
-    for act, given in ((transitions.confirm, {**PAID, "bank_reference": "TRF/9"}), (transitions.return_payment, BACK)):
+    for act, given in ((settlement.confirm, {**PAID, "bank_reference": "TRF/9"}), (settlement.return_payment, BACK)):
         with pytest.raises(NotAllowed, match=one.format("payment")):
             finance.do(act, row.id, given, by="root")
-    finance.do(transitions.confirm, row.id, {**PAID, "bank_reference": "TRF/9"}, by="wale")
+    finance.do(settlement.confirm, row.id, {**PAID, "bank_reference": "TRF/9"}, by="wale")
     assert finance.money_faults() == []
 
 
@@ -450,14 +449,14 @@ def test_who_made_a_password_has_no_second_part_in_terms_returns_and_months(
     one = "One of you and {}, has a password by a link that the other made: somebody else"
     made = state(finance, party, date(2026, 8, 1))
     with pytest.raises(NotAllowed, match=one.format("Root, who changed the terms by which it is calculated")):
-        finance.do(statement_transitions.move, made, "Approved", by="femi")
+        finance.do(statements.move, made, "Approved", by="femi")
     for to in ("Approved", "Sent"):
-        finance.do(statement_transitions.move, made, to, by="wale")
+        finance.do(statements.move, made, to, by="wale")
     batch = finance.do(payouts.prepare, {party: None}, by="funmi")
     finance.do(payouts.approve, batch, by="wale")
     (row,) = finance.read(payment_reading.list_of_batch, batch)
-    finance.do(transitions.confirm, row.id, PAID, by="root")
-    finance.do(transitions.return_payment, row.id, BACK, by="root")
+    finance.do(settlement.confirm, row.id, PAID, by="root")
+    finance.do(settlement.return_payment, row.id, BACK, by="root")
     returned = one.format("Root, who noted that a payment of this came back")
     with pytest.raises(NotAllowed, match=returned):
         finance.do(payouts.prepare, {party: None}, by="femi")
@@ -502,7 +501,7 @@ def close(finance: Finance, month: date) -> None:
     for party, _ in finance.read(statements.list_due, month):
         made = finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
         for to in ("Approved", "Sent"):
-            finance.do(statement_transitions.move, made, to, by="femi")
+            finance.do(statements.move, made, to, by="femi")
     for provider_id, _, kind in finance.read(bordereaux.list_due, month):
         finance.do(bordereaux.issue, provider_id, kind, month, by="funmi")
     with clock.freeze(clock.now() + timedelta(seconds=1)):
@@ -550,7 +549,7 @@ def test_no_new_name_and_no_terms_of_before_change_a_month_that_was_closed(close
             stated = sa.select(Statement.id).where(Statement.distributor_id == seller.id)
             (statement,) = session.execute(stated).scalars()
         reversal = finance.do(statements.reverse, statement, reason="The distributor held the premium", by="funmi")
-        finance.do(statement_transitions.move, reversal, "Approved", by="wale")
+        finance.do(statements.move, reversal, "Approved", by="wale")
         finance.agree(Party("distributor", seller.id), terms)
         assert finance.read(journal.list_entries, first) != before
 
@@ -567,7 +566,7 @@ def test_what_is_noted_late_of_a_month_that_was_closed_is_in_the_journal_of_the_
     before = finance.read(journal.list_entries, october)
     with clock.freeze(NOW + timedelta(hours=1)):
         given = {"amount": "100", "bank_reference": "IN/1", "value_on": "2026-10-31"}
-        finance.do(transitions.approve_receipt, finance.do(transitions.receive, party, given, by="funmi"), by="femi")
+        finance.do(settlement.approve_receipt, finance.do(settlement.receive, party, given, by="funmi"), by="femi")
         assert finance.faults(JOURNAL) == []
         assert finance.read(journal.list_entries, october) == before
         late = [each for each in finance.read(journal.list_entries, november) if each.account == journal.BANK]
@@ -593,7 +592,7 @@ def test_an_erasure_seals_the_journal_that_has_a_late_payment_with_the_person_in
         session.change(Customer, col(Customer.id) == person, phone_number="+2348099887766")
     with clock.freeze(NOW + timedelta(hours=1)):
         given = {"amount": "100", "bank_reference": "FROM 08099887766", "value_on": "2026-10-31"}
-        finance.do(transitions.approve_receipt, finance.do(transitions.receive, party, given, by="funmi"), by="femi")
+        finance.do(settlement.approve_receipt, finance.do(settlement.receive, party, given, by="funmi"), by="femi")
     with clock.freeze(NOW + timedelta(days=20)):
         close(finance, date(2026, 11, 1))
         entry = {"id": str(ids.new()), "number": "ER-2", "record_class": "person", "customers": [str(person)]}

@@ -23,7 +23,7 @@ from core.services.finance import adjustments, agreements, bank_accounts
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.payments import transitions
+from core.services.finance.payments import settlement
 from core.services.finance.reconciling import reconciliations
 from core.services.people import accounts
 from core.services.policies import changes
@@ -127,7 +127,7 @@ def on_second_people(finance: Finance, partner: Partner) -> Iterator[Attempt]:
     batch = pay_out(finance, party)
     (payment,) = finance.read(payment_reading.list_of_batch, batch)
     answer = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
-    own = partial(finance.do, transitions.confirm, payment.id, answer, by="funmi")
+    own = partial(finance.do, settlement.confirm, payment.id, answer, by="funmi")
     yield "K16", "staff funmi@f.example", own, "You prepared this payment"
     account = finance.do(bank_accounts.propose, party, BANK, by="root")
     share = finance.do(share_changes.propose, partner.id, {"commission": "7.50", "starts_on": "2026-11-21"}, by="root")

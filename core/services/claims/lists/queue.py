@@ -24,19 +24,10 @@ from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow.clock import STATUTORY_PERIOD, Clock
-from core.services.lists.columns import (
-    Column,
-    Context,
-    Derived,
-    Order,
-    concatenate,
-    mode_column,
-    policy_number,
-    sale_names,
-)
+from core.services.lists import listing
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.fields import Condition
-from core.services.lists.listing import Listing
+from core.services.lists.listing import Column, Context, Derived, Listing, Order
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import (
     COUNT,
@@ -279,7 +270,7 @@ _LODGED, _STOPPED, _STATUS = col(Claim.created_at), col(Claim.clock_stopped_at),
 _REFERENCE = sa.literal_column("'C-'", sa.String) + sa.func.upper(sa.func.substr(print_id(col(Claim.id)), 29))
 _DECIDED_AT = sa.case((_STATUS.in_(sorted(claim_states.DECIDED)), _STOPPED))
 _CLOCK = (_LODGED, col(Claim.clock_from), _STOPPED, _STATUS)
-_CLAIMANT = concatenate(" ", col(Claim.claim_owner_first_name), col(Claim.claim_owner_last_name))
+_CLAIMANT = listing.concatenate(" ", col(Claim.claim_owner_first_name), col(Claim.claim_owner_last_name))
 
 
 def _get_submitted(name: str) -> Any:
@@ -333,7 +324,7 @@ CLAIMS: Listing[ClaimFilter] = Listing(
         "reference": Column("Reference", TEXT, _REFERENCE, width=100),
         "created_at": Column("Lodged at", INSTANT, _LODGED, of="lodged_at"),
         "lodged": Column("Lodged", DAY, _LODGED, of="lodged_at", machine="created_on", orders=_BY_TIME),
-        "policy": replace(policy_number(width=170)["policy"], of="policy_number"),
+        "policy": replace(listing.policy_number(width=170)["policy"], of="policy_number"),
         "type": Column("Type", TEXT, col(Claim.claim_type), of="claim_type", machine="claim_type", width=85),
         "status": Column("Status", STATE, _STATUS),
         "incident": Column("Incident", TEXT, _get_submitted("incident_type"), machine="incident_type", width=115),
@@ -405,8 +396,8 @@ CLAIMS: Listing[ClaimFilter] = Listing(
             width=100,
             says="The status to which a supervisor is asked to move it",
         ),
-        **sale_names(Claim),
-        **mode_column(),
+        **listing.sale_names(Claim),
+        **listing.mode_column(),
         "signals": Column(
             *("Signals", COUNT),
             of=lambda row: len(row.fraud_flags) or None,
@@ -474,8 +465,8 @@ CLAIM_PAYMENTS: Listing[ClaimFilter] = Listing(
         "payee_account": Column("Payee's account", MASKED, col(PaymentPayee.hint)),
         "paid_by": Column("Paid by", TEXT, col(_PAYER.email)),
         "reverses": Column("Returns", ID, col(ClaimPayment.reverses)),
-        **sale_names(Claim),
-        **mode_column(),
+        **listing.sale_names(Claim),
+        **listing.mode_column(),
     },
     rows=_payment_rows,
     count=lambda session, criteria: totals.get_totals(session, criteria).payments,

@@ -20,11 +20,11 @@ from core import clock
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
-from core.services.lists.columns import Column, Context, Derived, mode_column, sale_names
+from core.services.lists import listing
 from core.services.lists.dimensions import UNKNOWN, Choices
 from core.services.lists.filters.declaration import Filter, of
 from core.services.lists.filters.fields import Days
-from core.services.lists.listing import Listing
+from core.services.lists.listing import Column, Context, Derived, Listing
 from core.services.lists.spreadsheets import COUNT, MONEY, TEXT
 from core.services.lists.windows import EARLIEST, Span, Window
 from core.services.sales.figures import share
@@ -288,7 +288,8 @@ def _compute_ratio(_: Context, incurred: int, earned: int) -> str | None:
 def _sale_names() -> dict[str, Column]:
     keys = (col(Product.id), col(Distributor.id))
     return {
-        name: replace(column, sql=Derived(keys, column.sql.work_out)) for name, column in sale_names(Purchase).items()
+        name: replace(column, sql=Derived(keys, column.sql.work_out))
+        for name, column in listing.sale_names(Purchase).items()
     }
 
 
@@ -308,7 +309,7 @@ LOSS_RATIOS: Listing[LossFilter] = Listing(
         "loss_ratio_percent": Column(
             "Loss ratio, %", TEXT, Derived((_INCURRED, _EARNED), _compute_ratio, is_cached=False)
         ),
-        **mode_column(),
+        **listing.mode_column(),
     },
     rows=_rows,
     count=_count,

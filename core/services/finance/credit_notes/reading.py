@@ -1,6 +1,7 @@
 """Credit notes as screens and their PDF show them: the refund, its term and arithmetic, and the people."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -17,26 +18,17 @@ from core.services.files import printing
 from core.services.files.printing import INK, LEFT
 from core.services.finance.credit_notes import givers
 from core.services.finance.credit_notes.givers import number_of
-from core.services.lists.columns import (
-    SHARES,
-    Column,
-    Derived,
-    Order,
-    by_time,
-    customer_columns,
-    mode_column,
-    money_columns,
-    policy_number,
-    sale_names,
-)
+from core.services.lists import listing
 from core.services.lists.dimensions import Choices
-from core.services.lists.filters.declaration import Filter, Ids, of
-from core.services.lists.filters.fields import Days, Words, members_of
-from core.services.lists.listing import Listing
+from core.services.lists.filters.declaration import Filter, Ids, mentions, of
+from core.services.lists.filters.fields import Condition, Days, Words, members_of, parse_naira
+from core.services.lists.listing import Column, Derived, Listing, Order, by_time
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
 from core.services.lists.windows import Span
 from core.services.people.staff import join_names
+from core.services.sales.filter import declare_search
+from core.services.sales.search import select_policies
 from core.states.finance import UNPAID, CreditNoteState
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
@@ -55,11 +47,36 @@ from core.store.schema.tables import (
 )
 
 _STATES = {state.value: state.value for state in CreditNoteState}
+# "CN-0003", which each insurer may have.
+_NUMBER: Final = re.compile(r"CN[- ]?0*([0-9]{1,9})", re.IGNORECASE)
+
+
+def _find(_: Any, text: str) -> Condition:
+    queries = (query.correlate(None) for query in _build_searches(" ".join(text.split())))
+    return col(CreditNote.id).in_(sa.union_all(*queries))
+
+
+def _build_searches(text: str) -> Iterator[AnySelect]:
+    found: AnySelect = sa.select(col(CreditNote.id))
+    if number := _NUMBER.fullmatch(text):
+        yield found.where(col(CreditNote.number) == int(number[1]))
+        return
+    is_paid_so = sa.or_(*(mentions(column, text) for column in (col(PaymentPayee.name), col(Transfer.reference))))
+    yield join_payment(found).where(is_paid_so)
+    of_policy = col(Refund.policy_id).in_(select_policies(Policy.id, text))
+    yield found.join(Refund, col(Refund.id) == col(CreditNote.refund_id)).where(of_policy)
+    if amount := parse_naira(text):
+        yield found.where(col(CreditNote.total_minor) == money.to_minor(amount))
 
 
 class CreditNoteFilter(Filter, on=(CreditNote,)):
     """Filter of the list of credit notes."""
 
+    find: str | None = declare_search(
+        _find,
+        help="A number, an amount, a part of a payee or a bank reference, or what finds the policy.",
+        placeholder="Number, policy, customer, payee, reference or amount",
+    )
     created: Span = of(Days, label="Made", column="created_at", address="from to", screen="Made")
     provider_ids: Ids = of(members_of, "provider")
     distributor_ids: Ids = of(members_of, "distributor")
@@ -248,8 +265,8 @@ def _rows(columns: Sequence[Any], criteria: CreditNoteFilter, _: Choices) -> Any
 
 
 def _split() -> dict[str, Column]:
-    found = money_columns(Refund)
-    shares = {name: replace(found[name], of=f"parts.{of}") for name, of in SHARES.items()}
+    found = listing.money_columns(Refund)
+    shares = {name: replace(found[name], of=f"parts.{of}") for name, of in listing.SHARES.items()}
     back = replace(found["total"], label="Given back", of="total_minor", machine="total", orders=_BY_AMOUNT)
     return {"back": back, "insurer": shares.pop("share"), **shares}
 
@@ -280,8 +297,8 @@ CREDIT_NOTES: Listing[CreditNoteFilter] = Listing(
         ),
         "made_on": Column("Made on", DAY, col(CreditNote.created_at), of="created_at", machine="created_on"),
         "state": Column("State", STATE, col(CreditNote.state)),
-        "policy": replace(policy_number(width=170)["policy"], of="policy_number"),
-        "customer": replace(customer_columns()["customer"], width=160),
+        "policy": replace(listing.policy_number(width=170)["policy"], of="policy_number"),
+        "customer": replace(listing.customer_columns()["customer"], width=160),
         **_split(),
         "method": Column("Method", WORD, col(Refund.method)),
         "payee": Column("Payee", TEXT, col(PaymentPayee.name), width=130),
@@ -294,10 +311,10 @@ CREDIT_NOTES: Listing[CreditNoteFilter] = Listing(
             of="age_days",
             machine="age_days",
         ),
-        **sale_names(Refund),
+        **listing.sale_names(Refund),
         # Numbers are counted within an insurer, whose name is never cut short beside them.
-        "provider": replace(sale_names(Refund)["provider"], width=180),
-        **mode_column(),
+        "provider": replace(listing.sale_names(Refund)["provider"], width=180),
+        **listing.mode_column(),
     },
     rows=_rows,
     count=lambda session, criteria: count(session, criteria)[0],

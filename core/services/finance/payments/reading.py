@@ -1,36 +1,119 @@
 """Payments and payouts as their lists and pages show them (contract F4)."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 from sqlmodel import col
 
+from core import money
 from core.errors import NotFound, first_of
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import paid_lines, payouts
-from core.services.finance.payments.balances import Due
+from core.services.finance.payments import bank_rows, payouts
+from core.services.finance.payments.settlement import Due
 from core.services.finance.statements import reading as statement_reading
+from core.services.lists.dimensions import Choices
+from core.services.lists.filters.declaration import Filter, Ids, mentions, of
+from core.services.lists.filters.fields import Condition, Days, Words, members_of, parse_naira
+from core.services.lists.listing import Column, Derived, Listing, Order, mode_column
 from core.services.lists.paging import Paging
+from core.services.lists.spreadsheets import DATE, DAY, ID, INSTANT, MASKED, SIGNED_MONEY, STATE, TEXT, WORD
+from core.services.lists.windows import Span
 from core.services.people.staff import join_names
+from core.services.sales.filter import declare_search
 from core.states.finance import BatchState, PaymentState, StatementState
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import sum_of
 from core.store.rows import build_row
-from core.store.schema.tables import BankAccount, Payment, PaymentSettlement, PayoutBatch, Statement
+from core.store.schema.tables import (
+    BankAccount,
+    Distributor,
+    Payment,
+    PaymentSettlement,
+    PayoutBatch,
+    Provider,
+    Staff,
+    Statement,
+)
 
 DIRECTIONS = {"out": "Paid out", "in": "Received"}
-Order = Literal["newest", "oldest", "largest", "smallest"]
-ORDERS: Mapping[Order, tuple[Any, ...]] = {
-    "newest": (col(Payment.prepared_at).desc(), col(Payment.id).desc()),
-    "oldest": (col(Payment.prepared_at), col(Payment.id)),
-    "largest": (col(Payment.net_minor).desc(), col(Payment.id).desc()),
-    "smallest": (col(Payment.net_minor), col(Payment.id)),
-}
+_STATES = {state.value: state.value for state in PaymentState}
+_PARTY: Final[Any] = sa.func.coalesce(col(Distributor.business_name), col(Provider.company_name))
+_PREPARER, _APPROVER = orm.aliased(Staff), orm.aliased(Staff)
+# "CS-0007", "ac 7", or a payout as our bank file narrates a payment of it: "PB-0003/2 2026-08".
+_NUMBER: Final = re.compile(r"(CS|AC|PB)[- ]?0*([0-9]{1,9})(/.*)?", re.IGNORECASE)
+
+
+def _find(_: Any, text: str) -> Condition:
+    queries = (query.correlate(None) for query in _build_searches(" ".join(text.split())))
+    return col(Payment.id).in_(sa.union_all(*queries))
+
+
+def _build_searches(text: str) -> Iterator[AnySelect]:
+    found: AnySelect = sa.select(col(Payment.id))
+    yield _join(found).where(
+        sa.or_(
+            sa.and_(*(mentions(_PARTY, word) for word in text.split())),
+            mentions(bank_rows.SHOWN["bank_reference"], text),
+        )
+    )
+    if amount := parse_naira(text):
+        yield found.where(sa.func.abs(col(Payment.net_minor)) == money.to_minor(amount))
+    if number := _NUMBER.fullmatch(text):
+        series = number[1].upper()
+        if series == "PB":
+            mine = sa.select(col(PayoutBatch.id)).where(col(PayoutBatch.number) == int(number[2]))
+            yield found.where(col(Payment.batch_id).in_(mine))
+        else:
+            is_meant = (
+                col(Statement.account) == statement_reading.ACCOUNTS[series],
+                col(Statement.number) == int(number[2]),
+            )
+            settled = sa.select(col(PaymentSettlement.payment_id)).join(
+                Statement, col(Statement.id) == col(PaymentSettlement.statement_id)
+            )
+            yield settled.where(*is_meant)
+
+
+class PaymentFilter(Filter, on=(Payment,)):
+    """Filter of the list of payments."""
+
+    find: str | None = declare_search(
+        _find,
+        help="A part of a party's name or a bank reference, the number of a statement or payout, or the amount.",
+        placeholder="Party, reference, statement, payout or amount",
+    )
+    prepared: Span = of(Days, label="Prepared", column="prepared_at", address="from to", screen="Prepared")
+    states: tuple[str, ...] = of(
+        Words,
+        label="State",
+        column="state",
+        address="state",
+        options=_STATES,
+        help=f"{', '.join(_STATES)}.",
+        anything="All states",
+    )
+    directions: tuple[str, ...] = of(
+        Words,
+        label="Direction",
+        column="direction",
+        address="direction",
+        options=DIRECTIONS,
+        words=DIRECTIONS,
+        help="out or in.",
+        anything="Both directions",
+    )
+    distributor_ids: Ids = of(members_of, "distributor")
+    provider_ids: Ids = of(members_of, "provider")
+
+
+UNFILTERED: Final = PaymentFilter()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,30 +197,28 @@ class BatchRow:
 
 
 def list_payments(
-    session: ScopedSession, paging: Paging, *, state: str | None = None, order: Order = "newest"
+    session: ScopedSession, criteria: PaymentFilter, paging: Paging, *, order: str = "newest"
 ) -> list[PaymentRow]:
-    """List payments, of one state if it is given."""
-    query = _query().order_by(*ORDERS[order])
-    query = query.where(*_of_state(state)).limit(paging.limit).offset(paging.offset)
-    return _build(session, session.execute(query).all())
+    """Return a page of payments."""
+    query = _query().where(*criteria.conditions(Payment)).order_by(*PAYMENTS.orders[order].keys)
+    return _list(session, query.limit(paging.limit).offset(paging.offset))
 
 
-def count_payments(session: ScopedSession, *, state: str | None = None) -> tuple[int, int]:
-    """Return the number of payments and their sum in kobo."""
-    return session.count_and_sum(col(Payment.net_minor), *_of_state(state))
+def count_payments(session: ScopedSession, criteria: PaymentFilter) -> tuple[int, int]:
+    """Return the number of payments of a selection and their sum in kobo."""
+    return session.count_and_sum(col(Payment.net_minor), *criteria.conditions(Payment))
 
 
 def list_of_batch(session: ScopedSession, batch_id: UUID) -> list[PaymentRow]:
     """List the payments of a batch in the order of its file."""
-    query = _query().where(col(Payment.batch_id) == batch_id).order_by(col(Payment.id))
-    return _build(session, session.execute(query).all())
+    return _list(session, _query().where(col(Payment.batch_id) == batch_id).order_by(col(Payment.id)))
 
 
 def list_unanswered(session: ScopedSession, *, apart_from: UUID) -> list[PaymentRow]:
     """List the payments of all other batches on which the bank has to answer."""
     others = (col(Payment.batch_id).is_not(None), col(Payment.batch_id) != apart_from)
-    query = _query().where(*others, *_of_state(PaymentState.APPROVED)).order_by(col(Payment.id))
-    return _build(session, session.execute(query).all())
+    query = _query().where(*others, col(Payment.state) == PaymentState.APPROVED)
+    return _list(session, query.order_by(col(Payment.id)))
 
 
 def list_names(session: ScopedSession) -> list[PayoutName]:
@@ -149,13 +230,12 @@ def list_names(session: ScopedSession) -> list[PayoutName]:
 def list_of_statement(session: ScopedSession, statement_id: UUID) -> list[PaymentRow]:
     """List the payments that settle some of a statement, oldest first."""
     mine = sa.select(col(PaymentSettlement.payment_id)).where(col(PaymentSettlement.statement_id) == statement_id)
-    query = _query().where(col(Payment.id).in_(mine)).order_by(col(Payment.prepared_at), col(Payment.id))
-    return _build(session, session.execute(query).all())
+    return _list(session, _query().where(col(Payment.id).in_(mine)).order_by(*PAYMENTS.orders["oldest"].keys))
 
 
 def get_payment(session: ScopedSession, payment_id: UUID) -> tuple[PaymentRow, list[Due]]:
     """Return one payment and what it settles; NotFound for one that does not exist."""
-    found = _build(session, session.execute(_query().where(col(Payment.id) == payment_id)).all())
+    found = _list(session, _query().where(col(Payment.id) == payment_id))
     if not found:
         raise NotFound("There is no such payment")
     query = (
@@ -214,34 +294,37 @@ def list_allowed(row: PaymentRow, by: Any) -> list[str]:
     return ["return"] if row.state == PaymentState.CONFIRMED else []
 
 
-def _of_state(state: str | None) -> list[sa.ColumnElement[bool]]:
-    return [col(Payment.state) == state] if state else []
+def _join(query: AnySelect) -> AnySelect:
+    """Join to each payment its party, statement, payout, account, people, and what the bank made of it."""
+    joined: AnySelect = (
+        query.join(Statement, col(Statement.id) == col(Payment.statement_id))
+        .outerjoin(Distributor, col(Distributor.id) == col(Payment.distributor_id))
+        .outerjoin(Provider, col(Provider.id) == col(Payment.provider_id))
+        .outerjoin(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
+        .outerjoin(BankAccount, col(BankAccount.id) == col(Payment.bank_account_id))
+        .outerjoin(_PREPARER, col(_PREPARER.id) == col(Payment.prepared_by))
+        .outerjoin(_APPROVER, col(_APPROVER.id) == col(Payment.approved_by))
+    )
+    return bank_rows.join_bank(joined)
 
 
 def _query() -> AnySelect:
-    shown = (column.label(name) for name, column in paid_lines.SHOWN.items())
-    query: AnySelect = (
-        sa.select(Payment, Statement, PayoutBatch, BankAccount, *shown)
-        .join(Statement, col(Statement.id) == col(Payment.statement_id))
-        .outerjoin(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
-        .outerjoin(BankAccount, col(BankAccount.id) == col(Payment.bank_account_id))
-    )
-    return join_names(paid_lines.join_bank(query), preparer=Payment.prepared_by, approver=Payment.approved_by)
+    named = {"name": _PARTY, "preparer": col(_PREPARER.name), "approver": col(_APPROVER.name), **bank_rows.SHOWN}
+    shown = (column.label(name) for name, column in named.items())
+    return _join(sa.select(Payment, Statement, PayoutBatch, BankAccount, *shown))
 
 
-def _build(session: ScopedSession, rows: Sequence[Any]) -> list[PaymentRow]:
-    names = dict(parties.list_parties(session)) if rows else {}
-    return [_build_row(row, names) for row in rows]
+def _list(session: ScopedSession, query: AnySelect) -> list[PaymentRow]:
+    return [_build_row(row) for row in session.execute(query)]
 
 
-def _build_row(row: Any, names: dict[Party, str]) -> PaymentRow:
-    party, account = parties.party_of(row.Payment), row.BankAccount
+def _build_row(row: Any) -> PaymentRow:
+    account = row.BankAccount
     return build_row(
         PaymentRow,
         row.Payment,
         row,
-        party=party,
-        name=names[party],
+        party=parties.party_of(row.Payment),
         statement=statement_reading.number_of(row.Statement),
         month=row.Statement.month,
         batch=payouts.number_of(row.PayoutBatch) if row.PayoutBatch else None,
@@ -249,3 +332,75 @@ def _build_row(row: Any, names: dict[Party, str]) -> PaymentRow:
         # What the bank said of it, if it did.
         note=row.note,
     )
+
+
+def _rows(columns: Sequence[Any], criteria: PaymentFilter, _: Choices) -> AnySelect:
+    return _join(sa.select(*columns).select_from(Payment)).where(*criteria.conditions(Payment))
+
+
+_KEY, _PREPARED, _NET = col(Payment.id), col(Payment.prepared_at), col(Payment.net_minor)
+PAYMENTS: Listing[PaymentFilter] = Listing(
+    name="payments",
+    title="Payments of parties",
+    noun=("payment", "payments"),
+    roles=("finance",),
+    filter=PaymentFilter,
+    key=_KEY,
+    usual=("party", "direction", "state", "statement", "batch", "reference", "value", "prepared", "net"),
+    row_type=PaymentRow,
+    is_live_only=True,
+    columns={
+        "id": Column("Payment", ID, _KEY),
+        "party": Column("Party", TEXT, _PARTY, of="name", width=190, is_sortable=True),
+        "direction": Column("Direction", WORD, col(Payment.direction), words=DIRECTIONS, width=90),
+        "state": Column("State", STATE, col(Payment.state)),
+        "statement": Column(
+            *("Settles up to", WORD),
+            Derived((Statement.account, Statement.number), lambda _, *given: statement_reading.print_number(*given)),
+            width=110,
+        ),
+        "batch": Column(
+            "Payout", WORD, Derived((PayoutBatch.number,), lambda _, number: payouts.print_number(number)), width=90
+        ),
+        "gross": Column("Gross", SIGNED_MONEY, col(Payment.gross_minor), of="gross_minor"),
+        "vat": Column("VAT", SIGNED_MONEY, col(Payment.vat_minor), of="vat_minor"),
+        "withheld": Column("Withholding tax", SIGNED_MONEY, col(Payment.withheld_minor), of="withheld_minor"),
+        "net": Column(
+            *("Amount", SIGNED_MONEY, _NET),
+            of="net_minor",
+            says="Positive is paid by the platform, negative is received.",
+            orders=(
+                Order("largest", "Largest amount first", (_NET.desc(), _KEY.desc()), is_descending=True),
+                Order("smallest", "Smallest amount first", (_NET, _KEY)),
+            ),
+        ),
+        "reference": Column(
+            "Bank reference", TEXT, bank_rows.SHOWN["bank_reference"], of="bank_reference", width=130, is_sortable=True
+        ),
+        "value": Column(
+            *("Value date", DATE, sa.cast(bank_rows.SHOWN["value_on"], sa.String)),
+            of="value_on",
+            machine="value_date",
+            is_sortable=True,
+        ),
+        "returned": Column("Returned", DATE, sa.cast(bank_rows.SHOWN["returned_on"], sa.String), of="returned_on"),
+        "note": Column("Note", TEXT, bank_rows.SHOWN["note"]),
+        "bank_name": Column("Bank", TEXT, col(BankAccount.bank_name)),
+        "account": Column("Account", MASKED, col(BankAccount.hint)),
+        "prepared": Column(
+            *("Prepared", DAY, _PREPARED),
+            of="prepared_at",
+            machine="prepared_on",
+            orders=(
+                Order("newest", "Newest first", (_PREPARED.desc(), _KEY.desc()), is_descending=True),
+                Order("oldest", "Oldest first", (_PREPARED, _KEY)),
+            ),
+        ),
+        "prepared_at": Column("Prepared at", INSTANT, _PREPARED),
+        "preparer": Column("Prepared by", TEXT, col(_PREPARER.name), machine="prepared_by", width=150),
+        "approver": Column("Approved by", TEXT, col(_APPROVER.name), machine="approved_by", width=150),
+        **mode_column(),
+    },
+    rows=_rows,
+    count=lambda session, criteria: count_payments(session, criteria)[0],
+)

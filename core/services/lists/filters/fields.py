@@ -92,10 +92,17 @@ def word(address: Address, name: str, known: Collection[str]) -> str | None:
 
 def naira(address: Address, name: str) -> Decimal | None:
     """Return an amount in naira: thousands may be marked, two decimals at most."""
-    given = (text(address, name, "amount") or "").replace(",", "").removeprefix("₦")
-    if given and not _AMOUNT.fullmatch(given):
+    given = text(address, name, "amount")
+    found = parse_naira(given or "")
+    if given and found is None:
         raise InvalidInput.for_field(name, "must be an amount in naira, such as 75000 or 75,000.50")
-    return Decimal(given) if given else None
+    return found
+
+
+def parse_naira(typed: str) -> Decimal | None:
+    """Return the amount that a text is, "₦75,000.50" or "75000"; None for any other text."""
+    bare = typed.replace(",", "").removeprefix("₦")
+    return Decimal(bare) if _AMOUNT.fullmatch(bare) else None
 
 
 Condition = sa.ColumnElement[bool]
@@ -191,7 +198,12 @@ class Field:
             return self.compare(col(getattr(table, self.column)), value)
         if hasattr(self.column, "class_"):
             return self.compare(col(self.column), value)
-        return [] if self.column is None else [self.column(table, value)]
+        return [] if self.column is None else [self.derive(table, value)]
+
+    def derive(self, table: Any, value: Any) -> Condition:
+        """Return the condition of a column that is a function."""
+        found: Condition = self.column(table, value)
+        return found
 
     def product_conditions(self, table: Any, value: Any) -> list[Condition]:
         """Like `conditions`, but by the products that imply the value where there are such: an index has those."""
@@ -407,7 +419,10 @@ class Word(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Flag(Field):
-    """Yes or no: two words with their labels, the first for true (contract P5)."""
+    """Yes or no: two words with their labels, the first for true (contract P5).
+
+    A column that is a function is one of the table alone, and returns what holds for true.
+    """
 
     options: Mapping[str, str] = field(default_factory=lambda: {"true": "Yes", "false": "No"})
 
@@ -428,6 +443,11 @@ class Flag(Field):
     def write(self, value: Any) -> dict[str, list[str]]:
         """Return the word."""
         return {self.address: [self.word(value)]}
+
+    def derive(self, table: Any, value: Any) -> Condition:
+        """Return what holds for true, or that it does not."""
+        holds: Condition = self.column(table)
+        return holds if value else sa.not_(holds)
 
     def compare(self, column: Any, value: Any) -> list[Condition]:
         """Return the condition."""

@@ -25,7 +25,6 @@ from core.services.files.links import Owner
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, Store
@@ -248,7 +247,7 @@ def _state(store: Store, people: list[UUID], parties: list[Party]) -> None:
             while (month := statements.find_due_month(session, party)) and month < date(2026, 10, 1):
                 made = statements.prepare(session, party, month, by=funmi, without_withholding=True)
                 for state in ("Approved", "Sent"):
-                    statement_transitions.move(session, made, state, by=uche)
+                    statements.move(session, made, state, by=uche)
 
 
 def _sell(
