@@ -17,7 +17,7 @@ from core.store.access import read_in, reading
 from core.ui.buying import receipts
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, reveal_dialog, url_state, words
-from core.ui.lists import periods, saved_views, tables
+from core.ui.lists import periods, tables
 from core.ui.lists.periods import Selection
 
 PURCHASES = tables.of(
@@ -58,10 +58,8 @@ def draw() -> None:
     person = frame.require("operations", "finance")
     frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
     names = read_in(frame.scope(), load_choices)
-    search = periods.read_search()
-    selection = periods.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
-    periods.draw(selection, names, search=search, beside=lambda: saved_views.draw(PAGE, person))
-    if search.fault:
+    selection = periods.choose(PurchaseFilter, names, person, path=PAGE)
+    if selection is None:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         wanted, paging = selection.criteria, PURCHASES.paging(url_state.page())
@@ -71,7 +69,7 @@ def draw() -> None:
         )
         given_back = sales_table.sum_refunds(session, wanted)
     whole, sums = {"rows": total.sold, "sum_minor": total.sold_minor}, partial(footer, total, given_back)
-    periods.offer("purchases", selection, search, PURCHASES, **whole, sums=sums)
+    periods.offer("purchases", selection, PURCHASES, **whole, sums=sums)
     if not total.sold:
         nothing(selection, person)
         return

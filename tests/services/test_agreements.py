@@ -12,9 +12,9 @@ from core import clock
 from core.covers.insurers import insurer_a
 from core.desk import closing, resealing
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.services.catalogue import distributor_terms
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
-from core.services.selling import buying
 from core.settings import settings
 from core.store.access import Scope
 from core.store.schema.tables import Agreement, BankAccount, Provider
@@ -228,7 +228,7 @@ def test_after_its_licence_a_distributor_sells_nothing_where_the_setting_says_so
 
     for switched_on in (False, True):
         monkeypatch.setattr(
-            buying,
+            distributor_terms,
             "settings",
             lambda: SimpleNamespace(licence_blocks_sales=switched_on),  # noqa: B023 - asked at once
         )

@@ -8,7 +8,7 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -25,7 +25,6 @@ from core.settings import settings
 from core.store.access import ScopedSession
 from core.store.schema.tables import RoleGrant, Staff
 
-Input = TypeVar("Input", bound=StaffInput)
 ADMIN: Final = "admin"
 OWN_ACCESS_MESSAGE: Final = "You cannot take away your own access: ask another admin"
 

@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-import sqlalchemy as sa
-from sqlmodel import col
-
-from core import clock, ids, money
+from core import ids, money
 from core.covers import request_parts
 from core.covers.cover import Cover, Price, Term
 from core.covers.pricing import offer
-from core.errors import InvalidInput, StateForbids, run_checks
+from core.errors import InvalidInput, run_checks
 from core.services.audit import log as audit
 from core.services.catalogue import distributor_terms, for_sale
 from core.services.catalogue.for_sale import ProductForSale
@@ -25,32 +22,9 @@ from core.services.people import personal
 from core.services.policies import issuing, policies
 from core.services.selling import duplicate_guard
 from core.services.selling.duplicate_guard import EarlierPolicy
-from core.settings import settings
 from core.store import policy_numbers
 from core.store.access import ScopedSession
-from core.store.schema.tables import Agreement, Certificate, Distributor, Policy, Purchase, Submission
-
-
-def refuse_ended(session: ScopedSession, distributor_id: UUID, *, is_live: bool) -> None:
-    """StateForbids for a live sale of a distributor whose licence is over; terms without a last day block nothing."""
-    if not (is_live and settings().licence_blocks_sales):
-        return
-    query = distributor_terms.select_agreement(distributor_id, clock.today()).with_only_columns(
-        col(Agreement.licence_expires_on)
-    )
-    last_on = session.execute(query).scalar()
-    if last_on is not None and last_on < clock.today():
-        raise StateForbids(f"The licence of this distributor ended on {last_on}: it sells again once it is renewed")
-
-
-def _refuse_barred(session: ScopedSession, seller: "Seller") -> None:
-    """StateForbids for a distributor that is switched off, whose keys are refused before this, or without a licence."""
-    if seller.source != "api":
-        query = sa.select(col(Distributor.active)).where(col(Distributor.id) == seller.distributor_id)
-        if not session.execute(query).scalar_one():
-            raise StateForbids("This distributor is switched off: it sells again once an admin has switched it on")
-    refuse_ended(session, seller.distributor_id, is_live=seller.is_live)
-
+from core.store.schema.tables import Certificate, Policy, Purchase, Submission
 
 # Columns that a policy copies from its purchase.
 _COPIED_FIELDS: Final = (
@@ -108,7 +82,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     dates, and with StateForbids for a distributor that is switched off or whose licence has ended (contract S4, S12,
     S15, S17, F2, M3).
     """
-    _refuse_barred(session, seller)
+    distributor_terms.refuse_barred(session, seller.distributor_id, is_live=seller.is_live, source=seller.source)
     product, _ = run_checks(
         lambda: for_sale.get_product(session, cover, request.product_id, seller.distributor_id),
         lambda: file_links.require_own_files(session, request, seller.owner),
@@ -196,7 +170,7 @@ def write_many(
     licence has ended. No other sale waits for what is locked here but those of the same risks and customers;
     `when_locked` is called when all of them are locked: whoever locks theirs after it never holds up this transaction.
     """
-    _refuse_barred(session, seller)
+    distributor_terms.refuse_barred(session, seller.distributor_id, is_live=seller.is_live, source=seller.source)
     owner = {"distributor_id": seller.distributor_id, "is_live": seller.is_live}
     terms = {each.policy.risk_hash: each.term for each in sales if each.policy.risk_hash}
     insured = duplicate_guard.lock_risks(session, product.id, terms, **owner)  # type: ignore[arg-type]
