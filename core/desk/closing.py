@@ -230,8 +230,8 @@ _REVIEWED: Final[dict[str, tuple[str, _Rows]]] = {
     "rates": ("Rates that changed in the month", _rates),
     "large": ("Movements above 5,000,000 naira", _large),
     "adjustments": ("Adjustments by hand", _adjustments),
-    "terms": ("Terms with distributors that one admin changed", _terms),
-    "accounts": ("Accounts changed without a second admin", _accounts),
+    "terms": ("Terms with distributors that changed", _terms),
+    "accounts": ("Accounts and terms changed without a second admin", _accounts),
     "restores": ("Backups that took the place of the store", _restores),
 }
 

@@ -19,7 +19,7 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter
-from core.services.finance import agreements, bank_accounts, parties
+from core.services.finance import bank_accounts, parties
 from core.services.finance import tax as tax_schedules
 from core.services.finance.parties import Party
 from core.services.finance.payments import bank_answers, payouts, settlement
@@ -62,7 +62,7 @@ def finance(store: Store, partner: Partner) -> Finance:
 def party(finance: Finance, partner: Partner) -> Party:
     """A distributor with terms and an account that has rested."""
     found = Party("distributor", partner.id)
-    finance.do(agreements.add, found, TERMS, by="root")
+    finance.agree(found, TERMS)
     bank(finance, found)
     return found
 
@@ -349,7 +349,7 @@ def test_the_banks_answer_names_a_reference_and_a_day_that_can_be(finance: Finan
 
 def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(finance: Finance, partner: Partner) -> None:
     party = Party("distributor", partner.id)
-    finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    finance.agree(party, {**TERMS, "collects": "distributor"})
     (made,) = sent(finance, party, AUGUST)
     owed = -paper(finance, made).closing_minor
     assert owed > 0
@@ -508,7 +508,7 @@ def test_the_reference_of_a_payment_that_was_refused_before_is_moved_out_of_its_
 
 def test_a_row_of_another_payout_is_no_unclear_one_and_names_that_payout(finance: Finance, party: Party) -> None:
     insurer = next(each for each, _ in finance.read(parties.list_parties) if each.account == "provider")
-    finance.do(agreements.add, insurer, {"number": "AG/2", "starts_on": "2026-01-01"}, by="root")
+    finance.agree(insurer, {"number": "AG/2", "starts_on": "2026-01-01"})
     bank(finance, insurer, account_number="0011223344")
     one, two = (prepared_alone(finance, each) for each in (party, insurer))
     (payment,) = finance.read(payment_reading.list_of_batch, two)
@@ -544,7 +544,7 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
     finance: Finance, party: Party
 ) -> None:
     insurer = next(each for each, _ in finance.read(parties.list_parties) if each.account == "provider")
-    finance.do(agreements.add, insurer, {"number": "AG/2", "starts_on": "2026-01-01"}, by="root")
+    finance.agree(insurer, {"number": "AG/2", "starts_on": "2026-01-01"})
     bank(finance, insurer, account_number="0011223344")
     for each in (party, insurer):
         sent(finance, each, AUGUST)

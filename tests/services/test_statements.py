@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services.finance import adjustments, agreements, journal, parties, tax
+from core.services.finance import adjustments, journal, parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import reading as statement_reading
@@ -134,7 +134,7 @@ def test_each_opens_where_the_one_before_closed_and_months_follow_each_other(fin
 
 
 def test_the_sums_of_a_statement_are_those_of_its_lines(finance: Finance, party: Party) -> None:
-    finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
+    finance.agree(party, {**TERMS, "charges_vat": True})
     _, made = prepared(finance, party, AUGUST, SEPTEMBER)
     paper, printed = one(finance, made).paper, lines(finance, made)
     back = sum(line.commission_minor for line in printed if line.kind in {"cancellation", "decline"})
@@ -163,7 +163,7 @@ def test_withholding_tax_follows_residence_tax_number_and_size(
 ) -> None:
     if terms is not None:
         given = {name: value for name, value in {**TERMS, **terms}.items() if value is not None}
-        finance.do(agreements.add, party, given, by="root")
+        finance.agree(party, given)
     _, made = prepared(finance, party, AUGUST, SEPTEMBER)
     paper = one(finance, made).paper
     base = paper.earned_minor + paper.clawback_minor
@@ -181,7 +181,7 @@ def add_rate(finance: Finance, kind: str, day: date, basis_points: int) -> None:
 def test_other_rates_of_the_taxes_hold_from_the_first_month_that_begins_with_them(
     finance: Finance, party: Party
 ) -> None:
-    finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
+    finance.agree(party, {**TERMS, "charges_vat": True})
     for day, more in ((date(2026, 9, 15), 0), (OCTOBER, 25)):
         add_rate(finance, "vat", day, 1000 + more)
         add_rate(finance, "withholding", day, 250 + more)
@@ -204,7 +204,7 @@ def test_other_rates_of_the_taxes_hold_from_the_first_month_that_begins_with_the
 
 
 def test_a_distributor_that_holds_the_premium_owes_it_without_its_commission(finance: Finance, party: Party) -> None:
-    finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    finance.agree(party, {**TERMS, "collects": "distributor"})
     (made,) = prepared(finance, party, AUGUST)
     paper, rows = one(finance, made).paper, movements_of(finance, party, AUGUST)
     assert paper.premium_minor == -sum(row.total_minor for row in rows)

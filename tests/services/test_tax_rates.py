@@ -51,7 +51,7 @@ def sales() -> Sales:
 @pytest.fixture
 def finance(store: Store, partner: Partner) -> Finance:
     made = Finance(store)
-    made.do(agreements.add, Party("distributor", partner.id), TERMS, by="root")
+    made.agree(Party("distributor", partner.id), TERMS)
     return made
 
 

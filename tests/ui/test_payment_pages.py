@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids, money
-from core.services.finance import agreements, bank_accounts
+from core.services.finance import bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
@@ -44,7 +44,7 @@ def finance(store: Store, partner: Partner) -> Finance:
 def sent(finance: Finance, party: Party, **terms: object) -> UUID:
     """A statement that was sent, of a party with terms and an account."""
     taken = TERMS if party.account == "distributor" else {"starts_on": "2026-01-01", "number": "AG/2"}
-    finance.do(agreements.add, party, {**taken, **terms}, by="root")
+    finance.agree(party, {**taken, **terms})
     with clock.freeze(NOW - timedelta(days=90)):
         account = finance.do(bank_accounts.propose, party, ACCOUNT, by="root")
         finance.do(bank_accounts.confirm, account, by="second")

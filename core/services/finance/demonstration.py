@@ -194,7 +194,9 @@ def write_terms(session: ScopedSession, first: date) -> None:
         if agreements.list_history(session, party):
             continue
         with clock.freeze(clock.lagos_midnight(clock.add_days(first, -20))):
-            agreements.add(session, party, _terms(party, place, first), by=admin)
+            terms = agreements.add(session, party, _terms(party, place, first), by=admin)
+            if agreements.find_waiting(session, party):
+                agreements.confirm(session, terms, by=second)
             account = {"bank_name": "Demo Bank", "account_name": name[:100], "account_number": f"{place:010d}"}
             proposed = bank_accounts.propose(session, party, account, by=admin)
             bank_accounts.confirm(session, proposed, by=second)

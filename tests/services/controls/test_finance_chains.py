@@ -31,7 +31,7 @@ from core.services.people import accounts, credentials, staff
 from core.services.policies import changes
 from core.services.selling import buying, endorsing
 from core.store.access import Scope, Store
-from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Provider, Refund, Staff
+from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Provider, Refund, Staff, Statement
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.planting import find_faults, planted
@@ -74,7 +74,7 @@ def stated(finance: Finance, party: Party, month: int) -> Paper:
 
 def test_vat_on_commission_goes_back_with_the_commission(finance: Finance, partner: Partner, party: Party) -> None:
     """A distributor sells to itself until the last of a month, is paid VAT, and cancels on the first of the next."""
-    finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
+    finance.agree(party, {**TERMS, "charges_vat": True})
     policy = sold(finance, partner, at=NOW.replace(month=9, day=30))
     with clock.freeze(NOW.replace(month=10, day=1)):
         cancel(finance, policy)
@@ -190,26 +190,26 @@ def test_a_distributor_owes_the_premium_that_it_holds_of_every_month_that_has_be
 ) -> None:
     """One admin lets it keep the premium of a month by terms from the last day of that."""
     with clock.freeze(NOW - timedelta(days=60)):
-        finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+        finance.agree(party, {**TERMS, "collects": "distributor"})
     sold(finance, partner, at=NOW.replace(month=10, day=10))
     for number, starts_on in enumerate(("2026-10-31", "2026-11-20", "2026-11-30"), 2):
         # Terms of today that change nothing are no way around it.
         same = {**TERMS, "number": f"AG/{number}a", "starts_on": starts_on, "collects": "distributor"}
-        finance.do(agreements.add, party, same, by="root")
+        finance.agree(party, same)
         with pytest.raises(InvalidInput, match=r"starts_on must be 2026-12-01 or later: until then the distributor"):
-            finance.do(agreements.add, party, {**TERMS, "number": f"AG/{number}", "starts_on": starts_on}, by="root")
-    finance.do(agreements.add, party, {**TERMS, "number": "AG/9", "starts_on": "2026-12-01"}, by="root")
+            finance.agree(party, {**TERMS, "number": f"AG/{number}", "starts_on": starts_on})
+    finance.agree(party, {**TERMS, "number": "AG/9", "starts_on": "2026-12-01"})
     assert stated(finance, party, 10).closing_minor < 0
 
 
 def test_terms_that_were_typed_today_are_corrected_today(finance: Finance, party: Party) -> None:
-    finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    finance.agree(party, {**TERMS, "collects": "distributor"})
     with clock.freeze(NOW + timedelta(hours=1)):
-        finance.do(agreements.add, party, {**TERMS, "collects": "platform"}, by="root")
+        finance.agree(party, {**TERMS, "collects": "platform"})
     with clock.freeze(NOW + timedelta(hours=2)):
-        finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+        finance.agree(party, {**TERMS, "collects": "distributor"})
     with clock.freeze(NOW + timedelta(days=1)), pytest.raises(InvalidInput, match="starts_on must be 2026-12-01"):
-        finance.do(agreements.add, party, {**TERMS, "collects": "platform"}, by="root")
+        finance.agree(party, {**TERMS, "collects": "platform"})
 
 
 def own_distributor(finance: Finance, partner: Partner, name: str) -> None:
@@ -258,7 +258,7 @@ def test_nobody_takes_their_own_e_mail_off_a_party(finance: Finance, partner: Pa
     with pytest.raises(NotAllowed, match="It has your own e-mail or phone: another admin changes it"):
         finance.do(catalogue_changes.change_distributor, partner.id, hidden, seen_at=seen_at, by="root")
     finance.do(catalogue_changes.change_distributor, partner.id, hidden, seen_at=seen_at, by="second")
-    finance.do(agreements.add, party, TERMS, by="root")
+    finance.agree(party, TERMS)
 
 
 @pytest.mark.parametrize("name", ["email", "business_email", "claim_email", "support_email"])
@@ -442,7 +442,7 @@ def test_who_made_a_password_has_no_second_part_in_terms_returns_and_months(
     """An admin adds VAT to the terms, or notes a return that there was not, and goes on as somebody of finance."""
     choose_by_link(finance.store, finance.people["femi"], by=finance.people["root"])
     sold(finance, partner)
-    finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
+    finance.agree(party, {**TERMS, "charges_vat": True})
     with clock.freeze(NOW - timedelta(days=90)):
         account = finance.do(bank_accounts.propose, party, BANK, by="second")
         finance.do(bank_accounts.confirm, account, by="root")
@@ -537,13 +537,20 @@ def test_no_new_name_and_no_terms_of_before_change_a_month_that_was_closed(close
         renamed = {"name": "Another Name Ltd", "email": seller.email}
         finance.do(catalogue_changes.change_distributor, seller.id, renamed, seen_at=seller.updated_at, by="root")
         terms = {"number": "AG/9", "starts_on": str(first), "collects": "distributor"}
-        finance.do(agreements.add, Party("distributor", seller.id), terms, by="root")
+        with pytest.raises(InvalidInput, match="or the close of the month, is by the terms of before"):
+            finance.agree(Party("distributor", seller.id), terms)
         assert finance.faults(JOURNAL) == []
         assert finance.read(journal.list_entries, first) == before
         # Two people who reopen it close it by what is known by then.
         finance.do(closing.ask_reopening, first, by="funmi", note="The distributor held the premium")
         assert finance.faults(JOURNAL) == []
         finance.do(closing.reopen, first, by="femi")
+        with finance.reading() as session:
+            stated = sa.select(Statement.id).where(Statement.distributor_id == seller.id)
+            (statement,) = session.execute(stated).scalars()
+        reversal = finance.do(statements.reverse, statement, reason="The distributor held the premium", by="funmi")
+        finance.do(statements.move, reversal, "Approved", by="wale")
+        finance.agree(Party("distributor", seller.id), terms)
         assert finance.read(journal.list_entries, first) != before
 
 
@@ -553,7 +560,7 @@ def test_what_is_noted_late_of_a_month_that_was_closed_is_in_the_journal_of_the_
     """A receipt is noted with any day of the past."""
     october, november = date(2026, 10, 1), date(2026, 11, 1)
     with clock.freeze(NOW - timedelta(days=60)):
-        finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+        finance.agree(party, {**TERMS, "collects": "distributor"})
     sold(finance, partner, at=NOW.replace(month=10, day=10))
     close(finance, october)
     before = finance.read(journal.list_entries, october)
@@ -577,7 +584,7 @@ def test_an_erasure_seals_the_journal_that_has_a_late_payment_with_the_person_in
     finance: Finance, partner: Partner, party: Party
 ) -> None:
     with clock.freeze(NOW - timedelta(days=60)):
-        finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+        finance.agree(party, {**TERMS, "collects": "distributor"})
     policy = sold(finance, partner, at=NOW.replace(month=10, day=10))
     close(finance, date(2026, 10, 1))
     with finance.store.writing(Scope.system()) as session:

@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import agreements, bank_accounts, parties
+from core.services.finance import bank_accounts, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import bank_answers, payouts, settlement
 from core.services.finance.payments import reading as payment_reading
@@ -87,7 +87,7 @@ def test_a_payout_of_many_payments_is_judged_in_as_many_statements_as_one_of_a_s
     found = [Party("distributor", partner.id), *(Party("provider", key) for key in insurers)]
     for place, party in enumerate(found):
         terms = {"number": f"AG/{place}", "starts_on": "2026-01-01"}
-        finance.do(agreements.add, party, terms, by="root")
+        finance.agree(party, terms)
         with clock.freeze(NOW - timedelta(days=90)):
             account = finance.do(
                 bank_accounts.propose, party, {**BANK, "account_number": f"012345678{place}"}, by="root"
@@ -243,7 +243,7 @@ def test_a_statement_is_not_paid_and_taken_off_at_one_instant(
 ) -> None:
     """A payout of a statement that is void by then would not count for the one that is stated anew."""
     party = Party("distributor", partner.id)
-    finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
+    finance.agree(party, {"number": "AG/1", "starts_on": "2026-01-01"})
     with clock.freeze(NOW - timedelta(days=90)):
         finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, BANK, by="root"), by="second")
     stated = state(finance, party, date(2026, 8, 1), "Approved", "Sent")

@@ -15,7 +15,7 @@ from core.desk import closing
 from core.errors import CoverdeskError
 from core.services.catalogue import for_sale, share_changes
 from core.services.claims.workflow import moves as claim_moves
-from core.services.finance import adjustments, agreements, bank_accounts, parties
+from core.services.finance import adjustments, bank_accounts, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
@@ -97,7 +97,7 @@ class RandomMonths:
                     terms |= {"charges_vat": self.dice.random() < 0.5, "is_small": self.dice.random() < 0.3}
                     terms |= {"collects": self.dice.choice(("platform", "distributor"))}
                     terms |= {"tin": "12345678-0001"} if self.dice.random() < 0.7 else {}
-                self.finance.do(agreements.add, party, terms, by="root")
+                self.finance.agree(party, terms)
                 account = {"bank_name": "Bank", "account_name": name[:100], "account_number": f"{place:010d}"}
                 made = self.finance.do(bank_accounts.propose, party, account, by="root")
                 self.finance.do(bank_accounts.confirm, made, by="second")

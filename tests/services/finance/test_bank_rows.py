@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from alembic import command
 
 from core import clock, ids, money
-from core.services.finance import agreements, bank_accounts, journal
+from core.services.finance import bank_accounts, journal
 from core.services.finance.parties import Party
 from core.services.finance.payments import bank_rows, payouts, settlement
 from core.services.finance.payments import reading as payment_reading
@@ -44,7 +44,7 @@ def finance(store: Store, partner: Partner) -> Finance:
 def party(finance: Finance, partner: Partner) -> Party:
     """A distributor with an account that has rested and a statement of August."""
     found = Party("distributor", partner.id)
-    finance.do(agreements.add, found, TERMS, by="root")
+    finance.agree(found, TERMS)
     with clock.freeze(NOW - timedelta(days=90)):
         account = finance.do(bank_accounts.propose, found, BANK, by="root")
         finance.do(bank_accounts.confirm, account, by="second")
@@ -117,7 +117,7 @@ def test_payouts_of_before_are_carried_over_as_rows(finance: Finance, party: Par
 @pytest.mark.both_databases
 def test_receipts_of_before_are_carried_over_as_rows(finance: Finance, partner: Partner) -> None:
     party = Party("distributor", partner.id)
-    finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    finance.agree(party, {**TERMS, "collects": "distributor"})
     state(finance, party, AUGUST, "Approved", "Sent")
     given = {"amount": money.to_wire(-due(finance, party) // 3), "value_on": "2026-11-19"}
     noted = [finance.do(settlement.receive, party, {**given, "bank_reference": "IN/0"}, by="funmi")]

@@ -87,6 +87,7 @@ _AUDITED: Final[Mapping[str, Act]] = {
 _CHANGES: Final = frozenset(
     {"claim corrected", "claim incident dated", "claim payee set", "claim document added", _BY_CLAIMANT}
 )
+_FIGURES: Final = frozenset({"claim corrected", _BY_CLAIMANT})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,18 +185,27 @@ def _list_holders(session: ScopedSession, links: Iterable[Link]) -> Iterator[Lin
             yield Link(act=act, actor=f"staff {person.email}", by=person.name, at=named.at)
 
 
-def list_changers(session: ScopedSession, claim: Claim) -> set[str]:
-    """Return the actors who changed what was approved since the newest approval, also after the first had ended it."""
-    found = set()
+def list_changers(session: ScopedSession, claim: Claim, *, figures_only: bool = False) -> set[str]:
+    """Return who changed what was approved since the newest approval, also after the first had ended it.
+
+    So does who counts as one of them (contract A2). Of figures that are corrected it is nobody where the claim was not
+    approved before, or was declined since: it is decided for the first time then. An estimate is a step of its own.
+    """
+    kinds, found = (_FIGURES if figures_only else _CHANGES), set()
     for entry in reversed(audit.list_history(session, audit.subject_of("claim", claim.id))):
         after = entry.after or {}
-        if entry.action == _BY_RENEWAL or (
-            entry.action == _BY_MOVE and after.get("claim_status") == ClaimStatus.APPROVED
-        ):
+        status = after.get("claim_status") if entry.action == _BY_MOVE else None
+        if entry.action == _BY_RENEWAL or status == ClaimStatus.APPROVED:
             break
-        if entry.action in _CHANGES or (entry.action == _BY_MOVE and "repair_estimate" in after):
-            found.add(entry.actor)
-    return found
+        if figures_only and status == ClaimStatus.DECLINED:
+            return set()
+        if entry.action in kinds or (not figures_only and entry.action == _BY_MOVE and "repair_estimate" in after):
+            found.add((entry.actor, entry.created_at))
+    else:
+        if figures_only:
+            return set()
+    as_one = four_eyes.list_as_one(session, found)
+    return {actor for actor, _ in found}.union(*as_one.values())
 
 
 def list_shown_links(links: Sequence[Link]) -> list[Link]:
@@ -264,6 +274,11 @@ class Judgement:
     def links(self) -> Sequence[Link]:
         """The acts that lead to a payment."""
         return list_links(self.session, self.claim)
+
+    @cached_property
+    def changers(self) -> AbstractSet[str]:
+        """The actors who corrected a figure or set the claimant since it was approved."""
+        return list_changers(self.session, self.claim, figures_only=True)
 
     @cached_property
     def parties(self) -> Parties:

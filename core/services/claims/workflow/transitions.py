@@ -178,6 +178,8 @@ def _describe_approver(case: Case) -> str | None:
             return f"an approver other than who {_PARTS[set_last.act]}"
         is_lodger = any(link.act == Act.LODGED and link.at == set_last.at for link in links)
         return f"an approver other than who {'lodged it and typed its account' if is_lodger else 'set the payee'}"
+    if case.person.actor in case.judgement.changers:
+        return "an approver other than who changed its figures or claimant since it was approved"
     return _describe_decider(case)
 
 

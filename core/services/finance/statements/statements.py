@@ -61,12 +61,12 @@ def prepare(
     """
     require_finance(by)
     window = Window.of_month(month)
+    tax.hold_rates(session)
     before = _get_before(session, party, window)
     terms = agreements.get_in_force(session, party, window.last)
     unstated = statement_lines.measure_unstated(session, party, window)
     if not without_withholding:
         _refuse_without_rate(session, party, month, unstated.commission_minor)
-    tax.hold_rates(session)
     taxed = assess(tax.load_rates(session, month), party, terms, unstated.commission_minor)
     draft = Draft(
         party=party,

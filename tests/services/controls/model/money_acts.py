@@ -26,7 +26,7 @@ from core.services.selling.loan_books.books import Expected, Uploader
 from core.store.schema.tables import Policy, Staff
 from tests.services.controls.model.acts import ACCOUNTS, Idle, acting, anybody, as_id, naira, reference
 from tests.services.controls.model.office import PASSWORD, SYSTEM, Office
-from tests.services.sign_in_links import ticket_of
+from tests.services.sign_in_links import choose
 
 FINANCE: Final = ("funmi", "wale", "uche", "chi", "funmi", "wale")
 ADMINS: Final = ("root", "second", "third")
@@ -360,6 +360,14 @@ def add_terms(office: Office, dice: Random) -> None:
         agreements.add(session, party, typed, by=person)
 
 
+def decide_terms(office: Office, dice: Random) -> None:
+    """Proposed terms are confirmed, refused or taken back."""
+    row = _pick(office, dice, _OPEN.format("terms_proposal"))
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        verb = dice.choice((agreements.confirm, agreements.confirm, agreements.refuse, agreements.take_back))
+        verb(session, as_id(row.id), by=person)
+
+
 def propose_share(office: Office, dice: Random) -> None:
     """An own share of the distributor."""
     typed = {
@@ -499,8 +507,7 @@ def link_person(office: Office, dice: Random) -> None:
 
 def _open_link(office: Office, link: str | None) -> None:
     if link:
-        with office.store.writing(SYSTEM) as session:
-            accounts.choose_password(session, ticket_of(link), f"{PASSWORD}-{office.papers}-new")
+        choose(office.store, link, f"{PASSWORD}-{office.papers}-new")
 
 
 def disable_person(office: Office, dice: Random) -> None:

@@ -177,10 +177,14 @@ def open_office(store: Store, *, collects: str) -> Office:
     made: Office = prefilled(store, "model of an office", _fill)
     office = made.copied(store)
     with clock.freeze(START), store.writing(LIVE) as session:
-        root = staff.find_by_id(session, office.people[list(PEOPLE).index("root")])
+        places = (list(PEOPLE).index(name) for name in ("root", "second"))
+        root, second = (staff.find_by_id(session, office.people[place]) for place in places)
         assert root
+        assert second
         terms = {"number": "AG/2", "starts_on": "2026-10-01", "collects": collects}
-        agreements.add(session, office.parties[0], terms, by=root)
+        made = agreements.add(session, office.parties[0], terms, by=root)
+        if collects == "distributor":
+            agreements.confirm(session, made, by=second)
     return office
 
 
