@@ -19,7 +19,7 @@ from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.journal import Step
 from core.services.finance.movements import MovementFilter
-from core.services.finance.payments import balances
+from core.services.finance.payments import settlement
 from core.services.finance.reconciling import matching, reconciliations
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementSummary
@@ -164,7 +164,7 @@ def _statements(session: ScopedSession, window: Window) -> Iterator[str]:
 
 
 def _negative(session: ScopedSession, _: Window) -> Iterator[str]:
-    for balance in balances.list_balances(session):
+    for balance in settlement.list_balances(session):
         if balance.amount_minor < 0:
             yield f"{balance.name}: {money.format_naira(balance.amount_minor)}"
 
@@ -230,8 +230,8 @@ _REVIEWED: Final[dict[str, tuple[str, _Rows]]] = {
     "rates": ("Rates that changed in the month", _rates),
     "large": ("Movements above 5,000,000 naira", _large),
     "adjustments": ("Adjustments by hand", _adjustments),
-    "terms": ("Terms with distributors that one admin changed", _terms),
-    "accounts": ("Accounts changed without a second admin", _accounts),
+    "terms": ("Terms with distributors that changed", _terms),
+    "accounts": ("Accounts and terms changed without a second admin", _accounts),
     "restores": ("Backups that took the place of the store", _restores),
 }
 

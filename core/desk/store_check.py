@@ -17,7 +17,7 @@ from core.services.claims import invariants as claim_invariants
 from core.services.claims.review import officers
 from core.services.claims.workflow import clock as claim_clock
 from core.services.customers import merging
-from core.services.finance import parties, proofs, tax_rates
+from core.services.finance import agreements, parties, proofs, tax_rates
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.people import approvals, role_grants
 from core.services.selling.loan_books import books
@@ -506,11 +506,13 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "No refund is given back by us and by the distributor": payment_proofs.find_given_back_twice,
     "Nobody decided on a statement or payment of their own": parties.find_own_decisions,
     "Every approval was given on the desk": approvals.find_forged,
+    "No second submission of a paid claim was paid": claim_invariants.find_paid_second_submissions,
     "No claim was decided on by the command line": claim_invariants.find_decided_by_command,
     "Every payment reference can be typed": payment_proofs.find_odd_references,
     "Every statement and payout is what was approved": payment_proofs.find_unapproved,
     "Every rate is what two admins confirmed": rate_changes.find_unconfirmed,
     "Every share of a distributor is what two admins confirmed": share_changes.find_unconfirmed,
+    "Terms are what two admins confirmed": agreements.find_unconfirmed,
     "Every rate of tax is what two of finance confirmed": tax_rates.find_unconfirmed,
     "Every transfer is the payments that it made": payment_proofs.find_transfer_faults,
     "The bank's answer to a payment is not its preparer's": payment_proofs.find_own_answers,

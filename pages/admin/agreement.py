@@ -12,6 +12,7 @@ from core import clock, money
 from core.services.catalogue import distributor_terms, product_list, share_changes
 from core.services.catalogue.share_changes import AgreedShare
 from core.services.finance import agreements, bank_accounts, parties
+from core.services.finance.agreements import OpenTerms
 from core.services.finance.bank_accounts import Account
 from core.services.finance.parties import Account as AccountKind
 from core.services.finance.parties import Party
@@ -68,11 +69,12 @@ def changing_terms(party: Party) -> Action:
     return action(
         title="New terms",
         icon="contract_edit",
-        says="The terms hold from the day that you name. What held before stays in the history, and on its statements.",
+        says="The terms hold from the day that you name. What held before stays in the history, and on its statements."
+        + (" Another admin confirms what decides money." if is_distributor else ""),
         fields=fields,
         confirm="Save the terms",
         work=lambda session, typed, by: agreements.add(session, party, _read(typed), by=by),
-        done="The agreement is saved: it holds from its first day on.",
+        done="Saved. Terms hold from their first day on; what decides money, once another admin has confirmed it.",
     )
 
 
@@ -142,6 +144,41 @@ def terms(row: Any) -> None:  # noqa: ANN401 - a row of the store, whose table s
     facts.line("Holds the premium", _HOLDERS[row.collects])
     allowed = words.naira(row.book_premium_minor) if row.book_premium_minor else "Nothing: the desk confirms them"
     facts.line("Loan books confirmed by its key in a month", allowed)
+
+
+_TERMS_WORK = {"Confirm": agreements.confirm, "Refuse": agreements.refuse, "Take back": agreements.take_back}
+_LABELS = {
+    **{name: label.removesuffix(" (optional)") for name, label in (_TEXTS | _OF_DISTRIBUTOR).items()},
+    **_FLAGS,
+    "collects": "Who holds the premium",
+    "book_premium_minor": "Premium of loan books that its key confirms in a month",
+}
+
+
+def draw_waiting(waiting: OpenTerms, person: Person) -> None:
+    """Draw the terms that wait for a second admin, with each value as it holds and as it will."""
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(f"{words.badge('Proposed')} **New terms from {words.day(waiting.starts_on)}**")
+        lines = [
+            f"{_LABELS[name]}: {_say(name, was)} → {_say(name, will)}" for name, (was, will) in waiting.changes.items()
+        ]
+        st.markdown("\n".join(f"- {words.plain(line)}" for line in lines))
+        st.caption(
+            f"Proposed by {words.plain(waiting.proposer)}, {words.moment(waiting.proposed_at)}. They hold only once"
+            " another admin has confirmed them."
+        )
+        says = f"From {words.day(waiting.starts_on)}: {words.plain('; '.join(lines))}."
+        _decisions(waiting, person, noun="set of terms", icon="contract_edit", says=says, work=_TERMS_WORK)
+
+
+def _say(name: str, value: Any) -> str:  # noqa: ANN401 - a value of any field
+    if value is None:
+        return "none"
+    if name == "book_premium_minor":
+        return words.naira(value)
+    if name == "collects":
+        return _HOLDERS[value]
+    return words.day(value) if isinstance(value, date) else _YES_NO.get(str(value).lower(), str(value))
 
 
 def licence(expires_on: date | None, days_left: int) -> None:
@@ -313,7 +350,7 @@ def draw() -> None:
         name = parties.get_name(session, party)
     with frame.header_with_buttons(
         f"Agreement with {words.plain(name)}",
-        "Terms hold from their first day on and are never changed; a bank account takes two admins and two days.",
+        "Terms hold from their first day on and are never changed. Two admins agree on what decides money.",
         tab=f"{name} · Agreement",
     ):
         buttons(party)
@@ -321,10 +358,21 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         held = agreements.get_in_force(session, party, clock.today())
         all_terms = agreements.list_history(session, party)
+        waiting = agreements.find_waiting(session, party)
         known = bank_accounts.list_accounts(session, party)
     is_over = held is not None and distributor_terms.has_ended(held, clock.today())
     if held:
         show_days(held, is_over=is_over)
+    if waiting:
+        draw_waiting(waiting, person)
+    draw_terms(held, known, person, is_over=is_over)
+    if party.account == "distributor":
+        shares(party, person)
+    history(all_terms)
+
+
+def draw_terms(held: Any, known: Sequence[Account], person: Person, *, is_over: bool) -> None:  # noqa: ANN401 - as above
+    """Draw the terms that hold beside the bank accounts."""
     with st.grid(2, min_column_width=320, gap="small"):
         with facts.card("**Last terms**" if is_over else "**Terms that hold today**"):
             if held:
@@ -335,6 +383,3 @@ def draw() -> None:
             if not known:
                 st.caption("None yet: nothing can be paid out.")
             accounts(known, person)
-    if party.account == "distributor":
-        shares(party, person)
-    history(all_terms)

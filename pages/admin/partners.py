@@ -122,7 +122,7 @@ def draw_insurers(_: Person) -> None:
 
 
 def draw_waiting() -> None:
-    """Draw a line for each bank account and commission share that waits for a second admin, with a link to it."""
+    """Draw a line for each account, share and set of terms that waits for a second admin, with a link to it."""
     waiting = read_in(Scope.system(), bank_accounts.list_waiting)
     for party, name, what in waiting:
         page_links.link_to(

@@ -242,6 +242,9 @@ def access(person: StaffRow, by: Person) -> None:
             facts.line("Disabled", words.moment(person.disabled_at))
         if person.link_is_open:
             facts.line("Link open until", words.moment(person.link_until))
+            if code := read_in(Scope.system(), accounts.find_link_code, person.id, by=by):
+                facts.line("Code of the link", code)
+                st.caption("Tell it to the person yourself, and not to who has the link: both open the account.")
         with st.container(horizontal=True, gap="xsmall"):
             _buttons(person, by)
 

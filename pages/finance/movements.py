@@ -15,8 +15,8 @@ from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
-from core.ui.lists import export_panel, periods, saved_views, tables
-from core.ui.lists.periods import SearchText, Selection
+from core.ui.lists import export_panel, periods, tables
+from core.ui.lists.periods import Selection
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action
 
@@ -42,8 +42,7 @@ MOVEMENTS: Table[MovementRow] = tables.of(
 )
 
 
-def toolbar(found: Selection[MovementFilter], search: SearchText, total: SalesTotals, open_premium: Unplaced) -> None:
-    days = periods.describe_period(found.window) if found.window else "All time"
+def toolbar(found: Selection[MovementFilter], total: SalesTotals, open_premium: Unplaced) -> None:
     premium = words.plain(words.naira(total.net.total_minor))
     missing = words.plain(words.naira(open_premium.total_minor))
     unplaced_now = f" · :orange[{missing} unplaced now]" if open_premium.policies else ""
@@ -57,8 +56,7 @@ def toolbar(found: Selection[MovementFilter], search: SearchText, total: SalesTo
         found.criteria.address(),
         rows=movements.count(total),
         sum_minor=total.net.total_minor,
-        line=f"{MOVEMENTS.count_text(movements.count(total))} · {premium} net · {days}"
-        f"{periods.describe_search(search)}{unplaced_now}",
+        line=f"{MOVEMENTS.count_text(movements.count(total))} · {premium} net · {found.text}{unplaced_now}",
         table=MOVEMENTS,
         sums=sums,
     )
@@ -121,10 +119,8 @@ def draw() -> None:
         "Every purchase, renewal, refund and adjustment, with its sign and its three shares.",
     )
     names = read_in(frame.scope(), load_choices)
-    search = periods.read_search()
-    found = periods.read(MovementFilter, names, usual=periods.ALL, given=search.address)
-    periods.draw(found, names, search=search, beside=lambda: saved_views.draw("finance/movements.py", person))
-    if search.fault:
+    found = periods.choose(MovementFilter, names, person, path="finance/movements.py")
+    if found is None:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = MOVEMENTS.paging(url_state.page())
@@ -133,7 +129,7 @@ def draw() -> None:
         open_premium = movements.compute_unplaced(session, found.criteria.of_every_kind)
         waiting = adjustments.list_open(session)
     draw_waiting(waiting)
-    toolbar(found, search, total, open_premium)
+    toolbar(found, total, open_premium)
     if not movements.count(total):
         nothing(found)
         return

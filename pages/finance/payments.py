@@ -8,10 +8,10 @@ import streamlit as st
 
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.payments.balances import Balance, Due
 from core.services.finance.payments.reading import BatchRow, PaymentFilter, PaymentRow
+from core.services.finance.payments.settlement import Balance, Due
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
@@ -99,7 +99,7 @@ DUE: Table[tuple[Balance, str | None]] = Table(
 
 def due(by: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        found = balances.list_balances(session)
+        found = settlement.list_balances(session)
         hindrances = payouts.find_hindrances(session, found, by)
         waiting = [each for each in payment_reading.list_batches(session) if each.state == BatchState.PREPARED]
     for each in waiting:
@@ -185,7 +185,7 @@ def confirming_all(rows: Sequence[PaymentRow]) -> Action:
         says="  \n".join(lines) + f"\n\nTogether **{total}**. Compare each with the bank's statement.",
         confirm="Confirm them",
         items=lambda: ((row.name, row.id) for row in rows),
-        work=lambda session, payment_id, by: transitions.approve_receipt(session, payment_id, by=by),
+        work=lambda session, payment_id, by: settlement.approve_receipt(session, payment_id, by=by),
         done=lambda number: f"{words.counted(number, 'payment is', 'payments are')} confirmed",
     )
 
@@ -272,7 +272,7 @@ def _approving(row: PaymentRow) -> Action:
         says=f"**{words.naira(-row.net_minor)}** of {words.plain(row.name)}, reference"
         f" {words.plain(row.bank_reference)}, {words.day(row.value_on)}. Compare it with the bank's statement.",
         confirm="Confirm it",
-        work=lambda session, _, by: transitions.approve_receipt(session, row.id, by=by),
+        work=lambda session, _, by: settlement.approve_receipt(session, row.id, by=by),
         done="The payment is confirmed.",
     )
 
@@ -284,7 +284,7 @@ def _confirming(row: PaymentRow) -> Action:
         says=f"**{words.naira(row.net_minor)}** to {words.plain(row.name)}.",
         fields=bank_answer(),
         confirm="Confirm it",
-        work=lambda session, typed, by: transitions.confirm(session, row.id, typed, by=by),
+        work=lambda session, typed, by: settlement.confirm(session, row.id, typed, by=by),
         done="The payment is confirmed: its statements are settled.",
     )
 
@@ -296,7 +296,7 @@ def _returning(row: PaymentRow) -> Action:
         says=f"**{words.naira(row.net_minor)}** to {words.plain(row.name)} is due again.",
         fields=bank_return(row.bank_reference),
         confirm="Note the return",
-        work=lambda session, typed, by: transitions.return_payment(session, row.id, typed, by=by),
+        work=lambda session, typed, by: settlement.return_payment(session, row.id, typed, by=by),
         done="The payment came back: its statements are due again.",
     )
 
@@ -308,7 +308,7 @@ def _withdrawing(row: PaymentRow) -> Action:
         says="Nobody can approve it any more; what it would have paid stays due.",
         fields=[Text("reason", "Reason", longest=500)],
         confirm="Give it up",
-        work=lambda session, typed, by: transitions.withdraw(session, row.id, reason=typed["reason"], by=by),
+        work=lambda session, typed, by: settlement.withdraw(session, row.id, reason=typed["reason"], by=by),
         done="The payment is given up.",
     )
 

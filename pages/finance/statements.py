@@ -13,12 +13,11 @@ from core import clock, ids, money
 from core.errors import InvalidInput, NotFound
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.payments.balances import Balance
+from core.services.finance.payments.settlement import Balance
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.reading import DRAFT, StatementRow, StatementSummary
 from core.services.lists.windows import Window
@@ -98,7 +97,7 @@ def moving_all(month: date, to: str, rows: Sequence[StatementRow]) -> Action:
         + f"\n\nEach becomes **{to}**.",
         confirm=label,
         items=lambda: ((f"{row.paper.number} of {row.paper.party}", row.id) for row in rows),
-        work=lambda session, statement_id, by: statement_transitions.move(session, statement_id, to, by=by),
+        work=lambda session, statement_id, by: statements.move(session, statement_id, to, by=by),
         done=lambda count: f"{words.counted(count, 'statement is', 'statements are')} {to.lower()}",
     )
 
@@ -154,8 +153,8 @@ def draw() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         stated = statement_reading.list_statements(session, month=month)
         rows = statement_reading.with_drafts(session, month, stated)
-    movable = {to: statement_transitions.list_movable(stated, to, by=person) for to in MOVES_OF_MANY}
-    for_another = statement_transitions.count_for_another(stated, by=person)
+    movable = {to: statements.list_movable(stated, to, by=person) for to in MOVES_OF_MANY}
+    for_another = statements.count_for_another(stated, by=person)
     is_over = Window.of_month(month).is_over
     with beside:
         month_buttons(month, sum(row.state == DRAFT for row in rows) if is_over else 0, movable, person)
@@ -205,7 +204,7 @@ def receiving(balance: Balance) -> Action:
         says=f"It owes **{words.naira(-balance.amount_minor)}** up to its newest statement.",
         fields=[Naira("amount", "Amount in naira", value=money.to_wire(-balance.amount_minor)), *bank_answer()],
         confirm="Note the payment",
-        work=lambda session, typed, by: transitions.receive(session, balance.party, typed, by=by),
+        work=lambda session, typed, by: settlement.receive(session, balance.party, typed, by=by),
         done="The payment is noted: somebody else of finance confirms it.",
     )
 
@@ -298,7 +297,7 @@ def moving(statement_id: UUID, number: str, step: StatementTransition) -> Action
         icon="task_alt",
         says=f"**{number}** becomes **{step.to}**.",
         fields=[Text("note", asks, longest=500)] if step.needs_note else (),
-        work=lambda session, typed, by: statement_transitions.move(
+        work=lambda session, typed, by: statements.move(
             session, statement_id, step.to, by=by, note=typed.get("note", "")
         ),
         done=f"The dispute of {number} is settled." if is_settled else f"{number} is {step.to.lower()}.",
@@ -343,7 +342,7 @@ def draft(account: str, given: str, month: date) -> None:
 
 def buttons(row: StatementRow, person: Person) -> None:
     with reading(frame.scope()) as session:
-        steps = statement_transitions.list_allowed(session, row.id, person)
+        steps = statements.list_allowed(session, row.id, person)
         is_reversible = statements.can_reverse(session, row.id)
     for step in steps:
         look = "primary" if step.to in (StatementState.APPROVED, StatementState.SENT) else "secondary"
@@ -355,7 +354,7 @@ def buttons(row: StatementRow, person: Person) -> None:
 def payments(row: StatementRow, person: Person) -> None:
     """Draw what is due until this statement if it is the newest that was sent, and every payment that settles it."""
     with reading(frame.scope()) as session:
-        balance = balances.get_balance(session, row.party)
+        balance = settlement.get_balance(session, row.party)
         hindrance = payouts.find_hindrances(session, [balance], person).get(balance.party)
         found = payment_reading.list_of_statement(session, row.id)
     if balance.newest and balance.newest.statement_id == row.id and balance.amount_minor:
@@ -387,7 +386,7 @@ def whole(row: StatementRow, person: Person) -> None:
     actions.run()
     with reading(frame.scope()) as session:
         facts.own_interest(parties.list_own_staff(session, row.party))
-        facts.lapsed_approval(statement_transitions.find_lapse(session, row.id))
+        facts.lapsed_approval(statements.find_lapse(session, row.id))
     if paper.reverses:
         st.info(f"It reverses {paper.reverses} as a whole: {words.plain(row.note)}", icon=":material/undo:")
     with st.grid(2, min_column_width=320, gap="small"):

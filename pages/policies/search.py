@@ -1,6 +1,5 @@
 """Policy search: one search field for any policy, and filters."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
@@ -8,14 +7,13 @@ import streamlit as st
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Page
-from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.store.access import read_in, reading
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import export_panel, periods, saved_views, tables
-from core.ui.lists.periods import SearchText, Selection
+from core.ui.lists import export_panel, periods, tables
+from core.ui.lists.periods import Selection
 
 POLICIES = tables.of(
     policies.POLICIES,
@@ -25,28 +23,16 @@ POLICIES = tables.of(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """The parsed query parameters of the search, and its text."""
-
-    box: SearchText
-    selection: Selection[PolicyFilter]
-
-    @property
-    def fault(self) -> str | None:
-        """The reason why the text cannot be searched."""
-        return self.box.fault
-
-
-def found(search: Search, names: Choices) -> Page[Row]:
+def find_page(selection: Selection[PolicyFilter], names: Choices) -> Page[Row]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        paging = POLICIES.paging(url_state.page())
-        criteria, shown = search.selection.criteria, POLICIES.shown_columns
-        return policies.search_policies(session, criteria, names, shown=shown, order=POLICIES.order, paging=paging)
+        paging, shown = POLICIES.paging(url_state.page()), POLICIES.shown_columns
+        return policies.search_policies(
+            session, selection.criteria, names, shown=shown, order=POLICIES.order, paging=paging
+        )
 
 
-def nothing(search: Search) -> None:
-    if search.selection.is_changed:
+def nothing(selection: Selection[PolicyFilter]) -> None:
+    if selection.is_changed:
         tables.show_no_match(POLICIES)
     else:
         st.info(
@@ -56,10 +42,9 @@ def nothing(search: Search) -> None:
         )
 
 
-def results(search: Search, page: Page[Row]) -> None:
-    days = periods.describe_period(search.selection.window) if search.selection.window else "All time"
-    sold = f"sold {days[:1].lower() + days[1:]}{periods.describe_search(search.box)}"
-    line, address = f"{POLICIES.count_text(page.total_count)} · {sold}", search.selection.criteria.address()
+def results(selection: Selection[PolicyFilter], page: Page[Row]) -> None:
+    sold = f"sold {selection.text[:1].lower()}{selection.text[1:]}"
+    line, address = f"{POLICIES.count_text(page.total_count)} · {sold}", selection.criteria.address()
     offer = partial(export_panel.offer, "policies", address, rows=page.total_count, line=line, table=POLICIES)
     tables.draw_page(POLICIES, page, above=offer)
 
@@ -68,32 +53,19 @@ def draw() -> None:
     person = frame.require("operations", "claims", "supervisor")
     frame.page_header("Policy search", "Find any policy by its number, plate or customer, and see where it stands.")
     names = read_in(frame.scope(), load_choices)
-    search = read_filters(names)
-    draw_filters(search, names, person)
-    if search.fault:
+    # Unknown words of these choices are dropped.
+    known = {name: _known(name) for name in ("force", "role")}
+    selection = periods.choose(PolicyFilter, names, person, path="policies/search.py", given=known)
+    if selection is None:
         return
-    page = found(search, names)
+    page = find_page(selection, names)
     if page.total_count:
-        results(search, page)
+        results(selection, page)
     else:
-        nothing(search)
-
-
-def read_filters(names: Choices) -> Search:
-    """Read the search from the URL; unknown values of a choice are dropped, a wrong text is shown beside its field."""
-    box = periods.read_search()
-    given = {**box.address, **{name: _known(name) for name in ("force", "role")}}
-    return Search(box, periods.read(PolicyFilter, names, usual=periods.ALL, given=given))
+        nothing(selection)
 
 
 def _known(parameter: str) -> list[str]:
     fields = (field for field in PolicyFilter.FIELDS.values() if field.address == parameter)
     found = url_state.one_of(parameter, next(fields).options)  # type: ignore[attr-defined]
     return [found] if found else []
-
-
-def draw_filters(search: Search, names: Choices, person: Person) -> None:
-    """Draw the search field and the filters in one line."""
-    periods.draw(
-        search.selection, names, search=search.box, beside=lambda: saved_views.draw("policies/search.py", person)
-    )

@@ -10,18 +10,18 @@ from core.money import Split
 from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import SOURCES
 from core.services.people.staff import Person
-from core.services.sales import table as sales_table
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales import purchases
+from core.services.sales.purchases import PurchaseFilter
 from core.services.sales.totals import SalesTotals
 from core.store.access import read_in, reading
 from core.ui.buying import receipts
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, reveal_dialog, url_state, words
-from core.ui.lists import periods, saved_views, tables
+from core.ui.lists import periods, tables
 from core.ui.lists.periods import Selection
 
 PURCHASES = tables.of(
-    sales_table.PURCHASES, opens="sales/purchases.py#purchase", narrow=("customer", "product", "sold", "total")
+    purchases.PURCHASES, opens="sales/purchases.py#purchase", narrow=("customer", "product", "sold", "total")
 )
 
 
@@ -58,20 +58,18 @@ def draw() -> None:
     person = frame.require("operations", "finance")
     frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
     names = read_in(frame.scope(), load_choices)
-    search = periods.read_search()
-    selection = periods.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
-    periods.draw(selection, names, search=search, beside=lambda: saved_views.draw(PAGE, person))
-    if search.fault:
+    selection = periods.choose(PurchaseFilter, names, person, path=PAGE)
+    if selection is None:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         wanted, paging = selection.criteria, PURCHASES.paging(url_state.page())
-        total = sales_table.sum_purchases(session, wanted)
-        rows = sales_table.PURCHASES.read_page(
+        total = purchases.sum_purchases(session, wanted)
+        rows = purchases.PURCHASES.read_page(
             session, wanted, names, shown=PURCHASES.shown_columns, order=PURCHASES.order, paging=paging
         )
-        given_back = sales_table.sum_refunds(session, wanted)
+        given_back = purchases.sum_refunds(session, wanted)
     whole, sums = {"rows": total.sold, "sum_minor": total.sold_minor}, partial(footer, total, given_back)
-    periods.offer("purchases", selection, search, PURCHASES, **whole, sums=sums)
+    periods.offer("purchases", selection, PURCHASES, **whole, sums=sums)
     if not total.sold:
         nothing(selection, person)
         return

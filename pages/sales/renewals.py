@@ -12,7 +12,7 @@ from core.services.renewals.records import RenewalFilter, RenewalTotal
 from core.store.access import read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import facts, url_state, words
-from core.ui.lists import periods, saved_views, tables
+from core.ui.lists import periods, tables
 from core.ui.lists.periods import Selection
 
 RENEWALS = tables.of(
@@ -69,10 +69,8 @@ def draw() -> None:
     )
     frame.page_header("Renewals", "Every further term that was bought for a policy, with the split of the money.")
     names = read_in(frame.scope(), load_choices)
-    search = periods.read_search()
-    selection = periods.read(RenewalFilter, names, usual=periods.ALL, given=search.address)
-    periods.draw(selection, names, search=search, beside=lambda: saved_views.draw("sales/renewals.py", person))
-    if search.fault:
+    selection = periods.choose(RenewalFilter, names, person, path="sales/renewals.py")
+    if selection is None:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         total = records.compute_total(session, selection.criteria)
@@ -82,7 +80,7 @@ def draw() -> None:
         )
         given_back = records.sum_refunds(session, selection.criteria)
     whole = {"rows": total.all_rows.renewals, "sum_minor": total.all_rows.total_minor}
-    periods.offer("renewals", selection, search, table, **whole, sums=partial(footer, total, given_back))
+    periods.offer("renewals", selection, table, **whole, sums=partial(footer, total, given_back))
     if not total.all_rows.renewals:
         nothing(selection)
         return

@@ -12,7 +12,6 @@ from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.people import credentials, sign_in
 from core.services.policies import changes
 from core.store.access import Scope, Store
@@ -46,7 +45,7 @@ def test_the_bank_file_goes_to_finance_once_approved_and_each_opening_is_noted(
         finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
     made = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi")
     for state in ("Approved", "Sent"):
-        finance.do(statement_transitions.move, made, state, by="femi")
+        finance.do(statements.move, made, state, by="femi")
     batch = finance.do(payouts.prepare, {party: None}, by="funmi")
     path, mine = f"/payouts/{batch}.csv", cookie(finance, "funmi")
     assert client.get(path, headers=mine).status_code == 409
@@ -83,7 +82,7 @@ def test_the_schedule_of_a_tax_is_a_file_of_finance(finance: Finance, client: Cl
 def test_the_ages_go_to_finance_as_they_stand_on_the_screen(finance: Finance, client: Client, partner: Partner) -> None:
     made = finance.do(statements.prepare, Party("distributor", partner.id), date(2026, 8, 1), by="funmi")
     for state in ("Approved", "Sent"):
-        finance.do(statement_transitions.move, made, state, by="femi")
+        finance.do(statements.move, made, state, by="femi")
     mine, expected = cookie(finance, "funmi"), b"".join(ageing.csv_chunks(finance.read(ageing.list_aged)))
     assert client.get("/ageing.csv", headers=mine).content == expected
     assert b"Swift Lenders" in expected

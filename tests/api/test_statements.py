@@ -8,7 +8,6 @@ import pytest
 
 from core.services.finance.parties import Party
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.store.access import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
@@ -31,8 +30,8 @@ def sent(store: Store, partner: Partner, stranger: Partner) -> UUID:
     finance = Finance(store)
     for each in (stranger, partner):
         made = finance.do(statements.prepare, Party("distributor", each.id), AUGUST, by="funmi")
-        finance.do(statement_transitions.move, made, "Approved", by="femi")
-        finance.do(statement_transitions.move, made, "Sent", by="femi")
+        finance.do(statements.move, made, "Approved", by="femi")
+        finance.do(statements.move, made, "Sent", by="femi")
     return made
 
 

@@ -177,16 +177,24 @@ def count(folder: Path, table: str) -> int:
         return int(store.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
-def test_a_trial_serves_all_sales_and_writes_the_papers_behind_and_its_last_line_is_the_address(tmp_path: Path) -> None:
+def test_a_trial_that_was_killed_serves_all_sales_again_and_writes_the_papers_behind(tmp_path: Path) -> None:
+    with trying_out(tmp_path, free_port(), purchases=1_000) as process:
+        lines = read_until(process, "Starting on ")
+        assert any(line.startswith("Written: 1,000 purchases") for line in lines)
+        assert count(tmp_path, "purchase") == 1_000
+        process.kill()
+        # Ends once nobody has its output open any more.
+        outputs = process.communicate(timeout=60)
+        assert "Traceback" not in outputs[1]
+    assert count(tmp_path, "loan_book") == 0, "it was killed before they were written"
     port = free_port()
     with trying_out(tmp_path, port, purchases=1_000) as process:
         lines = read_until(process, "Coverdesk is at ")
         assert _answers(port)
-        written = next(place for place, line in enumerate(lines) if line.startswith("Written: 1,000 purchases"))
-        assert written < lines.index(f"Starting on 127.0.0.1, port {port} ...\n")
+        found = next(place for place, line in enumerate(lines) if line.startswith("Already there: 1,000 purchases"))
+        assert found < lines.index(f"Starting on 127.0.0.1, port {port} ...\n")
         assert f"Coverdesk is at http://127.0.0.1:{port} " in lines[-1]
         assert any("operations@coverdesk.example" in line for line in lines)
-        assert count(tmp_path, "purchase") == 1_000
         until = time.monotonic() + STARTS_WITHIN_SECONDS
         # The last that is written.
         while not count(tmp_path, "loan_book"):
@@ -202,16 +210,6 @@ def test_a_trial_serves_all_sales_and_writes_the_papers_behind_and_its_last_line
     named = {**environment(tmp_path, port), "COVERDESK_DEMO": "true"}
     checked = subprocess.run([COVERDESK, "check"], env=named, cwd=ROOT, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
-
-
-def test_papers_are_not_written_on_when_a_trial_is_killed(tmp_path: Path) -> None:
-    with trying_out(tmp_path, free_port(), purchases=1_000) as process:
-        read_until(process, "Starting on ")
-        process.kill()
-        # Ends once nobody has its output open any more.
-        outputs = process.communicate(timeout=60)
-        assert "Traceback" not in outputs[1]
-    assert count(tmp_path, "loan_book") == 0, "it was killed before they were written"
 
 
 # One handler takes both signals.

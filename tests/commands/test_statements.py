@@ -15,7 +15,7 @@ from core.services.audit import log as audit
 from core.services.finance import bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import transitions as statement_transitions
+from core.services.finance.statements import statements
 from core.store.access import Scope, Store
 from core.store.schema.tables import Statement
 from tests.conftest import Partner
@@ -63,7 +63,7 @@ def test_a_payout_is_prepared_and_the_taxes_printed(finance: Finance, partner: P
     made = finance.read(statement_reading.list_statements, month=date(2026, 8, 1))
     row = next(row for row in made if row.party == party)
     for state in ("Approved", "Sent"):
-        finance.do(statement_transitions.move, row.id, state, by="femi")
+        finance.do(statements.move, row.id, state, by="femi")
     assert isinstance(run("payout", "--by", "oye@f.example").exception, NotAllowed)
     done = run("payout", "--by", "funmi@f.example")
     assert f"PB-0001: 1 payments, {money.format_naira(row.paper.closing_minor)}, wait" in done.stdout

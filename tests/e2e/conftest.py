@@ -105,6 +105,7 @@ def desk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     if os.environ.get("COVERDESK_E2E_SEVERAL"):
         url = several_database(request)
         with opened(url) as store, deployed(folder, url) as all_of_it:
+            all_of_it.serve_screens()
             yield Desk(all_of_it.url, all_of_it.log, store, *populate(store))
         return
     shutil.copy(request.getfixturevalue("sqlite_template"), folder / "store.db")

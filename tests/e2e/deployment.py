@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,11 +28,13 @@ class Deployment:
     api: tuple[int, int]
     screens: tuple[int, int]
     log: Path
+    serve_screens: Callable[[], None]
+    """Start the processes of screens; a test that looks at none of them does without."""
 
 
 @contextmanager
 def deployed(folder: Path, database_url: str) -> Iterator[Deployment]:
-    """Every process of it, ready; they end with the block."""
+    """Every process of it but those of screens, ready; they end with the block."""
     port, insurer, *ports = (free_port() for _ in range(6))
     api, screens = (ports[0], ports[1]), (ports[2], ports[3])
     url, log = f"http://127.0.0.1:{port}", folder / "processes.log"
@@ -52,12 +54,17 @@ def deployed(folder: Path, database_url: str) -> Iterator[Deployment]:
         open_.enter_context(_running(environment, log, "worker"))
         for each in api:
             open_.enter_context(_running(environment, log, "api", "--port", str(each)))
-        for each in screens:
-            open_.enter_context(_running(environment, log, "serve", "--port", str(each)))
-        for each in (*api, *screens):
+        for each in api:
             _wait_until_ready(each, log)
+
+        def serve_screens() -> None:
+            for each in screens:
+                open_.enter_context(_running(environment, log, "serve", "--port", str(each)))
+            for each in screens:
+                _wait_until_ready(each, log)
+
         proxy = open_.enter_context(RoundRobin(port, api=api, screens=screens))
-        yield Deployment(url, proxy, api, screens, log)
+        yield Deployment(url, proxy, api, screens, log, serve_screens)
 
 
 @contextmanager

@@ -16,10 +16,9 @@ from core.desk.exported_lists import get_kind
 from core.services.catalogue import keys
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances
+from core.services.finance.payments import settlement
 from core.services.finance.reconciling import reconciliations
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.exports import CSV, Tally
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -104,12 +103,12 @@ def keep_books(desk: Desk) -> None:
     party = Party("distributor", desk.seller)
     with desk.store.writing(Scope.staff(is_live=True)) as session:
         # That of a month without premium leaves no balance; which month has some depends on the day of today.
-        while not balances.list_balances(session):
+        while not settlement.list_balances(session):
             month = statements.find_due_month(session, party)
             assert month
             statement = statements.prepare(session, party, month, by=finance, without_withholding=True)
             for state in (StatementState.APPROVED, StatementState.SENT):
-                statement_transitions.move(session, statement, state, by=admin)
+                statements.move(session, statement, state, by=admin)
         provider = next(each.id for each, _ in parties.list_parties(session) if each.account == "provider")
         typed = {"kind": "insurer", "month": str(month), "file_name": "account.csv", "amount_is": "gross"}
         typed |= {"tolerance": "1.00", "timing_days": 5}
@@ -163,6 +162,10 @@ def keeps_its_promises(visit: Visit, desk: Desk, name: str) -> None:
     """All that is promised of a list, on one page: opening it anew for each promise would take most of the time."""
     listed = LISTS[name]
     page = visit(listed.role, f"{listed.path}?bucket={bucket(desk)}" if name == "due" else listed.path)
+    if name == "claims":
+        has_its_bar_in_the_place_of_the_sum(page)
+    if name == "awaiting":
+        keeps_the_colour_of_a_state(page)
     if listed.high:
         begins_high_and_fits_a_telephone(page)
     if listed.columns:
@@ -257,14 +260,24 @@ def opens_by_key_and_goes_back_and_forward(page: Page) -> None:
     arrived(page, title_before=title)
 
 
-def test_a_filter_that_was_taken_away_stays_away_after_its_drawer_was_opened_once(visit: Visit) -> None:
+def test_a_filter_that_was_taken_away_stays_away_after_its_drawer_was_opened_once_and_from_the_menu(
+    visit: Visit,
+) -> None:
     page = visit("operations", "/purchases?source=api")
+    source = page.get_by_role("button", name=re.compile("^Request source"))
+    page.get_by_role("navigation", name="App pages").get_by_role("link", name="Purchases", exact=True).click()
+    expect(page).to_have_url(re.compile("/purchases$"))
+    expect(page.get_by_text("All time", exact=False).first).to_be_visible()
+    expect(source).to_have_count(0)
+    page.go_back()
+    expect(source).to_be_visible()
+    settled(page)
     drawer = page.get_by_role("button", name="Filter", exact=True)
     drawer.click()
     expect(page.locator(".st-key-filter_fields")).to_be_visible()
     drawer.click()
     expect(page.locator(".st-key-filter_fields")).to_be_hidden()
-    page.get_by_role("button", name=re.compile("^Request source")).click()
+    source.click()
     expect(page).not_to_have_url(re.compile("source="))
     settled(page)
     column_header(page, "Premium").get_by_role("link").click()
@@ -282,7 +295,9 @@ def column_header(page: Page, name: str) -> Locator:
     return page.locator("th[scope=col]").and_(page.get_by_role("columnheader", name=name))
 
 
-def test_a_header_sorts_all_rows_and_says_so(visit: Visit, desk: Desk) -> None:
+def test_a_header_sorts_all_rows_stays_in_sight_and_back_finds_the_list_where_it_was_left(
+    visit: Visit, desk: Desk
+) -> None:
     with desk.store.reading(Scope.staff(is_live=True)) as session:
         totals = sorted(session.execute(sa.select(Purchase.total_minor)).scalars())
     assert len(totals) > 50, "more than a page"
@@ -297,6 +312,16 @@ def test_a_header_sorts_all_rows_and_says_so(visit: Visit, desk: Desk) -> None:
     assert parse_qs(urlsplit(page.url).query) == {"order": ["smallest"]}
     assert entries(page) == before + 2
     assert money.format_naira(totals[0]) in page.locator("tbody tr:has(a)").first.inner_text()
+    settled(page)
+    title = page.title()
+    page.evaluate(f"{MAIN}.scrollTo({{top: 900}})")
+    expect(header).to_be_in_viewport()
+    page.locator("tbody tr:has(a)").nth(25).click()
+    arrived(page, title_before=title)
+    page.go_back()
+    expect(page).to_have_title(title)
+    settled(page)
+    page.wait_for_function(f"() => {MAIN}.scrollTop === 900")
 
 
 def test_a_row_opens_in_a_new_tab_arrows_walk_through_the_rows_and_titles_say_where_one_is(visit: Visit) -> None:
@@ -320,27 +345,6 @@ def test_a_row_opens_in_a_new_tab_arrows_walk_through_the_rows_and_titles_say_wh
     expect(page).to_have_title("Page not found · Coverdesk")
 
 
-def test_the_header_stays_in_sight_and_back_finds_the_list_where_it_was_left(visit: Visit) -> None:
-    page = visit("operations", "/purchases")
-    title = page.title()
-    page.evaluate(f"{MAIN}.scrollTo({{top: 900}})")
-    expect(column_header(page, "Premium")).to_be_in_viewport()
-    page.locator("tbody tr:has(a)").nth(25).click()
-    arrived(page, title_before=title)
-    page.go_back()
-    expect(page).to_have_title(title)
-    settled(page)
-    page.wait_for_function(f"() => {MAIN}.scrollTop === 900")
-
-
-def test_the_menu_takes_the_filters_of_the_open_screen_away(visit: Visit) -> None:
-    page = visit("operations", "/purchases?period=1y&source=api")
-    page.get_by_role("navigation", name="App pages").get_by_role("link", name="Purchases", exact=True).click()
-    expect(page).to_have_url(re.compile("/purchases$"))
-    expect(page.get_by_text("All time", exact=False).first).to_be_visible()
-    expect(page.get_by_role("button", name=re.compile("^Request source"))).to_have_count(0)
-
-
 def test_the_search_of_a_policy_begins_anew_from_the_menu_and_is_there_again_by_back(visit: Visit) -> None:
     page = visit("claims", "/lodge")
     menu, search = page.get_by_role("navigation", name="App pages"), page.get_by_role("searchbox", name="Policy")
@@ -362,8 +366,8 @@ def test_the_search_of_a_policy_begins_anew_from_the_menu_and_is_there_again_by_
     expect(search).to_have_value("")
 
 
-def test_what_is_ticked_has_its_bar_in_the_place_of_the_sum(visit: Visit) -> None:
-    page = visit("claims", "/queue?view=all")
+def has_its_bar_in_the_place_of_the_sum(page: Page) -> None:
+    """Ticking a row moves nothing under the pointer."""
     first = page.locator("tbody tr:has(a)").first
     before = first.bounding_box()
     expect(page.get_by_role("button", name="Assign to me")).to_have_count(0)
@@ -378,10 +382,11 @@ def test_what_is_ticked_has_its_bar_in_the_place_of_the_sum(visit: Visit) -> Non
     expect(page.get_by_role("button", name="Assign to me")).to_be_in_viewport()
     page.get_by_role("button", name="Choose none").click()
     expect(page.get_by_role("button", name="Columns", exact=True)).to_be_visible()
+    settled(page)
 
 
-def test_a_state_keeps_its_colour_beside_the_link_of_its_row(visit: Visit) -> None:
-    page = visit("operations", "/awaiting?state=dead")
+def keeps_the_colour_of_a_state(page: Page) -> None:
+    """It stands beside the link of its row."""
     row = page.locator("tbody tr:has(a)").first
     state = row.locator(".word.orange").first.evaluate("cell => getComputedStyle(cell).color")
     assert state != row.locator("a").first.evaluate("link => getComputedStyle(link).color")
@@ -406,12 +411,24 @@ def test_filters_and_formats_have_room_for_their_words_and_four_columns_stay_in_
     expect(heads).to_have_text([re.compile(f"^{label}") for label in ("Customer", "Product", "Premium", "Sold")])
 
 
-def test_the_charts_begin_in_the_upper_part_of_the_dashboard(visit: Visit, page: Page) -> None:
+def test_the_charts_begin_in_the_upper_part_and_in_the_dark_the_chosen_segment_is_the_brightest_of_its_group(
+    visit: Visit, page: Page
+) -> None:
     page.set_viewport_size({"width": 1440, "height": 1000})
+    page.emulate_media(color_scheme="dark")
     visit("operations", "/dashboard?period=1y")
     top = page.get_by_text("Gross written premium over time", exact=True).bounding_box()
     assert top
     assert top["y"] < 620, "the title of the first chart, 20 pixels inside its card"
+    for group in page.get_by_role("radiogroup").all():
+        colours = group.get_by_role("radio").evaluate_all(
+            """all => all.map(one => [
+                one.ariaChecked, getComputedStyle(one).color, getComputedStyle(one).backgroundColor])"""
+        )
+        chosen = next(colour for checked, *colour in colours if checked == "true")
+        others = [text for checked, text, _ in colours if checked != "true"]
+        assert all(_luminance(chosen[0]) > _luminance(text) for text in others)
+        assert _contrast(*map(_luminance, chosen)) >= 4.5
 
 
 def test_one_act_is_one_entry_on_the_dashboard_and_in_the_menu(visit: Visit) -> None:
@@ -456,20 +473,3 @@ def _luminance(colour: str) -> float:
     parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def test_in_the_dark_the_chosen_segment_is_the_brightest_of_its_group(visit: Visit) -> None:
-    page = visit("operations", "/dashboard")
-    page.emulate_media(color_scheme="dark")
-    page.reload()
-    page.get_by_role("button", name="Sign out").wait_for()
-    settled(page)
-    for group in page.get_by_role("radiogroup").all():
-        colours = group.get_by_role("radio").evaluate_all(
-            """all => all.map(one => [
-                one.ariaChecked, getComputedStyle(one).color, getComputedStyle(one).backgroundColor])"""
-        )
-        chosen = next(colour for checked, *colour in colours if checked == "true")
-        others = [text for checked, text, _ in colours if checked != "true"]
-        assert all(_luminance(chosen[0]) > _luminance(text) for text in others)
-        assert _contrast(*map(_luminance, chosen)) >= 4.5

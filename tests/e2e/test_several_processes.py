@@ -103,6 +103,7 @@ def test_two_visitors_work_on_two_processes_and_see_one_business(
     browser: Browser, several: tuple[Deployment, Store, str]
 ) -> None:
     deployment, _, _ = several
+    deployment.serve_screens()
     pages = [sign_in(browser, deployment.url) for _ in range(2)]
     places = [
         next(kept["value"] for kept in page.context.cookies() if kept["name"] == "coverdesk_app") for page in pages

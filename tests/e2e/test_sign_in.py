@@ -28,15 +28,18 @@ def test_a_deep_link_is_reached_through_the_sign_in_and_survives_a_reload(signed
     assert (kept["httpOnly"], kept["sameSite"], kept["path"]) == (True, "Lax", "/")
 
 
-def test_a_wrong_password_opens_nothing(signed_in: Visit) -> None:
+def test_a_wrong_password_opens_nothing_and_the_script_of_the_charts_is_loaded_meanwhile(signed_in: Visit) -> None:
     page = signed_in("finance", password="not the password")
+    page.wait_for_function("performance.getEntriesByType('resource').some(each => each.name.includes('/PlotlyChart.'))")
     expect(page.get_by_text("The e-mail or the password is wrong.")).to_be_visible()
     expect(page.get_by_label("E-mail", exact=True)).to_have_value(email("finance"))
     assert cookie_of(page) is None
 
 
-def test_signing_out_ends_every_tab(visit: Visit) -> None:
+def test_signing_out_ends_every_tab_and_a_stolen_cookie_is_worth_nothing_after_it(visit: Visit, desk: Desk) -> None:
     page = visit("operations", "/search")
+    stolen = cookie_of(page)
+    assert stolen
     other = page.context.new_page()
     other.goto("/credit_life")
     expect(other.get_by_role("heading", name="Credit life")).to_be_visible()
@@ -45,30 +48,23 @@ def test_signing_out_ends_every_tab(visit: Visit) -> None:
     assert cookie_of(page) is None
     other.get_by_text("Test", exact=True).click()
     expect(other.get_by_label("E-mail", exact=True)).to_be_visible()
-
-
-def test_a_stolen_cookie_is_worth_nothing_after_the_sign_out(visit: Visit, desk: Desk) -> None:
-    page = visit("operations", "/search")
-    stolen = cookie_of(page)
-    assert stolen
-    page.get_by_role("button", name="Sign out").click()
-    page.get_by_label("E-mail", exact=True).wait_for()
     page.context.add_cookies([{"name": sign_in.COOKIE, "value": str(stolen["value"]), "url": desk.url}])
     page.reload()
     expect(page.get_by_label("E-mail", exact=True)).to_be_visible()
 
 
-def test_a_disabled_account_is_out_at_the_next_click(page: Page, desk: Desk) -> None:
+def test_the_sign_in_leads_nowhere_else_and_a_disabled_account_is_out_at_the_next_click(page: Page, desk: Desk) -> None:
     with desk.store.writing(Scope.system()) as session:
         staff.add_or_update(
             session, email=email("leaver"), name="Leaver", roles=["operations"], password=PASSWORD, actor="tests"
         )
-    page.goto("/credit_life")
+    page.goto("/credit_life?next=//evil.example")
     page.get_by_label("E-mail", exact=True).fill(email("leaver"))
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password", exact=True).press("Enter")
     page.get_by_role("button", name="Sign out").wait_for()
     settled(page)
+    assert page.url.startswith(f"{desk.url}/")
     with desk.store.writing(Scope.system()) as session:
         staff.disable(session, email("leaver"), actor="tests")
     expect(page.get_by_role("link", name="Purchases")).to_be_visible()
@@ -132,17 +128,6 @@ def test_the_mode_stays_in_the_address_from_page_to_page(visit: Visit) -> None:
     expect(page).not_to_have_url("mode=test")
 
 
-def test_the_sign_in_leads_nowhere_else(signed_in: Visit, desk: Desk) -> None:
-    page = signed_in("operations", "/?next=//evil.example")
-    assert page.url.startswith(f"{desk.url}/")
-
-
 def test_another_site_cannot_show_the_desk_in_a_frame(page: Page, desk: Desk) -> None:
     answer = page.request.get("/")
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
-
-
-def test_script_of_the_charts_is_loaded_while_a_person_signs_in(page: Page, desk: Desk) -> None:
-    page.goto(desk.url)
-    expect(page.get_by_label("E-mail", exact=True)).to_be_visible()
-    page.wait_for_function("performance.getEntriesByType('resource').some(each => each.name.includes('/PlotlyChart.'))")

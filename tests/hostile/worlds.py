@@ -14,7 +14,6 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_a
 from core.services.finance.parties import Party
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.store.access import Scope, Store
 from core.store.access.scope import owned_entities
 from core.store.schema.tables import Statement
@@ -67,8 +66,8 @@ class World:
         for party in (Party("distributor", each.id) for each in partners):
             month = finance.read(statements.find_due_month, party)
             made = finance.do(statements.prepare, party, month, by="funmi")
-            finance.do(statement_transitions.move, made, "Approved", by="femi")
-            finance.do(statement_transitions.move, made, "Sent", by="femi")
+            finance.do(statements.move, made, "Approved", by="femi")
+            finance.do(statements.move, made, "Sent", by="femi")
 
     def _tenant(self, partner: Partner, *, is_live: bool, seed: int) -> Tenant:
         # Sizes differ, so that a count of somebody else's records cannot pass for one's own.

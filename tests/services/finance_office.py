@@ -16,7 +16,6 @@ from core.services.finance.movements import MovementFilter, MovementRow
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people import staff
@@ -49,7 +48,12 @@ class Finance:
         self.store, self.scope = store, scope
         with store.writing(Scope.system()) as session:
             for name, roles in PEOPLE.items():
-                session.add(Staff(email=f"{name}@f.example", name=name.title(), roles=roles))
+                row = Staff(email=f"{name}@f.example", name=name.title(), roles=roles)
+                session.add(row)
+                if roles == ["admin"]:
+                    row.password_hash = "of their own"
+                    session.flush()
+                    staff.record_change(session, row, "staff added", actor="tests", before=None)
         self.people = {name: self.person(name) for name in PEOPLE}
 
     def person(self, name: str) -> Person:
@@ -74,6 +78,19 @@ class Finance:
             more["by"] = self.people[by] if isinstance(by, str) else by
         with self.store.writing(self.scope) as session:
             return verb(session, *given, **more)
+
+    def agree(self, party: Party, terms: dict[str, Any], *, by: str = "root", second: str = "second") -> UUID:
+        """Terms with a party that one admin adds, and another confirms where they decide money."""
+        made: UUID = self.do(agreements.add, party, terms, by=by)
+        if self.read(agreements.find_waiting, party):
+            self.do(agreements.confirm, made, by=second)
+        return made
+
+    def change_person(self, name: str, **columns: Any) -> None:
+        """Change the account of a person past the services."""
+        with self.store.writing(Scope.system()) as session:
+            session.execute(sa.update(Staff).where(Staff.id == self.people[name].id).values(**columns))
+        self.people[name] = self.person(name)
 
     def read(self, verb: Any, *given: Any, **more: Any) -> Any:
         with self.reading() as session:
@@ -114,13 +131,13 @@ def state(finance: Finance, party: Party, month: date, *moves: str) -> UUID:
     """A statement that Funmi prepared and Femi moved on."""
     made: UUID = finance.do(statements.prepare, party, month, by="funmi")
     for to in moves:
-        finance.do(statement_transitions.move, made, to, by="femi")
+        finance.do(statements.move, made, to, by="femi")
     return made
 
 
 def pay_out(finance: Finance, party: Party) -> UUID:
     """An approved payout of one payment: prepared by Funmi, approved by Femi, of a statement that was sent."""
-    finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
+    finance.agree(party, {"number": "AG/1", "starts_on": "2026-01-01"})
     with clock.freeze(NOW - timedelta(days=90)):
         account = finance.do(bank_accounts.propose, party, BANK, by="root")
         finance.do(bank_accounts.confirm, account, by="second")

@@ -2,6 +2,7 @@
 
 from datetime import date, timedelta
 from types import SimpleNamespace
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -11,9 +12,10 @@ from core import clock
 from core.covers.insurers import insurer_a
 from core.desk import closing, resealing
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.services.catalogue import distributor_terms
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
-from core.services.selling import buying
+from core.settings import settings
 from core.store.access import Scope
 from core.store.schema.tables import Agreement, BankAccount, Provider
 from tests.conftest import Partner
@@ -28,28 +30,62 @@ BANK = {"bank_name": "First Bank", "account_name": "Swift Lenders Ltd", "account
 
 def test_the_newest_terms_that_have_begun_hold(finance: Finance, party: Party) -> None:
     for number, day in (("AG/1", "2026-01-01"), ("AG/3", "2026-06-01"), ("AG/2", "2026-03-01")):
-        finance.do(agreements.add, party, {**TERMS, "number": number, "starts_on": day}, by="root")
+        finance.agree(party, {**TERMS, "number": number, "starts_on": day})
     for day, number in ((date(2026, 2, 28), "AG/1"), (date(2026, 3, 1), "AG/2"), (date(2027, 1, 1), "AG/3")):
         assert finance.read(agreements.get_in_force, party, day).number == number
     assert finance.read(agreements.get_in_force, party, date(2025, 12, 31)) is None
     assert [row.number for row, _ in finance.read(agreements.list_history, party)] == ["AG/3", "AG/2", "AG/1"]
 
 
-def test_the_month_close_lists_the_terms_that_one_admin_changed(finance: Finance, party: Party) -> None:
-    """They hold at once, and back in time."""
+def test_terms_that_decide_money_take_two_admins(
+    finance: Finance, party: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other terms hold at once; the month close lists what changed, by whom."""
+    held, day = (lambda: finance.read(agreements.get_in_force, party, date(2026, 11, 30))), iter(range(1, 30))
     books = {"charges_vat": True, "book_premium": "1000000"}
-    changes: tuple[dict[str, object], ...] = ({}, books, {**books, "contact_email": "new@lender.example"}, {}, {})
-    for number, changed in enumerate(changes, 1):
-        with clock.freeze(NOW + timedelta(hours=number)):
-            finance.do(agreements.add, party, {**TERMS, "number": f"AG/{number}", **changed}, by="root")
-    with clock.freeze(NOW + timedelta(days=30)):
-        finance.do(agreements.add, party, {**TERMS, "number": "AG/6", "is_small": True}, by="second")
+
+    def add(by: str, **changed: Any) -> UUID:
+        made: UUID = finance.do(agreements.add, party, {**TERMS, "number": f"AG/{next(day)}", **changed}, by=by)
+        return made
+
+    first = add("root")
+    assert held() is None
+    with pytest.raises(StateForbids, match="wait for a second admin"):
+        add("second", charges_vat=True)
+    with pytest.raises(NotAllowed, match="You proposed this set of terms"):
+        finance.do(agreements.confirm, first, by="root")
+    finance.do(agreements.confirm, first, by="second")
+    assert held().tin == TERMS["tin"]
+    add("root", contact_email="new@lender.example")
+    assert held().contact_email, "an address takes one admin"
+    for decide, by in ((agreements.refuse, "second"), (agreements.take_back, "root"), (agreements.confirm, "second")):
+        waits = add("root", **books)
+        assert finance.read(agreements.find_waiting, party).changes["charges_vat"] == (False, True)
+        assert not held().charges_vat
+        finance.do(decide, waits, by=by)
+    assert held().charges_vat
+    finance.change_person("second", confirms_from=clock.now() + timedelta(hours=1))
+    with pytest.raises(NotAllowed, match="No other admin can confirm it now"):
+        add("root")
+    finance.change_person("second", roles=["finance"])
+    monkeypatch.setenv("COVERDESK_ONE_ADMIN", "true")
+    settings.cache_clear()
+    add("root", **books, is_small=True)
+    assert held().is_small, "a firm with one admin"
+    _assert_listed(finance)
+
+
+def _assert_listed(finance: Finance) -> None:
     checks = {check.key: check for check in finance.read(closing.run, date(2026, 11, 1))}
-    both = "VAT, premium of loan books that its key confirms"
-    named = [f"{words} from 1 Jan 2026: Root" for words in (f"{both} by agreement AG/2", f"{both} by agreement AG/4")]
-    first, *others = (row.partition(", ")[2] for row in checks["terms"].rows)
-    assert (first, others) == ("tax number by agreement AG/1 from 1 Jan 2026: Root", named)
+    assert [row.partition(", ")[2] for row in checks["terms"].rows] == [
+        "tax number by agreement AG/1 from 1 Jan 2026: Root, confirmed by Second",
+        "VAT, premium of loan books that its key confirms by agreement AG/6 from 1 Jan 2026: Root, confirmed by Second",
+        "size by agreement AG/8 from 1 Jan 2026: Root alone",
+    ]
     assert not checks["terms"].is_blocking
+    (alone,) = checks["accounts"].rows
+    assert "agreement added by root@f.example, one admin alone" in alone
+    assert not finance.faults("Terms are what two admins confirmed")
 
 
 def test_terms_of_an_insurer_are_its_own(finance: Finance, party: Party) -> None:
@@ -78,7 +114,7 @@ def test_terms_of_an_insurer_are_its_own(finance: Finance, party: Party) -> None
 )
 def test_wrong_terms_are_refused_by_name(finance: Finance, party: Party, changed: dict[str, str], field: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        finance.do(agreements.add, party, {**TERMS, **changed}, by="root")
+        finance.agree(party, {**TERMS, **changed})
     assert [fault.field for fault in refused.value.faults] == [field]
     assert "_on" not in refused.value.faults[0].message, "an admin reads no names of code"
 
@@ -105,7 +141,7 @@ def test_a_licence_is_spoken_of_60_30_and_7_days_before_it_ends(finance: Finance
     with clock.freeze(NOW):
         for left, bound in ((61, None), (60, 60), (31, 60), (30, 30), (8, 30), (7, 7), (0, 7), (-1, 0)):
             ends = clock.add_days(clock.today(), left)
-            finance.do(agreements.add, party, {**TERMS, "licence_expires_on": str(ends)}, by="root")
+            finance.agree(party, {**TERMS, "licence_expires_on": str(ends)})
             warned = {each[0]: each for each in finance.read(agreements.list_expiring)}
             assert (party.id in warned) == (bound is not None)
             assert agreements.warned_at(left) == bound
@@ -153,11 +189,11 @@ def test_an_account_number_has_ten_digits(finance: Finance, party: Party, number
 
 def test_a_party_that_does_not_exist_is_not_found(finance: Finance, party: Party) -> None:
     with pytest.raises(NotFound):
-        finance.do(agreements.add, Party("provider", party.id), TERMS, by="root")
+        finance.agree(Party("provider", party.id), TERMS)
 
 
 def test_the_store_itself_refuses_one_person_in_both_roles_and_any_change(finance: Finance, party: Party) -> None:
-    finance.do(agreements.add, party, TERMS, by="root")
+    finance.agree(party, TERMS)
     account = finance.do(bank_accounts.propose, party, BANK, by="root")
     maker, now = finance.people["root"].id, clock.now()
     finance.do(bank_accounts.confirm, account, by="second")
@@ -182,7 +218,7 @@ def test_after_its_licence_a_distributor_sells_nothing_where_the_setting_says_so
 ) -> None:
     party, today = Party("distributor", partner.id), clock.today()
     terms = {"number": "AG/1", "starts_on": "2026-01-01", "licence_number": "L/1"}
-    finance.do(agreements.add, party, {**terms, "licence_expires_on": str(today)}, by="root")
+    finance.agree(party, {**terms, "licence_expires_on": str(today)})
     plates = iter(f"LIC-{number}AA" for number in range(100, 200))
 
     def sold(*, is_live: bool = True) -> object:
@@ -192,7 +228,7 @@ def test_after_its_licence_a_distributor_sells_nothing_where_the_setting_says_so
 
     for switched_on in (False, True):
         monkeypatch.setattr(
-            buying,
+            distributor_terms,
             "settings",
             lambda: SimpleNamespace(licence_blocks_sales=switched_on),  # noqa: B023 - asked at once
         )
@@ -203,5 +239,5 @@ def test_after_its_licence_a_distributor_sells_nothing_where_the_setting_says_so
                 with pytest.raises(StateForbids, match="licence of this distributor ended on"):
                     sold()
                 new = str(clock.add_days(today, 365))
-                finance.do(agreements.add, party, {**terms, "licence_expires_on": new}, by="root")
+                finance.agree(party, {**terms, "licence_expires_on": new})
             assert sold(), "renewed, or not asked for"

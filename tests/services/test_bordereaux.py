@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from core import clock, money
 from core.desk import sale
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services.finance import agreements, parties
+from core.services.finance import parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.parties import Party
 from core.states.claims import DECIDED
@@ -71,7 +71,7 @@ def csv_of(finance: Finance, bordereau_id: UUID) -> tuple[bytes, list[dict[str, 
 
 def test_a_premium_bordereau_has_every_movement_of_its_month_once_and_adds_up(finance: Finance, insurer: UUID) -> None:
     terms = {"number": "CH/7", "starts_on": "2026-01-01", "class_of_business": "Motor"}
-    finance.do(agreements.add, Party("provider", insurer), terms, by="root")
+    finance.agree(Party("provider", insurer), terms)
     made = issued(finance, insurer, "premium", AUGUST, SEPTEMBER)
     for bordereau_id, month in zip(made, (AUGUST, SEPTEMBER), strict=True):
         written = rows_of(finance, insurer, month)
@@ -193,7 +193,7 @@ def test_what_is_not_with_the_insurer_by_its_day_is_overdue(finance: Finance, in
         finance.do(bordereaux.move, each, "Sent", by="femi")
     assert overdue() == []
     terms = {"number": "CH/7", "starts_on": "2026-01-01", "bordereau_due_day": 25}
-    finance.do(agreements.add, Party("provider", insurer), terms, by="root")
+    finance.agree(Party("provider", insurer), terms)
     rows = finance.read(bordereaux.list_month, OCTOBER)
     mine = next(row for row in rows if row.provider_id == insurer and row.kind == "premium")
     assert (mine.due_on, mine.is_overdue) == (date(2026, 11, 25), False)

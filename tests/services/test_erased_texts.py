@@ -246,7 +246,13 @@ LEFT: Final[Mapping[str, set[str]]] = {
     },
     "of the business, its partners and its staff": {
         *("staff.email", "staff.name", "credit_note.made_by", "loan_book.uploaded_by", "loan_book.confirmed_by"),
-        *("distributor.business_name", "distributor.email", "agreement.contact_email", "agreement.tin"),
+        *(
+            "distributor.business_name",
+            "distributor.email",
+            "agreement.contact_email",
+            "agreement.tin",
+            "terms_proposal.terms",
+        ),
         *(f"bank_account.{name}" for name in ("bank_name", "account_name")),
         *("agreement.class_of_business", "api_key.name", "api_key.hint", "bordereau.facts", "statement.facts"),
         *("loan_book.attested_by", "loan_book.attestation_url", "webhook_endpoint.url"),

@@ -40,6 +40,7 @@ from core.store.schema.tables import (
     Policy,
     Purchase,
     Refund,
+    Staff,
     Submission,
 )
 from tests.conftest import Partner
@@ -381,14 +382,17 @@ def test_two_books_that_a_key_confirms_at_one_instant_are_within_the_month_toget
 
 
 def test_an_agreement_that_has_ended_lets_a_key_confirm_nothing(store: Store, partner: Partner) -> None:
-    lender, by = Lender(store, partner, is_live=True), person(store, "admin", "ada")
+    lender = Lender(store, partner, is_live=True)
+    by, second = (person(store, "admin", name) for name in ("ada", "eze"))
     with store.writing(Scope.system()) as session:
+        session.execute(sa.update(Staff).values(confirms_from=None))
         terms = {"number": "A1", "starts_on": "2026-01-01", "ends_on": str(clock.today()), "book_premium": "5000"}
-        agreements.add(session, Party("distributor", partner.id), terms, by=by)
-    first, second = (lender.read(as_csv([loan(number)]), f"{number}.csv") for number in range(2))
+        made = agreements.add(session, Party("distributor", partner.id), terms, by=by)
+        agreements.confirm(session, made, by=second)
+    first, late = (lender.read(as_csv([loan(number)]), f"{number}.csv") for number in range(2))
     lender.confirm(first)
     with clock.freeze(clock.now() + timedelta(days=1)), pytest.raises(NotAllowed) as refusal:
-        lender.confirm(second)
+        lender.confirm(late)
     assert "of which your agreement lets you confirm ₦0.00: the desk confirms it" in str(refusal.value)
 
 

@@ -19,11 +19,10 @@ from core.services.audit import log as audit
 from core.services.catalogue import changes
 from core.services.finance import adjustments, bank_accounts, journal
 from core.services.finance.bordereaux import bordereaux
-from core.services.finance.payments import balances, payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.states.finance import MonthState
 from core.store.access import Scope, Store
 from core.store.schema.tables import Distributor, MonthStep, Movement, Provider
@@ -58,8 +57,8 @@ def prepared(finance: Finance, month: date) -> None:
     """Every statement of the first month approved, and every bordereau of it issued."""
     for party, _ in finance.read(statements.list_due, month):
         made = finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
-        finance.do(statement_transitions.move, made, "Approved", by="femi")
-        finance.do(statement_transitions.move, made, "Sent", by="femi")
+        finance.do(statements.move, made, "Approved", by="femi")
+        finance.do(statements.move, made, "Sent", by="femi")
     for provider_id, _, kind in finance.read(bordereaux.list_due, month):
         finance.do(bordereaux.issue, provider_id, kind, month, by="funmi")
 
@@ -132,7 +131,7 @@ def test_a_month_is_not_closed_while_a_statement_of_it_is_reversed(
 
 def approved(finance: Finance) -> payment_reading.PaymentRow:
     """The one payment of an approved payout, to an account that was confirmed long ago."""
-    party = next(each.party for each in finance.read(balances.list_balances) if each.amount_minor > 0)
+    party = next(each.party for each in finance.read(settlement.list_balances) if each.amount_minor > 0)
     account = {"bank_name": "Bank", "account_name": "Ekomarket", "account_number": "0123456789"}
     with clock.freeze(NOW - timedelta(days=900)):
         finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
@@ -157,7 +156,7 @@ def test_a_payment_that_is_noted_while_its_month_is_closed_is_in_the_journal_tha
     refusal = run_while_open(
         finance.store,
         LIVE,
-        lambda session: transitions.confirm(session, paid.id, moved, by=finance.person("femi")),
+        lambda session: settlement.confirm(session, paid.id, moved, by=finance.person("femi")),
         lambda: finance.do(closing.close, month, by="wale", note=NOTE),
     )
     assert refusal is None
@@ -266,7 +265,7 @@ def test_what_was_done_by_hand_is_looked_at_before_a_month_is_closed(finance: Fi
 def test_debit_is_credit_on_every_day_and_the_accounts_are_the_movements(finance: Finance, first: date) -> None:
     prepared(finance, first)
     paid = approved(finance)
-    finance.do(transitions.confirm, paid.id, {"bank_reference": "T/1", "value_on": "2026-11-20"}, by="femi")
+    finance.do(settlement.confirm, paid.id, {"bank_reference": "T/1", "value_on": "2026-11-20"}, by="femi")
     for month in (first, date(2026, 11, 1)):
         content = b"".join(journal.csv_chunks(finance.read(journal.list_entries, month))).decode()
         days: dict[str, Decimal] = defaultdict(Decimal)

@@ -19,17 +19,16 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter
-from core.services.finance import agreements, bank_accounts, parties
+from core.services.finance import bank_accounts, parties
 from core.services.finance import tax as tax_schedules
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, bank_answers, payouts, transitions
+from core.services.finance.payments import bank_answers, payouts, settlement
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.payments.balances import Due
 from core.services.finance.payments.bank_answers import AnswerLine
+from core.services.finance.payments.settlement import Due
 from core.services.finance.reconciling import table_files
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.finance.statements.files import Paper
 from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
@@ -63,7 +62,7 @@ def finance(store: Store, partner: Partner) -> Finance:
 def party(finance: Finance, partner: Partner) -> Party:
     """A distributor with terms and an account that has rested."""
     found = Party("distributor", partner.id)
-    finance.do(agreements.add, found, TERMS, by="root")
+    finance.agree(found, TERMS)
     bank(finance, found)
     return found
 
@@ -78,8 +77,8 @@ def sent(finance: Finance, party: Party, *months: date) -> list[UUID]:
     made = []
     for month in months:
         made.append(finance.do(statements.prepare, party, month, by="funmi"))
-        finance.do(statement_transitions.move, made[-1], "Approved", by="femi")
-        finance.do(statement_transitions.move, made[-1], "Sent", by="femi")
+        finance.do(statements.move, made[-1], "Approved", by="femi")
+        finance.do(statements.move, made[-1], "Sent", by="femi")
     return made
 
 
@@ -88,7 +87,7 @@ def paper(finance: Finance, statement_id: UUID) -> Paper:
 
 
 def due(finance: Finance, party: Party) -> int:
-    return int(finance.read(balances.get_balance, party).amount_minor)
+    return int(finance.read(settlement.get_balance, party).amount_minor)
 
 
 def approved(finance: Finance, party: Party, amount: int | None = None) -> UUID:
@@ -103,7 +102,7 @@ def approved(finance: Finance, party: Party, amount: int | None = None) -> UUID:
 def paid_out(finance: Finance, party: Party) -> None:
     """A statement was sent and paid in full, and nothing is wrong."""
     sent(finance, party, AUGUST)
-    finance.do(transitions.confirm, approved(finance, party), PAID, by="femi")
+    finance.do(settlement.confirm, approved(finance, party), PAID, by="femi")
     assert finance.money_faults() == []
 
 
@@ -120,7 +119,7 @@ def test_a_payout_settles_every_statement_until_the_newest_that_was_sent(finance
     assert row.withheld_minor == sum(each.withheld_minor for each in papers) > 0
     assert row.gross_minor == row.net_minor - row.vat_minor + row.withheld_minor
     assert row.gross_minor == sum(each.earned_minor + each.clawback_minor for each in papers)
-    finance.do(transitions.confirm, payment, PAID, by="femi")
+    finance.do(settlement.confirm, payment, PAID, by="femi")
     assert [paper(finance, each).state for each in (first, second)] == ["Paid", "Paid"]
     assert due(finance, party) == 0
     entries = finance.read(audit.list_history, f"payment {payment}")
@@ -141,7 +140,7 @@ def test_parts_of_a_statement_are_paid_until_nothing_remains_and_their_taxes_mak
     third = whole.closing_minor // 3
     for number, (amount, state) in enumerate(((third, "Part paid"), (third, "Part paid"), (None, "Paid"))):
         payment = approved(finance, party, amount)
-        finance.do(transitions.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
+        finance.do(settlement.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
         assert paper(finance, made).state == state
     rows = finance.read(payment_reading.list_of_statement, made)
     assert sum(row.net_minor for row in rows) == whole.closing_minor
@@ -174,10 +173,10 @@ def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_f
     (made,) = sent(finance, party, AUGUST)
     whole = paper(finance, made)
     for state in ("Disputed", "Sent"):
-        finance.do(statement_transitions.move, made, state, by="femi", note="one sale is not theirs")
+        finance.do(statements.move, made, state, by="femi", note="one sale is not theirs")
     for number, amount in enumerate((whole.closing_minor // 3, None)):
         payment = approved(finance, party, amount)
-        finance.do(transitions.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
+        finance.do(settlement.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
     webhooks.catch_up(finance.store)
     with finance.store.reading(partner.scope(is_live=True)) as session:
         bodies = feed.read_page(session, FeedFilter(types=("statement.*",)), after=None, limit=50).bodies
@@ -198,15 +197,13 @@ def test_a_payment_is_on_the_statement_of_its_value_day_or_the_next_and_a_return
     owed = paper(finance, august).closing_minor
     with clock.freeze(NOW.replace(month=9)):
         payment = approved(finance, party)
-        finance.do(transitions.confirm, payment, {**PAID, "value_on": "2026-09-20"}, by="femi")
+        finance.do(settlement.confirm, payment, {**PAID, "value_on": "2026-09-20"}, by="femi")
     (september,) = sent(finance, party, SEPTEMBER)
     found = paper(finance, september)
     assert found.paid_minor == owed
     assert found.closing_minor == sum(minor for label, minor in found.trailer if label != "Closing balance")
     assert ("Payment 20 Sep 2026, TRF/1", -owed) in found.trailer
-    finance.do(
-        transitions.return_payment, payment, {"returned_on": "2026-10-02", "reason": "Account closed"}, by="femi"
-    )
+    finance.do(settlement.return_payment, payment, {"returned_on": "2026-10-02", "reason": "Account closed"}, by="femi")
     assert paper(finance, august).state == "Sent"
     assert due(finance, party) == found.closing_minor + owed
     (october,) = sent(finance, party, OCTOBER)
@@ -224,11 +221,11 @@ def test_a_reversed_statement_frees_its_payments_for_the_next_one(finance: Finan
     sent(finance, party, AUGUST)
     with clock.freeze(NOW.replace(month=9)):
         payment = approved(finance, party)
-        finance.do(transitions.confirm, payment, {**PAID, "value_on": "2026-09-20"}, by="femi")
+        finance.do(settlement.confirm, payment, {**PAID, "value_on": "2026-09-20"}, by="femi")
     (september,) = sent(finance, party, SEPTEMBER)
     before = paper(finance, september)
     reversal = finance.do(statements.reverse, september, reason="The agreement was another", by="funmi")
-    finance.do(statement_transitions.move, reversal, "Approved", by="femi")
+    finance.do(statements.move, reversal, "Approved", by="femi")
     (again,) = sent(finance, party, SEPTEMBER)
     assert paper(finance, again).paid_minor == before.paid_minor > 0
     assert paper(finance, again).closing_minor == before.closing_minor
@@ -253,13 +250,13 @@ def test_nobody_approves_a_payout_that_they_prepared_and_only_finance_touches_on
         for verb in (payouts.approve, payouts.open_bank_file):
             with pytest.raises(NotAllowed):
                 finance.do(verb, batch, by=name)
-        for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, PAID)):
+        for verb, given in ((settlement.confirm, PAID), (settlement.return_payment, PAID)):
             with pytest.raises(NotAllowed):
                 finance.do(verb, row.id, given, by=name)
     for refused in (
-        lambda: finance.do(transitions.confirm, row.id, PAID, by="femi"),
-        lambda: finance.do(transitions.approve_receipt, row.id, by="wale"),
-        lambda: finance.do(transitions.withdraw, row.id, reason="Not this way", by="wale"),
+        lambda: finance.do(settlement.confirm, row.id, PAID, by="femi"),
+        lambda: finance.do(settlement.approve_receipt, row.id, by="wale"),
+        lambda: finance.do(settlement.withdraw, row.id, reason="Not this way", by="wale"),
         lambda: finance.do(payouts.open_bank_file, batch, by="wale"),
     ):
         with pytest.raises(StateForbids):
@@ -283,13 +280,13 @@ def test_money_is_not_paid_twice_not_too_much_and_not_while_something_stands_aga
     batch = finance.do(payouts.prepare, {party: None}, by="funmi")
     for attempt in (
         lambda: finance.do(payouts.prepare, {party: None}, by="femi"),
-        lambda: finance.do(statement_transitions.move, made, "Disputed", by="femi", note="Not ours at all"),
+        lambda: finance.do(statements.move, made, "Disputed", by="femi", note="Not ours at all"),
         lambda: finance.do(statements.reverse, made, reason="The agreement was another", by="funmi"),
     ):
         with pytest.raises(StateForbids, match="under way"):
             attempt()
     finance.do(payouts.withdraw, batch, reason="Another account", by="funmi")
-    finance.do(statement_transitions.move, made, "Disputed", by="femi", note="Not ours at all")
+    finance.do(statements.move, made, "Disputed", by="femi", note="Not ours at all")
     with pytest.raises(StateForbids, match="in dispute"):
         finance.do(payouts.prepare, {party: None}, by="funmi")
     assert finance.money_faults() == []
@@ -306,7 +303,7 @@ def test_a_changed_bank_account_stops_a_payout_that_was_prepared_before(finance:
 def test_without_an_account_nothing_is_paid_out(finance: Finance, partner: Partner) -> None:
     party = Party("distributor", partner.id)
     sent(finance, party, AUGUST)
-    (balance,) = finance.read(balances.list_balances)
+    (balance,) = finance.read(settlement.list_balances)
     assert (
         finance.read(payouts.find_hindrances, [balance])[balance.party]
         == "There is no bank account that can be paid to"
@@ -338,21 +335,21 @@ def test_the_banks_answer_names_a_reference_and_a_day_that_can_be(finance: Finan
         ({**PAID, "bank_reference": "  "}, "bank_reference"),
     ):
         with pytest.raises(InvalidInput) as refused:
-            finance.do(transitions.confirm, payment, wrong, by="femi")
+            finance.do(settlement.confirm, payment, wrong, by="femi")
         assert field in str(refused.value.detail or refused.value)
-    finance.do(transitions.confirm, payment, PAID, by="femi")
+    finance.do(settlement.confirm, payment, PAID, by="femi")
     again = approved(finance, party)
     with pytest.raises(InvalidInput, match="another payment"):
-        finance.do(transitions.confirm, again, {**PAID, "bank_reference": "trf / 1"}, by="femi")
+        finance.do(settlement.confirm, again, {**PAID, "bank_reference": "trf / 1"}, by="femi")
     back = {"returned_on": "2026-11-20", "reason": "The account is closed"}
-    finance.do(transitions.return_payment, again, back, by="femi")
+    finance.do(settlement.return_payment, again, back, by="femi")
     assert due(finance, party) > 0
     assert finance.money_faults() == []
 
 
 def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(finance: Finance, partner: Partner) -> None:
     party = Party("distributor", partner.id)
-    finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    finance.agree(party, {**TERMS, "collects": "distributor"})
     (made,) = sent(finance, party, AUGUST)
     owed = -paper(finance, made).closing_minor
     assert owed > 0
@@ -361,21 +358,21 @@ def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(fina
         finance.do(payouts.prepare, {party: None}, by="funmi")
     for name in OUTSIDERS:
         with pytest.raises(NotAllowed):
-            finance.do(transitions.receive, party, given, by=name)
+            finance.do(settlement.receive, party, given, by=name)
     with pytest.raises(StateForbids, match="At most"):
-        finance.do(transitions.receive, party, {**given, "amount": money.to_wire(owed + 1)}, by="funmi")
-    payment = finance.do(transitions.receive, party, given, by="funmi")
+        finance.do(settlement.receive, party, {**given, "amount": money.to_wire(owed + 1)}, by="funmi")
+    payment = finance.do(settlement.receive, party, given, by="funmi")
     with pytest.raises(NotAllowed, match="You prepared"):
-        finance.do(transitions.approve_receipt, payment, by="funmi")
+        finance.do(settlement.approve_receipt, payment, by="funmi")
     assert paper(finance, made).state == "Sent"
     row, _ = finance.read(payment_reading.get_payment, payment)
     assert payment_reading.list_allowed(row, finance.people["funmi"]) == ["withdraw"]
     assert payment_reading.list_allowed(row, finance.people["oye"]) == []
-    finance.do(transitions.approve_receipt, payment, by="femi")
+    finance.do(settlement.approve_receipt, payment, by="femi")
     assert paper(finance, made).state == "Paid"
     assert due(finance, party) == 0
     with pytest.raises(StateForbids, match="owes nothing: a payment received for something else is an adjustment"):
-        finance.do(transitions.receive, party, {**given, "amount": "1", "bank_reference": "IN/8"}, by="funmi")
+        finance.do(settlement.receive, party, {**given, "amount": "1", "bank_reference": "IN/8"}, by="funmi")
     assert finance.money_faults() == []
 
 
@@ -404,11 +401,11 @@ def test_an_amount_divides_oldest_first_and_never_beyond_what_is_due() -> None:
         )
 
     dues = [of(100, 7), of(-30, -2), of(50, 3)]
-    assert balances.allocate(dues, 120) == dues
-    (first,) = balances.allocate(dues, 60)
+    assert settlement.allocate(dues, 120) == dues
+    (first,) = settlement.allocate(dues, 60)
     assert (first.net_minor, first.vat_minor) == (60, 4)
-    assert [part.net_minor for part in balances.allocate(dues, 119)] == [100, 19]
-    (owing,) = balances.allocate([of(-100, -7)], -40)
+    assert [part.net_minor for part in settlement.allocate(dues, 119)] == [100, 19]
+    (owing,) = settlement.allocate([of(-100, -7)], -40)
     assert (owing.net_minor, owing.vat_minor) == (-40, -2)
 
 
@@ -497,7 +494,7 @@ def test_the_reference_of_a_payment_that_was_refused_before_is_moved_out_of_its_
 ) -> None:
     (payment,) = finance.read(payment_reading.list_of_batch, prepared_alone(finance, party))
     back = {"returned_on": "2026-11-20", "reason": "Account closed", "bank_reference": "NIP/78"}
-    finance.do(transitions.return_payment, payment.id, back, by="femi")
+    finance.do(settlement.return_payment, payment.id, back, by="femi")
     note, reference = (sa.column(name) for name in ("note", "refused_reference"))
     with finance.store.writers.begin() as connection:
         command.downgrade(migrating._config(connection), "0092")
@@ -511,7 +508,7 @@ def test_the_reference_of_a_payment_that_was_refused_before_is_moved_out_of_its_
 
 def test_a_row_of_another_payout_is_no_unclear_one_and_names_that_payout(finance: Finance, party: Party) -> None:
     insurer = next(each for each, _ in finance.read(parties.list_parties) if each.account == "provider")
-    finance.do(agreements.add, insurer, {"number": "AG/2", "starts_on": "2026-01-01"}, by="root")
+    finance.agree(insurer, {"number": "AG/2", "starts_on": "2026-01-01"})
     bank(finance, insurer, account_number="0011223344")
     one, two = (prepared_alone(finance, each) for each in (party, insurer))
     (payment,) = finance.read(payment_reading.list_of_batch, two)
@@ -529,7 +526,7 @@ def test_a_row_of_another_payout_is_no_unclear_one_and_names_that_payout(finance
         assert not line.is_unclear
         assert not line.is_to_note
     assert (odd.other, odd.is_unclear) == (None, True)
-    finance.do(transitions.confirm, payment.id, {"bank_reference": "NIP/1", "value_on": "2026-11-20"}, by="femi")
+    finance.do(settlement.confirm, payment.id, {"bank_reference": "NIP/1", "value_on": "2026-11-20"}, by="femi")
     (answered,) = read_answer(finance, one, f"B,0011223344,{amount},,Paid,NIP/2,,")
     assert answered.other is None, "what the bank has answered waits for nothing"
 
@@ -547,7 +544,7 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
     finance: Finance, party: Party
 ) -> None:
     insurer = next(each for each, _ in finance.read(parties.list_parties) if each.account == "provider")
-    finance.do(agreements.add, insurer, {"number": "AG/2", "starts_on": "2026-01-01"}, by="root")
+    finance.agree(insurer, {"number": "AG/2", "starts_on": "2026-01-01"})
     bank(finance, insurer, account_number="0011223344")
     for each in (party, insurer):
         sent(finance, each, AUGUST)

@@ -15,9 +15,8 @@ from core.services.compliance import pack
 from core.services.files import printing
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.reading import CreditNoteRow
-from core.services.finance.payments.paid_lines import PaidLine
 from core.services.finance.statements import files
-from core.services.finance.statements.files import Paper
+from core.services.finance.statements.files import PaidLine, Paper
 from core.services.mail.mail import CLAIM_LETTERS
 from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from threading import Barrier
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
 import orjson
@@ -31,6 +30,7 @@ from core.store.schema.tables import ProductVersion, Purchase, RateProposal, Sta
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import CAR, sell
+from tests.services.sign_in_links import choose
 from tests.ui.conftest import person_of
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
@@ -293,9 +293,7 @@ def test_who_had_a_password_reset_confirms_nothing_for_a_day(store: Store) -> No
         (waits,) = role_grants.list_open(session)
         link = accounts.confirm_change(session, waits.id, by=staff.get_by_email(session, "third@x.example"))
     assert link
-    ticket = parse_qs(urlsplit(link).query)["t"][0]
-    with store.writing(Scope.system()) as session:
-        accounts.choose_password(session, ticket, "a new password of theirs")
+    choose(store, link, "a new password of theirs")
     with store.reading(Scope.system()) as session:
         taken_over = staff.get_by_email(session, SECOND.email)
     with pytest.raises(NotAllowed, match="21 Nov 2026, 08:08"):

@@ -16,7 +16,7 @@ from core.services.people import accounts, credentials, role_grants, staff
 from core.services.people.staff import Person, StaffFilter, StaffRow
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import AuditEntry, RoleGrant, Staff
-from tests.services.sign_in_links import PASSWORD, ticket_of
+from tests.services.sign_in_links import PASSWORD, choose, ticket_of
 
 SYSTEM = Scope.system()
 CHOSEN = "staple of my own choice"
@@ -96,15 +96,15 @@ def test_somebody_new_chooses_a_password_by_a_link_and_nobody_else_learns_it(off
         with pytest.raises(Unauthorized):
             credentials.verify_password(session, BOLA["email"], "")
     assert (invitation.kind, invitation.email) == ("password", "bola@x.example")
-    assert office.do(accounts.choose_password, ticket, CHOSEN) == bola
+    assert choose(office.store, ticket, CHOSEN) == bola
     with office.store.reading(SYSTEM) as session:
         assert credentials.verify_password(session, BOLA["email"], CHOSEN) == bola
     assert not office.person("bola").may_approve, "whoever confirmed the account had the link of its first password"
     with clock.freeze(clock.now() + credentials.RESTS_FOR):
         assert office.person("bola").may_approve
     with pytest.raises(Unauthorized, match="used"):
-        office.do(accounts.choose_password, ticket, CHOSEN)
-    office.do(accounts.choose_password, office.link(bola), f"{CHOSEN} anew")
+        choose(office.store, ticket, CHOSEN)
+    choose(office.store, office.link(bola), f"{CHOSEN} anew")
     assert not office.person("bola").may_approve, "a link of another admin in place of a password is a reset"
     log = str([entry.model_dump() for entry in office.log()])
     assert CHOSEN not in log
@@ -260,14 +260,14 @@ def test_a_link_lasts_a_day_is_replaced_by_a_newer_one_and_survives_a_weak_passw
     with clock.freeze(clock.now() + timedelta(seconds=1)):
         second = office.link(bola)
     with pytest.raises(Unauthorized):
-        office.do(accounts.choose_password, first, CHOSEN)
+        choose(office.store, first, CHOSEN)
     for weak in ("short", "bola@x.example"):
         with pytest.raises(InvalidInput):
-            office.do(accounts.choose_password, second, weak)
+            choose(office.store, second, weak)
     with clock.freeze(clock.now() + timedelta(hours=24, minutes=1)), pytest.raises(Unauthorized):
-        office.do(accounts.choose_password, second, CHOSEN)
+        choose(office.store, second, CHOSEN)
     token = office.do(credentials.open_session, bola)
-    office.do(accounts.choose_password, second, CHOSEN)
+    choose(office.store, second, CHOSEN)
     with office.store.reading(SYSTEM) as session:
         assert staff.get_by_token(session, token) is None, "whoever was in with the old password is out"
 

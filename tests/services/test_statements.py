@@ -13,12 +13,11 @@ import sqlalchemy as sa
 
 from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services.finance import adjustments, agreements, journal, parties, tax
+from core.services.finance import adjustments, journal, parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.store.access import Scope, Store
 from core.store.schema import migrating
 from core.store.schema.tables import Statement, StatementLine, TaxRate
@@ -135,7 +134,7 @@ def test_each_opens_where_the_one_before_closed_and_months_follow_each_other(fin
 
 
 def test_the_sums_of_a_statement_are_those_of_its_lines(finance: Finance, party: Party) -> None:
-    finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
+    finance.agree(party, {**TERMS, "charges_vat": True})
     _, made = prepared(finance, party, AUGUST, SEPTEMBER)
     paper, printed = one(finance, made).paper, lines(finance, made)
     back = sum(line.commission_minor for line in printed if line.kind in {"cancellation", "decline"})
@@ -164,7 +163,7 @@ def test_withholding_tax_follows_residence_tax_number_and_size(
 ) -> None:
     if terms is not None:
         given = {name: value for name, value in {**TERMS, **terms}.items() if value is not None}
-        finance.do(agreements.add, party, given, by="root")
+        finance.agree(party, given)
     _, made = prepared(finance, party, AUGUST, SEPTEMBER)
     paper = one(finance, made).paper
     base = paper.earned_minor + paper.clawback_minor
@@ -182,7 +181,7 @@ def add_rate(finance: Finance, kind: str, day: date, basis_points: int) -> None:
 def test_other_rates_of_the_taxes_hold_from_the_first_month_that_begins_with_them(
     finance: Finance, party: Party
 ) -> None:
-    finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
+    finance.agree(party, {**TERMS, "charges_vat": True})
     for day, more in ((date(2026, 9, 15), 0), (OCTOBER, 25)):
         add_rate(finance, "vat", day, 1000 + more)
         add_rate(finance, "withholding", day, 250 + more)
@@ -205,7 +204,7 @@ def test_other_rates_of_the_taxes_hold_from_the_first_month_that_begins_with_the
 
 
 def test_a_distributor_that_holds_the_premium_owes_it_without_its_commission(finance: Finance, party: Party) -> None:
-    finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    finance.agree(party, {**TERMS, "collects": "distributor"})
     (made,) = prepared(finance, party, AUGUST)
     paper, rows = one(finance, made).paper, movements_of(finance, party, AUGUST)
     assert paper.premium_minor == -sum(row.total_minor for row in rows)
@@ -216,22 +215,22 @@ def test_a_distributor_that_holds_the_premium_owes_it_without_its_commission(fin
 def test_a_statement_is_approved_by_somebody_else_of_finance(finance: Finance, party: Party) -> None:
     (made,) = prepared(finance, party, AUGUST)
     with pytest.raises(NotAllowed, match="You prepared"):
-        finance.do(statement_transitions.move, made, "Approved", by="funmi")
+        finance.do(statements.move, made, "Approved", by="funmi")
     for name in OUTSIDERS:
         with pytest.raises(NotAllowed):
-            finance.do(statement_transitions.move, made, "Approved", by=name)
+            finance.do(statements.move, made, "Approved", by=name)
         with pytest.raises(NotAllowed):
             finance.do(statements.prepare, party, SEPTEMBER, by=name)
     resting = finance.rest("femi", NOW + timedelta(hours=1))
     with pytest.raises(NotAllowed, match="gave you your password"):
-        finance.do(statement_transitions.move, made, "Approved", by=resting)
+        finance.do(statements.move, made, "Approved", by=resting)
     with pytest.raises(StateForbids, match="cannot become Sent"):
-        finance.do(statement_transitions.move, made, "Sent", by="wale")
-    finance.do(statement_transitions.move, made, "Approved", by="wale")
-    finance.do(statement_transitions.move, made, "Sent", by="funmi")
+        finance.do(statements.move, made, "Sent", by="wale")
+    finance.do(statements.move, made, "Approved", by="wale")
+    finance.do(statements.move, made, "Sent", by="funmi")
     with pytest.raises(InvalidInput, match="say why"):
-        finance.do(statement_transitions.move, made, "Disputed", by="funmi")
-    finance.do(statement_transitions.move, made, "Disputed", by="funmi", note="Two policies are missing")
+        finance.do(statements.move, made, "Disputed", by="funmi")
+    finance.do(statements.move, made, "Disputed", by="funmi", note="Two policies are missing")
     found = one(finance, made)
     assert (found.paper.state, found.sent_at) == ("Disputed", NOW)
     steps = finance.read(statement_reading.list_steps, made)
@@ -251,7 +250,7 @@ def test_a_dispute_and_its_settlement_stay_and_the_day_of_sending_with_them(fina
     )
     for day, (state, by, note) in enumerate(steps):
         with clock.freeze(NOW + timedelta(days=day)):
-            finance.do(statement_transitions.move, made, state, by=by, note=note)
+            finance.do(statements.move, made, state, by=by, note=note)
     history = finance.read(statement_reading.list_steps, made)
     assert [(step.name, step.person, step.note) for step in history] == [
         ("Prepared", "Funmi", None),
@@ -274,7 +273,7 @@ def test_the_steps_of_statements_from_before_are_those_of_the_audit_log(finance:
     (made,) = prepared(finance, party, AUGUST)
     for day, (state, note) in enumerate((("Approved", ""), ("Sent", ""), ("Disputed", "Not so"), ("Sent", "It is so"))):
         with clock.freeze(NOW + timedelta(days=day)):
-            finance.do(statement_transitions.move, made, state, by="femi", note=note)
+            finance.do(statements.move, made, state, by="femi", note=note)
     kept = finance.read(statement_reading.list_steps, made)
     with finance.store.writers.begin() as connection:
         moved = sa.update(Statement).values(sent_at=NOW + timedelta(days=3))
@@ -303,7 +302,7 @@ def test_a_list_takes_as_many_statements_of_sql_for_one_paper_as_for_many(financ
 def test_the_one_who_prepared_sees_no_button_that_is_refused(finance: Finance, party: Party) -> None:
     (made,) = prepared(finance, party, AUGUST)
     for name, labels in (("funmi", []), ("femi", ["Approve"]), ("oye", [])):
-        allowed = finance.read(statement_transitions.list_allowed, made, finance.people[name])
+        allowed = finance.read(statements.list_allowed, made, finance.people[name])
         assert [each.label for each in allowed] == labels
 
 
@@ -317,8 +316,8 @@ def test_a_reversal_in_two_hands_voids_a_statement_and_frees_its_movements(finan
     with pytest.raises(StateForbids, match="waits"):
         prepared(finance, party, OCTOBER)
     with pytest.raises(NotAllowed, match="You prepared"):
-        finance.do(statement_transitions.move, reversal, "Approved", by="funmi")
-    finance.do(statement_transitions.move, reversal, "Approved", by="femi")
+        finance.do(statements.move, reversal, "Approved", by="funmi")
+    finance.do(statements.move, reversal, "Approved", by="femi")
     assert one(finance, second).paper.state == "Void"
     assert one(finance, reversal).paper.reverses == "CS-0002"
     (again,) = prepared(finance, party, SEPTEMBER)
@@ -331,7 +330,7 @@ def test_a_reversal_in_two_hands_voids_a_statement_and_frees_its_movements(finan
 def test_a_reversal_that_is_given_up_leaves_the_statement_as_it_is(finance: Finance, party: Party) -> None:
     (made,) = prepared(finance, party, AUGUST)
     reversal = finance.do(statements.reverse, made, reason="The agreement was another", by="funmi")
-    finance.do(statement_transitions.move, reversal, "Void", by="femi", note="It was right after all")
+    finance.do(statements.move, reversal, "Void", by="femi", note="It was right after all")
     assert one(finance, made).paper.state == "Prepared"
     finance.do(statements.reverse, made, reason="It was wrong nevertheless", by="femi")
     assert finance.money_faults() == []
@@ -368,7 +367,7 @@ def test_the_hash_is_that_of_the_csv_and_the_same_whenever_it_is_made(finance: F
     (made,) = prepared(finance, party, AUGUST)
     text, paper = csv_of(finance, made), one(finance, made).paper
     assert hashlib.sha256(text).hexdigest() == paper.sha256
-    finance.do(statement_transitions.move, made, "Approved", by="femi")
+    finance.do(statements.move, made, "Approved", by="femi")
     assert csv_of(finance, made) == text
     rows = text.decode().split("\r\n")
     net = [row.split(",")[17] for row in rows[1:-1]]
@@ -402,7 +401,7 @@ def test_the_files_of_a_statement_are_the_same_whenever_they_are_made(
     finance: Finance, party: Party, tmp_path: Path
 ) -> None:
     (made,) = prepared(finance, party, AUGUST)
-    finance.do(statement_transitions.move, made, "Approved", by="femi")
+    finance.do(statements.move, made, "Approved", by="femi")
     kept = []
     for place, later in enumerate((timedelta(0), timedelta(days=40))):
         with clock.freeze(clock.now() + later), finance.reading() as session:
@@ -414,7 +413,7 @@ def test_the_files_of_a_statement_are_the_same_whenever_they_are_made(
             pdf = statement_files.render(paper, statement_reading.batches_of(session, made))
             kept.append((path.read_bytes(), pdf))
         if not place:
-            finance.do(statement_transitions.move, made, "Sent", by="femi")
+            finance.do(statements.move, made, "Sent", by="femi")
     assert kept[0] == kept[1]
 
 
@@ -483,9 +482,9 @@ def test_a_distributor_reads_its_own_once_they_were_sent(
         with store.reading(who.scope(is_live=is_live)) as session:
             return [row.id for row in statement_reading.list_statements(session)]
 
-    finance.do(statement_transitions.move, made, "Approved", by="femi")
+    finance.do(statements.move, made, "Approved", by="femi")
     assert seen(partner) == []
-    finance.do(statement_transitions.move, made, "Sent", by="femi")
+    finance.do(statements.move, made, "Sent", by="femi")
     assert seen(partner) == [made]
     assert seen(stranger) == seen(partner, is_live=False) == []
     with store.reading(stranger.scope(is_live=True)) as session, pytest.raises(NotFound):

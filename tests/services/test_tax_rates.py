@@ -16,7 +16,6 @@ from core.services.audit import log as audit
 from core.services.finance import agreements, tax, tax_rates
 from core.services.finance.parties import Party
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.store.access import Scope, Store
 from core.store.schema import migrating
 from core.store.schema.tables import Statement, TaxRate
@@ -52,7 +51,7 @@ def sales() -> Sales:
 @pytest.fixture
 def finance(store: Store, partner: Partner) -> Finance:
     made = Finance(store)
-    made.do(agreements.add, Party("distributor", partner.id), TERMS, by="root")
+    made.agree(Party("distributor", partner.id), TERMS)
     return made
 
 
@@ -205,9 +204,9 @@ def test_a_month_that_was_stated_meanwhile_keeps_its_rate(finance: Finance, part
     stated = state(finance, party, SEPTEMBER)
     with pytest.raises(StateForbids, match="must be 1 Oct 2026 or later: September 2026 is stated"):
         finance.do(tax_rates.confirm, made, by="femi")
-    finance.do(statement_transitions.move, stated, "Approved", by="femi")
+    finance.do(statements.move, stated, "Approved", by="femi")
     reversal = finance.do(statements.reverse, stated, reason="Its rate is another", by="funmi")
-    finance.do(statement_transitions.move, reversal, "Approved", by="femi")
+    finance.do(statements.move, reversal, "Approved", by="femi")
     finance.do(tax_rates.confirm, made, by="femi")
     row = paper(finance, state(finance, party, SEPTEMBER))
     assert row.vat_minor == money.share(row.earned_minor + row.clawback_minor, 1000)
@@ -231,13 +230,13 @@ def test_who_proposed_a_rate_approves_no_statement_of_the_month_in_which_it_begi
 ) -> None:
     agree(finance, "vat", VAT)
     august = state(finance, party, AUGUST)
-    finance.do(statement_transitions.move, august, "Approved", by="wale")
+    finance.do(statements.move, august, "Approved", by="wale")
     september = state(finance, party, SEPTEMBER)
     with pytest.raises(NotAllowed, match="You proposed a rate of tax that begins in its month"):
-        finance.do(statement_transitions.move, september, "Approved", by="wale")
-    finance.do(statement_transitions.move, september, "Approved", by="femi")
+        finance.do(statements.move, september, "Approved", by="wale")
+    finance.do(statements.move, september, "Approved", by="femi")
     october = state(finance, party, OCTOBER)
-    finance.do(statement_transitions.move, october, "Approved", by="wale")
+    finance.do(statements.move, october, "Approved", by="wale")
     assert finance.money_faults() == []
     mine = sa.update(TaxRate).values(proposed_by=finance.people["femi"].id, decided_by=finance.people["wale"].id)
     change(finance, "tax_rate", "tax_rate_figures", sa.select(sa.literal(1)))
@@ -249,9 +248,9 @@ def test_who_proposed_a_rate_approves_no_statement_of_the_month_in_which_it_begi
 def test_who_approved_what_was_void_before_a_rate_was_proposed_is_not_named(finance: Finance, party: Party) -> None:
     state(finance, party, AUGUST)
     stated = state(finance, party, SEPTEMBER)
-    finance.do(statement_transitions.move, stated, "Approved", by="wale")
+    finance.do(statements.move, stated, "Approved", by="wale")
     reversal = finance.do(statements.reverse, stated, reason="Its rate is another", by="funmi")
-    finance.do(statement_transitions.move, reversal, "Approved", by="femi")
+    finance.do(statements.move, reversal, "Approved", by="femi")
     with clock.freeze(NOW + timedelta(minutes=1)):
         agree(finance, "vat", VAT)
     with clock.freeze(NOW + timedelta(minutes=2)):

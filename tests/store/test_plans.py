@@ -21,7 +21,7 @@ from core.services.claims.workflow import tasks
 from core.services.customers import customers
 from core.services.customers import table as customer_table
 from core.services.customers.customers import CustomerFilter
-from core.services.finance.payments import paid_lines
+from core.services.finance.payments import bank_rows
 from core.services.finance.payments import reading as payment_reading
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
@@ -31,7 +31,8 @@ from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
 from core.services.sales import api_purchases, page_locator
-from core.services.sales.filter import PurchaseFilter, SalesFilter, resolve_customer
+from core.services.sales.filter import SalesFilter, resolve_customer
+from core.services.sales.purchases import PurchaseFilter
 from core.store.access import Query, Scope, ScopedSession, ScopeViolation, Store
 from core.store.operations import statistics
 from core.store.schema.tables import Purchase
@@ -290,7 +291,7 @@ def test_what_the_bank_did_with_payments_is_found_along_its_indexes(store: Store
     sent: list[tuple[str, Any]] = []
     with noting(store, sent), store.reading(Scope.staff(is_live=True)) as session:
         payment_reading.list_payments(session, payment_reading.UNFILTERED, Paging(1, 50))
-        paid_lines.list_rows(session, since=NOW.date())
+        bank_rows.list_rows(session, since=NOW.date())
     page, rows = (explain(store, *each) for each in sent if "FROM pay" in each[0] or "FROM party" in each[0])
     assert "SCAN payment USING INDEX ix_payment_prepared_at" in page
     for index in ("ix_party_payment_once (payment_id=?)", "(reverses=?)"):

@@ -27,8 +27,16 @@ def test_terms_are_added_and_shown_with_their_history(finance: Finance, screen: 
     at.date_input(key="decision.field.licence_expires_on").set_value(clock.add_days(clock.today(), 20))
     at.selectbox(key="decision.field.collects").set_value("distributor")
     confirm(at)
+    assert [link.label for link in _list_waiting(screen)] == [
+        "A new set of terms waits for a second admin: Swift Lenders"
+    ]
+    at = open_page(screen, finance, partner)
+    assert "Who holds the premium: The platform's wallet → The distributor" in texts(at)
+    assert "Confirm" not in labels(at)
+    confirm(press(open_page(screen, finance, partner, by="second"), "Confirm"))
     held = finance.read(agreements.get_in_force, Party("distributor", partner.id), clock.today())
     assert (held.number, held.collects) == ("AG/7", "distributor")
+    assert "Root, confirmed by Second" in str(open_page(screen, finance, partner).table[-1].value)
     at = open_page(screen, finance, partner)
     assert "in 20 days" in at.warning[0].value
     assert "AG/7" in [str(text.value) for text in at.text]
@@ -37,7 +45,7 @@ def test_terms_are_added_and_shown_with_their_history(finance: Finance, screen: 
 def test_an_agreement_that_is_over_says_so_and_what_goes_on(finance: Finance, screen: Screen, partner: Partner) -> None:
     party, last_on = Party("distributor", partner.id), clock.add_days(clock.today(), -1)
     terms = {"number": "AG/7", "starts_on": "2026-01-01", "ends_on": str(last_on)}
-    finance.do(agreements.add, party, terms, by="root")
+    finance.agree(party, terms)
     at = open_page(screen, finance, partner)
     assert f"ended on {clock.format_day(last_on)}" in at.error[0].value
     assert "switch the distributor off" in at.error[0].value
@@ -46,7 +54,7 @@ def test_an_agreement_that_is_over_says_so_and_what_goes_on(finance: Finance, sc
     assert at.date_input(key="decision.field.ends_on").value is None, "new terms are not over before they begin"
     assert "The agreement with Swift Lenders ended on" in texts(screen("admin", path="admin/system.py"))
     new = {"number": "AG/8", "starts_on": str(clock.today()), "ends_on": str(clock.today())}
-    finance.do(agreements.add, party, new, by="root")
+    finance.agree(party, new)
     assert not open_page(screen, finance, partner).error, "its last day is one of its days"
     assert "The agreement with" not in texts(screen("admin", path="admin/system.py"))
 

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.covers.insurers import insurer_a
 from core.services.audit import log as audit
-from core.services.finance import agreements
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
@@ -143,7 +142,7 @@ def test_a_refund_that_the_distributor_gives_back_offers_no_payment_and_says_why
     sell_and_cancel(finance, partner, sold=10, cancelled=0)
     (note,) = finance.read(credit_note_reading.list_unpaid, clock.now() + timedelta(days=1))
     terms = {"number": "AG/1", "starts_on": "2026-11-01", "collects": "distributor"}
-    finance.do(agreements.add, Party("distributor", partner.id), terms, by="root")
+    finance.agree(Party("distributor", partner.id), terms)
     at = open_page(screen, finance, ONE, by="femi", id=str(note.id))
     assert "has this refund back" in at.info[0].value
     assert "Approve" not in [button.label for button in at.button]

@@ -7,13 +7,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids, money
-from core.services.finance import agreements, bank_accounts
+from core.services.finance import bank_accounts
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
 from core.store.schema.tables import TaxRate
@@ -45,13 +44,13 @@ def finance(store: Store, partner: Partner) -> Finance:
 def sent(finance: Finance, party: Party, **terms: object) -> UUID:
     """A statement that was sent, of a party with terms and an account."""
     taken = TERMS if party.account == "distributor" else {"starts_on": "2026-01-01", "number": "AG/2"}
-    finance.do(agreements.add, party, {**taken, **terms}, by="root")
+    finance.agree(party, {**taken, **terms})
     with clock.freeze(NOW - timedelta(days=90)):
         account = finance.do(bank_accounts.propose, party, ACCOUNT, by="root")
         finance.do(bank_accounts.confirm, account, by="second")
     made = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi")
     for state in ("Approved", "Sent"):
-        finance.do(statement_transitions.move, made, state, by="femi")
+        finance.do(statements.move, made, state, by="femi")
     return UUID(str(made))
 
 
@@ -174,11 +173,9 @@ def test_a_payout_of_which_a_line_came_back_is_part_paid_and_counts_what_the_ban
     finance.do(payouts.approve, batch, by="femi")
     paid, back = finance.read(payment_reading.list_of_batch, batch)
     today = str(clock.today())
-    finance.do(
-        transitions.return_payment, back.id, {"returned_on": today, "reason": "The account is closed"}, by="femi"
-    )
+    finance.do(settlement.return_payment, back.id, {"returned_on": today, "reason": "The account is closed"}, by="femi")
     assert finance.read(payment_reading.get_batch, batch).progress == "Approved"
-    finance.do(transitions.confirm, paid.id, {"bank_reference": "TRF/1", "value_on": today}, by="femi")
+    finance.do(settlement.confirm, paid.id, {"bank_reference": "TRF/1", "value_on": today}, by="femi")
     assert finance.read(payment_reading.get_batch, batch).progress == "Part paid"
     ours, theirs = words.naira(paid.net_minor), words.naira(back.net_minor)
     at = open_page(screen, finance, LIST, by="femi", view="payouts")
@@ -198,7 +195,7 @@ def test_who_noted_a_return_sees_why_others_prepare_and_approve_its_payment(
     finance.do(payouts.approve, batch, by="femi")
     (row,) = finance.read(payment_reading.list_of_batch, batch)
     back = {"returned_on": str(clock.today()), "reason": "The account is closed"}
-    finance.do(transitions.return_payment, row.id, back, by="femi")
+    finance.do(settlement.return_payment, row.id, back, by="femi")
     own = "You noted that a payment of this came back"
     at = open_page(screen, finance, LIST, by="femi")
     assert next(iter(lists(at)[0]["Payout"])).startswith(own)

@@ -100,11 +100,14 @@ def test_somebody_new_gets_a_link_that_is_shown_once_to_who_confirms(
     link = at.code[0].value
     with store.reading(Scope.system()) as session:
         invitation = accounts.open_invitation(session, link.partition("t=")[2])
-    assert invitation.email == "new@x.example"
+    assert (invitation.email, invitation.needs_code) == ("new@x.example", True)
     assert row(store, "new@x.example").claim_limit_minor == 100_050
     assert link not in str(at.query_params)
     at.run()
     assert not at.code
+    told = "Code of the link"
+    assert told not in texts(at), "who has the link"
+    assert told in texts(open_page(screen, monkeypatch, admin, ONE, id=str(row(store, "new@x.example").id)))
 
 
 def test_duties_are_changed_and_what_is_wrong_is_said(

@@ -7,7 +7,6 @@ import pytest
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
@@ -68,7 +67,7 @@ def test_a_month_is_prepared_at_once_and_another_person_approves(finance: Financ
 def test_a_dispute_and_its_settlement_stand_in_the_history(finance: Finance, screen: Screen, partner: Partner) -> None:
     made = finance.do(statements.prepare, Party("distributor", partner.id), date(2026, 8, 1), by="funmi")
     for state, note in (("Approved", ""), ("Sent", ""), ("Disputed", "Two policies are missing")):
-        finance.do(statement_transitions.move, made, state, by="femi", note=note)
+        finance.do(statements.move, made, state, by="femi", note=note)
     at = press(open_page(screen, finance, ONE, by="wale", id=str(made)), "Settle the dispute")
     assert at.text_input(key="decision.field.note").label == "How it was settled"
     confirm(at)
@@ -120,7 +119,7 @@ def test_somebody_else_approves_and_sends_a_whole_month_with_its_sums_before_the
         assert f"**{len(closing)}** statements, closing at **{words.naira(sum(closing))}** together" in texts(at)
     # One of them was approved by somebody else while the dialog was open.
     first = made(finance)[0]
-    finance.do(statement_transitions.move, first.id, "Approved", by=finance.rest("femi", None))
+    finance.do(statements.move, first.id, "Approved", by=finance.rest("femi", None))
     confirm(at)
     assert [each.value for each in at.success] == [f"{drafts - 1} statements are approved"]
     assert f"1 was not done:**\n\n- {first.paper.number} of {first.paper.party}: " in texts(at)

@@ -6,7 +6,6 @@ import sqlalchemy as sa
 
 from core import clock
 from core.services.audit import log as audit
-from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.mail import mail
 from core.services.renewals import automations
@@ -73,7 +72,7 @@ def test_a_store_that_was_restored_says_so_for_a_month(screen: Screen, store: St
 def test_a_licence_that_ends_soon_is_named(screen: Screen, store: Store, partner: Partner) -> None:
     finance = Finance(store)
     terms = {"number": "AG/1", "starts_on": "2026-01-01", "licence_expires_on": str(clock.add_days(clock.today(), 5))}
-    finance.do(agreements.add, Party("distributor", partner.id), terms, by="root")
+    finance.agree(Party("distributor", partner.id), terms)
     text = texts(screen("admin", path="admin/system.py"))
     assert "The licence of Swift Lenders ends on" in text
 

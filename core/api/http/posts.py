@@ -170,17 +170,28 @@ def name_ignored(request: Request, model: type[requests.Request], data: Any) -> 
 
 
 Work = Callable[[ScopedSession], WireResponse]
-
-
-def run_once(request: Request, caller: Caller, work: Work) -> Response:
-    """Do the work once per Idempotency-Key and answer (contract S13)."""
-    return envelope.response(transact(caller.scope, _once(request, caller, work)))
+Make = Callable[[ScopedSession], object]
 
 
 async def run_once_async(request: Request, caller: Caller, work: Work) -> Response:
-    """Like `run_once`, for handlers on the event loop, which must not block it."""
+    """Do the work once per Idempotency-Key and answer (contract S13); the event loop is not blocked meanwhile."""
     written = store().submit(caller.scope, _once(request, caller, work))
     return envelope.response(await asyncio.wrap_future(written))
+
+
+async def answer_once_async(request: Request, caller: Caller, make: Make, text: str) -> Response:
+    """Answer, with this text and the status of the route, what is made once per Idempotency-Key."""
+    return await run_once_async(request, caller, _answering(request, make, text))
+
+
+def answer_once(request: Request, caller: Caller, make: Make, text: str) -> Response:
+    """Like `answer_once_async`, on a thread that may wait."""
+    return envelope.response(transact(caller.scope, _once(request, caller, _answering(request, make, text))))
+
+
+def _answering(request: Request, make: Make, text: str) -> Work:
+    status = request.scope["route"].status_code or 200
+    return lambda session: envelope.answer(make(session), text, status=status)
 
 
 def _once(request: Request, caller: Caller, work: Work) -> Work:

@@ -11,7 +11,7 @@ from pydantic import WithJsonSchema
 
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
-from core.api.http.posts import StrictRoute, run_once_async
+from core.api.http.posts import StrictRoute, answer_once_async, run_once_async
 from core.covers import credit_life
 from core.covers.cover import Cover, Price, ResponseShape
 from core.covers.insurers import insurer_c
@@ -103,12 +103,12 @@ async def compute_credit_life_price(
 ) -> Response:
     """Price a credit life policy; without benefits, with all that the product offers."""
 
-    def work(session: ScopedSession) -> WireResponse:
+    def price(session: ScopedSession) -> dict[str, Any]:
         product = for_sale.get_product(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
-        price = credit_life.compute_price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
-        return price_response(buying.above_zero(credit_life.CREDIT_LIFE, price))
+        found = credit_life.compute_price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
+        return _describe(buying.above_zero(credit_life.CREDIT_LIFE, found))
 
-    return await run_once_async(request, caller, work)
+    return await answer_once_async(request, caller, price, _COMPUTED)
 
 
 @prices_router.post(
@@ -121,13 +121,11 @@ async def compute_credit_life_price(
 async def compute_travel_premium(request: Request, caller: Signed, body: insurer_c.TravelPriceRequest) -> Response:
     """Price a trip; the traveller's details are optional (contract S6)."""
 
-    def work(session: ScopedSession) -> WireResponse:
-        return price_response(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
+    def price(session: ScopedSession) -> dict[str, Any]:
+        return _describe(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
 
-    return await run_once_async(request, caller, work)
+    return await answer_once_async(request, caller, price, _COMPUTED)
 
 
-def price_response(price: Price) -> WireResponse:
-    """A computed price as a response: the amount and the steps of its calculation."""
-    data = {"price": float(price.total), "explain": price.explain}
-    return envelope.answer(data, _COMPUTED, status=200)
+def _describe(price: Price) -> dict[str, Any]:
+    return {"price": float(price.total), "explain": price.explain}

@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar, Final
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field, create_model
 
-from core.api.http import envelope, forms, openapi, posts
+from core.api.http import forms, openapi, posts
 from core.api.http.auth import Signed
 from core.api.http.envelope import page_response, success
 from core.api.http.forms import Form
-from core.api.http.posts import StrictRoute, run_once, run_once_async
+from core.api.http.posts import StrictRoute, answer_once, answer_once_async
 from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.covers import fields
@@ -19,7 +19,6 @@ from core.covers.claims.line import LossRequest
 from core.covers.claims.lines import LINES
 from core.covers.request import Request as Body
 from core.errors import FieldFault, InvalidInput
-from core.services.audit.idempotency import WireResponse
 from core.services.catalogue.keys import Caller
 from core.services.claims.intake import lodging, submitted
 from core.services.claims.intake.new_claims import CreditLifeClaimRequest
@@ -147,11 +146,10 @@ def _lodged(request: Request, caller: Caller, form: Form, door: _LodgingRoute) -
     body = posts.validate(request, door.model, form.values(sent))
     with files.store_files([sent[name] for name in door.documents if name in sent]) as stored:
 
-        def work(session: ScopedSession) -> WireResponse:
-            claim = lodging.lodge_claim(session, body, stored, owner=caller.owner, actor=caller.actor)
-            return envelope.answer({"claim": claim}, _LODGED)
+        def lodge(session: ScopedSession) -> dict[str, Any]:
+            return {"claim": lodging.lodge_claim(session, body, stored, owner=caller.owner, actor=caller.actor)}
 
-        return run_once(request, caller, work)
+        return answer_once(request, caller, lodge, _LODGED)
 
 
 answers_router = APIRouter(route_class=StrictRoute, prefix="/claims", tags=["Claims"])
@@ -177,11 +175,11 @@ ClaimDocuments: type[Body] = create_model(
 async def answer_claim_question(request: Request, caller: Signed, claim_id: Id, body: AnswerInput) -> Response:
     """Answer the open question of a claim of yours; its statutory clock runs again. Without one it is 409."""
 
-    def work(session: ScopedSession) -> WireResponse:
+    def answer(session: ScopedSession) -> dict[str, Any]:
         questions.answer_question(session, claim_id, answer=body.answer, actor=caller.actor)
-        return envelope.answer({"claim": records.get_claim(session, claim_id)}, _ANSWERED)
+        return {"claim": records.get_claim(session, claim_id)}
 
-    return await run_once_async(request, caller, work)
+    return await answer_once_async(request, caller, answer, _ANSWERED)
 
 
 @documents_router.post(
@@ -207,8 +205,8 @@ def _added(request: Request, caller: Caller, form: Form, claim_id: Id) -> Respon
         raise InvalidInput.for_field("body", f"must have a document: {', '.join(_NAMES)}")
     with files.store_files(arriving) as stored:
 
-        def work(session: ScopedSession) -> WireResponse:
+        def attach(session: ScopedSession) -> dict[str, Any]:
             claim = lodging.attach_over_api(session, claim_id, stored, links, owner=caller.owner, actor=caller.actor)
-            return envelope.answer({"claim": claim}, _ADDED)
+            return {"claim": claim}
 
-        return run_once(request, caller, work)
+        return answer_once(request, caller, attach, _ADDED)

@@ -10,14 +10,13 @@ from starlette.routing import Route
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
-from core.api.http import envelope, forms, openapi, posts
+from core.api.http import forms, openapi, posts
 from core.api.http.auth import Signed
 from core.api.http.forms import Form
-from core.api.http.posts import run_once
+from core.api.http.posts import answer_once
 from core.api.http.reads import ReadRoute
 from core.covers import request as requests
 from core.errors import CoverdeskError, InvalidInput
-from core.services.audit.idempotency import WireResponse
 from core.services.catalogue.keys import Caller
 from core.services.files import files
 from core.services.files.files import ACCEPTED, FileRecord, ServableFile
@@ -79,10 +78,10 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
     posts.validate(request, UploadRequest, form.values(sent))
     with files.store_files([sent["file"]]) as (stored,):
 
-        def work(session: ScopedSession) -> WireResponse:
-            return envelope.answer(files.record(session, stored, caller.owner, actor=caller.actor), _UPLOADED)
+        def record(session: ScopedSession) -> FileRecord:
+            return files.record(session, stored, caller.owner, actor=caller.actor)
 
-        return run_once(request, caller, work)
+        return answer_once(request, caller, record, _UPLOADED)
 
 
 @router.get(

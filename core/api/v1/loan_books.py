@@ -1,17 +1,17 @@
 """Loan books over the API, which a lender uploads, follows, confirms and gives up (contract B7), and statements."""
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
-from core.api.http import envelope, forms, openapi, posts
+from core.api.http import forms, openapi, posts
 from core.api.http.auth import Signed
 from core.api.http.envelope import page_response, success
 from core.api.http.forms import Form
-from core.api.http.posts import StrictRoute, run_once, run_once_async
+from core.api.http.posts import StrictRoute, answer_once, answer_once_async
 from core.api.http.queries import Id, PageQuery, QueryString
 from core.api.http.reads import ReadRoute
 from core.api.outside import downloads
@@ -19,7 +19,6 @@ from core.covers import fields
 from core.covers import request as requests
 from core.covers.fields import one_of
 from core.errors import InvalidInput
-from core.services.audit.idempotency import WireResponse
 from core.services.catalogue.keys import Caller
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementRecord
@@ -106,11 +105,11 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
     posts.validate(request, UploadedBookRequest, form.values(sent))
     uploader, file = Uploader(owner=caller.owner, actor=caller.actor), sent["file"]
 
-    def work(session: ScopedSession) -> WireResponse:
+    def upload(session: ScopedSession) -> dict[str, Any]:
         book = books.upload(session, dict(form.texts), file.file_name, file.content, uploader)
-        return envelope.answer({"loan_book": records.build(book)}, _UPLOADED, status=202)
+        return {"loan_book": records.build(book)}
 
-    return run_once(request, caller, work)
+    return answer_once(request, caller, upload, _UPLOADED)
 
 
 @router.get("", responses=openapi.answers(LoanBookPage, _LISTED), summary="List loan books")
@@ -200,11 +199,11 @@ async def cancel_loan_book(request: Request, caller: Signed, loan_book_id: Id) -
 async def _change(
     request: Request, caller: Caller, book_id: UUID, act: Callable[[ScopedSession], None], text: str
 ) -> Response:
-    def work(session: ScopedSession) -> WireResponse:
+    def change(session: ScopedSession) -> dict[str, Any]:
         act(session)
-        return envelope.answer({"loan_book": records.build(books.get(session, book_id))}, text, status=202)
+        return {"loan_book": records.build(books.get(session, book_id))}
 
-    return await run_once_async(request, caller, work)
+    return await answer_once_async(request, caller, change, text)
 
 
 # Statements: a distributor reads its own, and their files.

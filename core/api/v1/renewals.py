@@ -1,21 +1,20 @@
 """Renewals over the API: renew a third-party auto policy, list, search, get."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
-from core.api.http import envelope, openapi
+from core.api.http import openapi
 from core.api.http.auth import Signed
 from core.api.http.envelope import page_response, success
-from core.api.http.posts import StrictRoute, run_once_async
+from core.api.http.posts import StrictRoute, answer_once_async
 from core.api.http.queries import FilterQuery, Id
 from core.api.v1.buying import UnderPolicy
 from core.covers import request as requests
 from core.covers.fields import ProductId
 from core.covers.insurers import insurer_a
-from core.services.audit.idempotency import WireResponse
 from core.services.lists.records import RenewalRecord
 from core.services.renewals import records, renewals
 from core.services.renewals.records import RenewalFilter
@@ -47,11 +46,10 @@ async def renew_third_party(request: Request, caller: Signed, body: RenewThirdPa
     """One more term of a third-party auto policy, from the later of now and its expiration."""
     seller = Seller(distributor_id=caller.distributor_id, is_live=caller.is_live, actor=caller.actor)
 
-    def work(session: ScopedSession) -> WireResponse:
-        renewed = renewals.renew(session, UUID(body.policy_id), seller, cover=insurer_a.THIRD_PARTY)
-        return envelope.answer({"policy": renewed.policy}, _RENEWED)
+    def renew(session: ScopedSession) -> dict[str, Any]:
+        return {"policy": renewals.renew(session, UUID(body.policy_id), seller, cover=insurer_a.THIRD_PARTY).policy}
 
-    return await run_once_async(request, caller, work)
+    return await answer_once_async(request, caller, renew, _RENEWED)
 
 
 @router.get("/renewals", responses=openapi.answers(RenewalPage, _LISTED), summary="List renewals")

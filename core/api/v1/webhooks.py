@@ -14,11 +14,10 @@ from core import clock
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
 from core.api.http.envelope import list_response, success
-from core.api.http.posts import StrictRoute, run_once_async
+from core.api.http.posts import StrictRoute, answer_once_async
 from core.api.http.queries import Id, PageQuery
 from core.covers.fields import one_of
 from core.dispatch import webhooks as webhook_dispatch
-from core.services.audit.idempotency import WireResponse
 from core.services.catalogue.keys import Caller
 from core.services.events.webhooks import endpoints, log
 from core.services.events.webhooks.endpoints import (
@@ -154,7 +153,7 @@ async def register_endpoint(request: Request, caller: Signed, body: EndpointRequ
             key_id=caller.key_id,
         )
 
-    return await _show_secret(request, caller, register, _REGISTERED, status=201)
+    return await _show_secret(request, caller, register, _REGISTERED)
 
 
 @router.get("", responses=openapi.answers(EndpointList, _LISTED), summary="List endpoints")
@@ -209,11 +208,11 @@ async def ping_endpoint(request: Request, caller: Signed, endpoint_id: Id) -> Re
     """
     prepared: list[DeliveryJob] = []
 
-    def work(session: ScopedSession) -> WireResponse:
+    def ping(session: ScopedSession) -> dict[str, Any]:
         prepared.append(webhook_dispatch.prepare_ping(session, endpoint_id))
-        return envelope.answer({"delivery_id": prepared[-1].id}, _PINGED, status=200)
+        return {"delivery_id": prepared[-1].id}
 
-    kept = await run_once_async(request, caller, work)
+    kept = await answer_once_async(request, caller, ping, _PINGED)
     delivery_id = UUID(orjson.loads(kept.body)["data"]["delivery_id"])
     if prepared:
         await webhook_dispatch.send_ping(store(), caller.scope, prepared[-1])
@@ -235,7 +234,7 @@ async def rotate_secret(request: Request, caller: Signed, endpoint_id: Id) -> Re
     def rotate(session: ScopedSession) -> NewSecret:
         return endpoints.rotate_secret(session, endpoint_id, actor=caller.actor)
 
-    return await _show_secret(request, caller, rotate, _ROTATED, status=200)
+    return await _show_secret(request, caller, rotate, _ROTATED)
 
 
 @router.post(
@@ -249,11 +248,11 @@ async def enable_endpoint(
 ) -> Response:
     """Enable a disabled endpoint; what was held meanwhile is sent, or withdrawn. Without a body it is sent."""
 
-    def work(session: ScopedSession) -> WireResponse:
+    def enable(session: ScopedSession) -> dict[str, Any]:
         count = endpoints.enable(session, endpoint_id, send_held=body.send_held, actor=caller.actor)
-        return envelope.answer({"events": count, "queued": body.send_held}, _ENABLED, status=200)
+        return {"events": count, "queued": body.send_held}
 
-    return await run_once_async(request, caller, work)
+    return await answer_once_async(request, caller, enable, _ENABLED)
 
 
 @router.get(
@@ -278,11 +277,11 @@ def list_deliveries(caller: Signed, endpoint_id: Id, query: Annotated[DeliveryQu
 async def redeliver_event(request: Request, caller: Signed, endpoint_id: Id, delivery_id: Id) -> Response:
     """Queue one delivery again, under the same id."""
 
-    def work(session: ScopedSession) -> WireResponse:
+    def queue(session: ScopedSession) -> dict[str, Any]:
         found = log.redeliver(session, delivery_id, actor=caller.actor, endpoint_id=endpoint_id)
-        return envelope.answer({"delivery": build_delivery(found)}, _QUEUED, status=200)
+        return {"delivery": build_delivery(found)}
 
-    return await run_once_async(request, caller, work)
+    return await answer_once_async(request, caller, queue, _QUEUED)
 
 
 @router.post(
@@ -294,14 +293,14 @@ async def redeliver_event(request: Request, caller: Signed, endpoint_id: Id, del
 async def replay_events(request: Request, caller: Signed, endpoint_id: Id, body: ReplayRequest) -> Response:
     """Send the events of a span again, under their old ids; with `dry_run` only count them."""
 
-    def work(session: ScopedSession) -> WireResponse:
+    def replay(session: ScopedSession) -> dict[str, Any]:
         if body.dry_run:
             count = log.count_replay(session, endpoint_id, body)
         else:
             count = log.replay(session, endpoint_id, body, actor=caller.actor)
-        return envelope.answer({"events": count, "queued": not body.dry_run}, _REPLAYED, status=200)
+        return {"events": count, "queued": not body.dry_run}
 
-    return await run_once_async(request, caller, work)
+    return await answer_once_async(request, caller, replay, _REPLAYED)
 
 
 async def _show_secret(
@@ -309,17 +308,15 @@ async def _show_secret(
     caller: Caller,
     make: Callable[[ScopedSession], NewSecret],
     text: str,
-    *,
-    status: int,
 ) -> Response:
     """Do the work once per Idempotency-Key; the secret is in no stored answer, and so a repetition has none."""
     made: list[NewSecret] = []
 
-    def work(session: ScopedSession) -> WireResponse:
+    def without_secret(session: ScopedSession) -> dict[str, Any]:
         made.append(make(session))
-        return envelope.answer({"endpoint": build_endpoint(made[-1].endpoint), "secret": None}, text, status=status)
+        return {"endpoint": build_endpoint(made[-1].endpoint), "secret": None}
 
-    answer = await run_once_async(request, caller, work)
+    answer = await answer_once_async(request, caller, without_secret, text)
     if not made:
         return answer
     data = {"endpoint": build_endpoint(made[-1].endpoint), "secret": made[-1].secret}

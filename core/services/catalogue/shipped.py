@@ -19,15 +19,15 @@ _ID_FIELDS = ("id", "owner_id", "wallet_id", "bank_account_id")
 _PERSONAL_FIELDS = ("verification_number", "bvn_number")
 
 
-def load_catalogue(session: ScopedSession, folder: Path = SHIPPED_FOLDER) -> int:
+def load_catalogue(session: ScopedSession) -> int:
     """Insert shipped records that the store lacks; returns how many were new."""
-    return sum(session.insert_if_absent(row) for row in build_rows(folder))
+    return sum(session.insert_if_absent(row) for row in build_rows())
 
 
-def build_rows(folder: Path = SHIPPED_FOLDER) -> list[Any]:
+def build_rows() -> list[Any]:
     """Return insurers, categories, and products with their first versions, in foreign-key order."""
     providers, categories, products = (
-        _read_json(folder / f"{n}.json") for n in ("providers", "categories", "products")
+        _read_json(SHIPPED_FOLDER / f"{name}.json") for name in ("providers", "categories", "products")
     )
     provider_ids = {row["segment"]: UUID(row["id"]) for row in providers}
     category_ids = {row["name"]: UUID(row["id"]) for row in categories}

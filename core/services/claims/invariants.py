@@ -308,6 +308,19 @@ def find_paid_on_one_paper(session: ScopedSession) -> Iterator[str]:
             yield f"{_name(row.claim_id, row.minor)} paid: another paid claim has the same paper, and nobody said why"
 
 
+def find_paid_second_submissions(session: ScopedSession) -> Iterator[str]:
+    """Claims that were closed as the second submission of a paid claim, and were paid themselves (contract K14)."""
+    mine, first = _sum_paid(), _sum_paid().alias("paid_first")
+    query: AnySelect = (
+        sa.select(col(Claim.id), mine.c.minor, first.c.claim_id.label("first_id"), first.c.minor.label("first_minor"))
+        .join(mine, mine.c.claim_id == col(Claim.id))
+        .join(first, first.c.claim_id == col(Claim.second_of))
+        .order_by(col(Claim.created_at), col(Claim.id))
+    )
+    for row in session.execute(query):
+        yield f"{_name(row.id, row.minor)} paid: it is closed as the second submission of {_name(*row[2:])} paid"
+
+
 def find_decided_by_command(session: ScopedSession) -> Iterator[str]:
     """Claims that the command line approved, offered or paid outside a demonstration, by the log (contract K11)."""
     if demonstration.is_demonstrating(session):

@@ -95,7 +95,7 @@ TYPED: Final[Mapping[str, frozenset[str]]] = {
             *("agreement", "api_key", "approval", "bank_account", "commission_share", "compliance_figure"),
             *("credit_note", "distributor", "mail_text", "payment_settlement", "product", "product_category"),
             *("product_version", "provider", "purchase", "renewal", "role_grant", "staff", "staff_detail"),
-            *("staff_session", "tax_rate"),
+            *("staff_session", "tax_rate", "terms_proposal"),
         ),
         frozenset(),
     ),

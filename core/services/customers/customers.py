@@ -128,17 +128,8 @@ def _has(table: Any, *conditions: Condition) -> sa.Exists:
     return sa.select(col(table.id)).where(*mine).exists()
 
 
-def _is_insured(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
-    return _has(Policy, declaration.in_force()) if value else sa.not_(_has(Policy, declaration.in_force()))
-
-
-def _has_purchased(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
-    return _has(Purchase) if value else sa.not_(_has(Purchase))
-
-
-def _is_merged(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
-    merged = sa.select(col(CustomerMerge.merged_id))
-    return col(Customer.id).in_(merged) if value else col(Customer.id).not_in(merged)
+def _is_merged(_: Any) -> Condition:
+    return col(Customer.id).in_(sa.select(col(CustomerMerge.merged_id)))
 
 
 class CustomerFilter(Filter, on=(Customer,)):
@@ -172,7 +163,7 @@ class CustomerFilter(Filter, on=(Customer,)):
     insured: bool | None = of(
         Flag,
         label="Cover",
-        column=_is_insured,
+        column=lambda _: _has(Policy, declaration.in_force()),
         address="force",
         options={"yes": "In force or about to start", "no": "None in force or about to start"},
         help="yes for who has a policy in force or about to start, no for who has none.",
@@ -187,7 +178,7 @@ class CustomerFilter(Filter, on=(Customer,)):
         help="no or yes: records that are part of another one.",
         anything="All records",
     )
-    has_purchased: bool | None = of(Flag, column=_has_purchased)
+    has_purchased: bool | None = of(Flag, column=lambda _: _has(Purchase))
 
 
 UNFILTERED = CustomerFilter()

@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core import clock, money
 from core.services.finance.credit_notes import givers
-from core.services.finance.payments import balances
+from core.services.finance.payments import settlement
 from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, SheetColumn, csv_field, csv_line
 from core.states.finance import UNPAID
 from core.store.access import ScopedSession
@@ -73,7 +73,7 @@ def csv_chunks(rows: Sequence[Aged]) -> Iterator[bytes]:
 
 
 def _of_parties(session: ScopedSession) -> Iterator[Aged]:
-    for balance in balances.list_balances(session):
+    for balance in settlement.list_balances(session):
         minors = [0] * len(BUCKETS)
         for due in balance.dues:
             minors[bucket_of(_days_since(clock.add_months(due.month, 1)))] += due.net_minor

@@ -23,7 +23,7 @@ from core.services.people.four_eyes import OPEN, NotedProposals, Parties, refuse
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.rows import build_row
-from core.store.schema.tables import BankAccount, CommissionShare
+from core.store.schema.tables import BankAccount, CommissionShare, TermsProposal
 
 RESTS: Final = timedelta(hours=48)
 
@@ -131,13 +131,13 @@ def list_waiting(session: ScopedSession) -> list[tuple[Party, str, str]]:
     """List what waits for a second admin, the longest first: whose it is, its name, and what it is in words."""
     accounts = sa.select(BankAccount).where(col(BankAccount.state) == OPEN)
     shares = sa.select(CommissionShare).where(col(CommissionShare.state) == OPEN)
+    terms = sa.select(TermsProposal).where(col(TermsProposal.state) == OPEN)
     found: list[tuple[datetime, Party, str]] = [
-        *((row.proposed_at, parties.party_of(row), "bank account") for row in session.execute(accounts).scalars()),
-        *(
-            (row.proposed_at, Party("distributor", row.distributor_id), "commission share")
-            for row in session.execute(shares).scalars()
-        ),
+        (row.proposed_at, parties.party_of(row), "bank account") for row in session.execute(accounts).scalars()
     ]
+    for query, what in ((shares, "commission share"), (terms, "set of terms")):
+        rows = session.execute(query).scalars()
+        found += [(row.proposed_at, Party("distributor", row.distributor_id), what) for row in rows]
     found.sort(key=lambda each: each[0])
     return [(party, parties.get_name(session, party), what) for _, party, what in found]
 

@@ -16,11 +16,11 @@ from core.services.finance import agreements, bank_accounts, parties, tax
 from core.services.finance.bordereaux import bordereaux, claim_rows, premium_rows
 from core.services.finance.bordereaux.columns import ReportRow
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, paid_lines, payouts, transitions
-from core.services.finance.payments.balances import Balance
+from core.services.finance.payments import payouts, settlement
+from core.services.finance.payments.settlement import Balance
+from core.services.finance.statements import lines as statement_lines
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.windows import Window
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -78,8 +78,8 @@ def _draft_month(
     """Yield the statements of a month, of which what they are made of is read for all parties at once."""
     window = Window.of_month(month)
     rates, names = tax.load_rates(session, month), statements.load_names(session)
-    agreed, moved = agreements.load_in_force(session, window.last), statements.load_movements(session, window)
-    paid = paid_lines.load_unstated(session, window.last)
+    agreed, moved = agreements.load_in_force(session, window.last), statement_lines.load_movements(session, window)
+    paid = statement_lines.load_payments(session, window.last)
     for party, name in parties.list_parties(session):
         if party not in before and party not in moved:
             continue
@@ -93,7 +93,7 @@ def _draft_month(
             opening_minor=before[party][1] if party in before else 0,
             terms=terms,
             taxed=taxed,
-            batches=[statements.build_lines(party, rows, taxed, collects=collects)] if rows else [],
+            batches=[statement_lines.build_lines(party, rows, taxed, collects=collects)] if rows else [],
             paid=paid.get(party, ()),
             names=names,
         )
@@ -105,7 +105,7 @@ def _take_steps(session: ScopedSession, row: Statement, states: Sequence[Stateme
     for position, state in enumerate(states, 1):
         step = STATEMENT_TRANSITIONS.get(start, state)
         by, note = office.checker if step.needs_other else office.maker, _DISPUTE if step.needs_note else None
-        statement_transitions.take(session, row, step, position=position, by=by, note=note)
+        statements.take(session, row, step, position=position, by=by, note=note)
         start = state
 
 
@@ -123,7 +123,7 @@ def pay_month(session: ScopedSession, month: date, office: Office) -> None:
         accounts = bank_accounts.load_usable(session)
         due = [
             each
-            for each in balances.list_balances(session)
+            for each in settlement.list_balances(session)
             if each.amount_minor > 0 and not each.hindrance and each.party in accounts
         ]
         if due:
@@ -135,14 +135,14 @@ def _pay(session: ScopedSession, due: Sequence[Balance], accounts: Mapping[Party
     batch = payouts.begin(session, [(each, each.amount_minor) for each in due], by=office.maker)
     for each in due:
         named = {"batch_id": batch.id, "bank_account_id": accounts[each.party].id}
-        transitions.write(session, each, each.amount_minor, by=office.maker, direction="out", **named)
+        settlement.write(session, each, each.amount_minor, by=office.maker, direction="out", **named)
     payouts.audit_batch(session, batch, "payout prepared", by=office.maker)
     payouts.take_approval(session, batch, by=office.checker)
     paid_on = clock.today()
     left = {each.party: [replace(part, net_minor=0) for part in each.dues] for each in due}
     for place, row in enumerate(payouts.list_payments(session, batch.id), 1):
         reference, dues = f"DEMO/{paid_on:%y%m}/{place}", left[parties.party_of(row)]
-        transitions.take_confirmation(session, row, reference, paid_on, by=office.checker, dues=dues)
+        settlement.take_confirmation(session, row, reference, paid_on, by=office.checker, dues=dues)
 
 
 def report_month(session: ScopedSession, month: date, by: Person) -> None:
@@ -194,7 +194,9 @@ def write_terms(session: ScopedSession, first: date) -> None:
         if agreements.list_history(session, party):
             continue
         with clock.freeze(clock.lagos_midnight(clock.add_days(first, -20))):
-            agreements.add(session, party, _terms(party, place, first), by=admin)
+            terms = agreements.add(session, party, _terms(party, place, first), by=admin)
+            if agreements.find_waiting(session, party):
+                agreements.confirm(session, terms, by=second)
             account = {"bank_name": "Demo Bank", "account_name": name[:100], "account_number": f"{place:010d}"}
             proposed = bank_accounts.propose(session, party, account, by=admin)
             bank_accounts.confirm(session, proposed, by=second)

@@ -18,8 +18,8 @@ from core import clock, money, reference
 from core.errors import NotFound, StateForbids
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import paid_lines
-from core.services.finance.payments.paid_lines import BankRow
+from core.services.finance.payments import bank_rows
+from core.services.finance.payments.bank_rows import BankRow
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.spreadsheets import csv_field, csv_line
 from core.services.lists.windows import Window
@@ -235,10 +235,10 @@ def _holders(session: ScopedSession, window: Window, known_at: datetime | None) 
 def _payments(
     session: ScopedSession, window: Window, names: Mapping[Party, str], closed: Mapping[date, Step]
 ) -> Iterator[Entry]:
-    rows = list(paid_lines.list_rows(session, since=window.start, before=window.end))
+    rows = list(bank_rows.list_rows(session, since=window.start, before=window.end))
     if earlier := [step.at for month, step in closed.items() if month < window.start]:
-        is_late = col(paid_lines.PAID.created_at) > min(earlier)
-        rows += paid_lines.list_rows(session, is_late, before=window.start)
+        is_late = col(bank_rows.PAID.created_at) > min(earlier)
+        rows += bank_rows.list_rows(session, is_late, before=window.start)
     for row in rows:
         if _find_month(row, closed) != window.start:
             continue

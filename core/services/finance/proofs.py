@@ -15,10 +15,10 @@ from core import clock, money, reference, seal
 from core.services.audit import log as audit
 from core.services.finance import adjustments, journal, movements, parties
 from core.services.finance.bordereaux import bordereaux, columns, premium_rows
-from core.services.finance.payments import paid_lines
+from core.services.finance.payments import bank_rows
 from core.services.finance.reconciling import differences
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements.statements import is_stated
+from core.services.finance.statements.lines import is_stated, list_payments
 from core.services.lists.spreadsheets import hash_chunks
 from core.states.finance import DifferenceState, StatementState
 from core.store.access import AnySelect, ScopedSession
@@ -172,7 +172,7 @@ def _statement_faults(session: ScopedSession, row: Statement) -> Iterator[str]:
     )
     found = session.execute(sa.select(*sums).where(col(StatementLine.statement_id) == row.id)).one()
     net = row.closing_minor - row.opening_minor + row.paid_minor
-    if row.paid_minor != sum(line.amount_minor for line in paid_lines.list_printed(session, row.id)):
+    if row.paid_minor != sum(line.amount_minor for line in statement_reading.list_printed(session, row.id)):
         yield f"{_statement_named(row)} does not have the sum of its payments"
     stated = (
         *(row.lines, net, row.clawback_minor, row.adjusted_minor, row.earned_minor),
@@ -216,7 +216,7 @@ def _left_out_of_statements(session: ScopedSession, rows: Sequence[Statement]) -
     party = parties.party_of(newest)
     before = col(Movement.created_at) < clock.lagos_midnight(newest.month)
     missing = session.count_rows(Movement, party.owns(Movement), col(Movement.is_live), before, ~is_stated(party))
-    if paid_lines.list_unstated(session, party, clock.add_days(newest.month, -1)):
+    if list_payments(session, party, clock.add_days(newest.month, -1)):
         yield f"payments before the month of {_statement_named(newest)} are on no statement"
     if missing:
         yield f"{missing:,} movements before the month of {_statement_named(newest)} are on no statement"
@@ -386,7 +386,7 @@ def list_journals(session: ScopedSession, transfer_ids: Sequence[UUID]) -> Itera
 
     What was noted late is in a later month than that of its day.
     """
-    since = min((day.replace(day=1) for day in paid_lines.list_days(session, transfer_ids)), default=None)
+    since = min((day.replace(day=1) for day in bank_rows.list_days(session, transfer_ids)), default=None)
     for month, closed in journal.list_closings(session).items():
         if since and month >= since and closed.sha256:
             yield closed.id, closed.sha256, journal.hash_of(session, month, sha256=closed.sha256)

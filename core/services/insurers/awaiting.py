@@ -75,11 +75,10 @@ def _is_owned(_: Any, owner: UUID | str) -> Condition:
     return col(Submission.policy_id).in_(owned.where(col(SubmissionOwner.owner_id) == owner))
 
 
-def _is_late(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
+def _is_late(_: Any) -> Condition:
     since, now = col(Submission.created_at), clock.now()
-    is_connected = connections.is_connected()
-    late = sa.or_(since <= now - TOLD_WITHIN, sa.and_(since <= now - ANSWERED_WITHIN, is_connected))
-    return late if value else sa.not_(late)
+    answerable = sa.and_(since <= now - ANSWERED_WITHIN, connections.is_connected())
+    return sa.or_(since <= now - TOLD_WITHIN, answerable)
 
 
 class SubmissionFilter(Filter, on=(Submission,)):

@@ -45,29 +45,31 @@ class InsurerHealth:
         return self.health != "Delegated"
 
 
-def _list_connected(session: ScopedSession) -> set[UUID]:
-    """Return the ids of the insurers with a URL in the session's mode."""
-    query = sa.select(col(Provider.id), col(Provider.segment))
-    live = bool(session.scope.is_live)
-    return {row.id for row in session.execute(query) if settings().insurer_url(row.segment, is_live=live)}
-
-
 def load_healths(session: ScopedSession) -> Mapping[UUID, Health]:
     """Return the health of each insurer's connection in the session's mode."""
-    connections = {row.provider_id: row for row in session.execute(sa.select(InsurerConnection)).scalars()}
-    connected = _list_connected(session)
-    every = session.execute(sa.select(col(Provider.id))).scalars()
-    return {key: _get_health(connections.get(key)) if key in connected else "Delegated" for key in every}
+    return {row.id: health for row, _, health in _load_connections(session)}
 
 
 def list_health(session: ScopedSession) -> Sequence[InsurerHealth]:
     """Return every insurer in the session's mode, by name."""
     counts = _count_by_state(session)
-    connections = {row.provider_id: row for row in session.execute(sa.select(InsurerConnection)).scalars()}
+    found = sorted(_load_connections(session), key=lambda each: each[0].company_name.lower())
+    return [_build_health(*each, counts) for each in found]
+
+
+def _load_connections(session: ScopedSession) -> list[tuple[Any, InsurerConnection | None, Health]]:
+    """Return each insurer with its connection in the session's mode; without a URL there it is delegated."""
+    kept = {row.provider_id: row for row in session.execute(sa.select(InsurerConnection)).scalars()}
+    live = bool(session.scope.is_live)
     query = sa.select(col(Provider.id), col(Provider.segment), col(Provider.company_name))
-    connected = _list_connected(session)
-    rows = sorted(session.execute(query), key=lambda row: row.company_name.lower())
-    return [_build_health(row, connections.get(row.id), counts, connected=row.id in connected) for row in rows]
+    return [
+        (
+            row,
+            kept.get(row.id),
+            _get_health(kept.get(row.id)) if settings().insurer_url(row.segment, is_live=live) else "Delegated",
+        )
+        for row in session.execute(query)
+    ]
 
 
 def _count_by_state(session: ScopedSession) -> Mapping[tuple[UUID, str], Any]:
@@ -80,7 +82,7 @@ def _count_by_state(session: ScopedSession) -> Mapping[tuple[UUID, str], Any]:
 
 
 def _build_health(
-    row: Any, connection: InsurerConnection | None, counts: Mapping[Any, Any], *, connected: bool
+    row: Any, connection: InsurerConnection | None, health: Health, counts: Mapping[Any, Any]
 ) -> InsurerHealth:
     queued, dead = (counts.get((row.id, state)) for state in (SubmissionState.QUEUED, SubmissionState.DEAD))
     resting = connection is not None and sending.is_resting(connection)
@@ -88,7 +90,7 @@ def _build_health(
         id=row.id,
         segment=row.segment,
         name=row.company_name,
-        health=_get_health(connection) if connected else "Delegated",
+        health=health,
         queued=queued.policies if queued else 0,
         dead=dead.policies if dead else 0,
         oldest_at=min((found.oldest_at for found in (queued, dead) if found), default=None),

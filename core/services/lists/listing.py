@@ -323,12 +323,12 @@ def by_time(entity: Any) -> tuple[Order, Order]:
     )
 
 
-def by_amount(entity: Any, what: str = "premium") -> tuple[Order, Order]:
+def by_amount(entity: Any) -> tuple[Order, Order]:
     """Return the orders by the total of a record."""
     amount, written, key = col(entity.total_minor), col(entity.created_at), col(entity.id)
     return (
-        Order("largest", f"Largest {what} first", (amount.desc(), written.desc(), key.desc()), is_descending=True),
-        Order("smallest", f"Smallest {what} first", (amount, written, key)),
+        Order("largest", "Largest premium first", (amount.desc(), written.desc(), key.desc()), is_descending=True),
+        Order("smallest", "Smallest premium first", (amount, written, key)),
     )
 
 

@@ -4,17 +4,18 @@ Nobody but the person ever knows the password. A link sets up the first admin of
 once and for a day.
 """
 
+import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 from urllib.parse import urlencode
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids
+from core import clock, ids, seal
 from core.covers import request
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids, Unauthorized, raise_faults
 from core.services.audit import log as audit
@@ -22,9 +23,8 @@ from core.services.people import credentials, role_grants, sign_in, staff
 from core.services.people.staff import NewStaffInput, Person, StaffInput
 from core.settings import settings
 from core.store.access import ScopedSession
-from core.store.schema.tables import Staff
+from core.store.schema.tables import RoleGrant, Staff
 
-Input = TypeVar("Input", bound=StaffInput)
 ADMIN: Final = "admin"
 OWN_ACCESS_MESSAGE: Final = "You cannot take away your own access: ask another admin"
 
@@ -171,11 +171,15 @@ Kind = Literal["set-up", "password"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Invitation:
-    """The purpose of a link and its person; a set-up link has no person yet."""
+    """The purpose of a link and its person; a set-up link has no person yet.
+
+    One that two admins made is opened with a code besides, so that neither of them has the password alone (K4).
+    """
 
     kind: Kind
     email: str = ""
     name: str = ""
+    needs_code: bool = False
 
 
 def create_set_up_link(session: ScopedSession) -> str | None:
@@ -206,16 +210,44 @@ def create_password_link(session: ScopedSession, staff_id: UUID, *, by: Person) 
 
 
 def confirm_change(session: ScopedSession, grant_id: UUID, *, by: Person) -> str | None:
-    """Confirm a change of an account that another admin proposed; returns the link that it makes, if it makes one."""
+    """Confirm a change of an account that another admin proposed; returns the link that it makes, if it makes one.
+
+    It is opened with the code of who proposed the change: `find_link_code`.
+    """
     row, act = role_grants.confirm(session, grant_id, by=by)
-    return _issue_link(session, row, by=by) if act in ("account", "link") and settings().passwords else None
+    if act not in ("account", "link") or not settings().passwords:
+        return None
+    return _issue_link(session, row, by=by, grant=_select_grant(session, col(RoleGrant.id) == grant_id))
 
 
-def _issue_link(session: ScopedSession, row: Staff, *, by: Person) -> str:
-    row.link_until, row.link_by = clock.now() + LIFETIME, by.id
+def _select_grant(session: ScopedSession, *which: Any) -> Any:
+    columns = (col(RoleGrant.proposed_by), col(RoleGrant.decided_at))
+    return session.execute(sa.select(*columns).where(*which)).one_or_none()
+
+
+def _issue_link(session: ScopedSession, row: Staff, *, by: Person, grant: Any = None) -> str:
+    row.link_until, row.link_by = (grant.decided_at if grant else clock.now()) + LIFETIME, by.id
     until = clock.to_wire(row.link_until)
     audit.note(session, "staff", row.id, credentials.LINK_MADE, actor=by.actor, until=until)
-    return _build_url("password", sign_in.issue_ticket("password", f"{row.id} {until}", lifetime=LIFETIME))
+    value = f"{row.id} {until}" + (f" {grant.proposed_by}" if grant else "")
+    return _build_url("password", sign_in.issue_ticket("password", value, lifetime=LIFETIME))
+
+
+def find_link_code(session: ScopedSession, staff_id: UUID, *, by: Person) -> str | None:
+    """Return the code of the open link of an account to who proposed it, who tells it to the person; else None."""
+    require_admin(by)
+    row = session.get_one(Staff, staff_id)
+    if row.link_until is None or row.link_until < clock.now():
+        return None
+    made = (col(RoleGrant.decided_by) == row.link_by, col(RoleGrant.decided_at) == row.link_until - LIFETIME)
+    grant = _select_grant(session, col(RoleGrant.staff_id) == staff_id, *made, col(RoleGrant.proposed_by) == by.id)
+    return _build_code(row, str(by.id)) if grant else None
+
+
+def _build_code(row: Staff, proposer_id: str) -> str:
+    assert row.link_until  # noqa: S101 - the link is open
+    code = seal.keyed_hash("link code", f"{row.id} {clock.to_wire(row.link_until)} {proposer_id}")[:10].upper()
+    return f"{code[:5]}-{code[5:]}"
 
 
 def open_invitation(session: ScopedSession, ticket: str) -> Invitation:
@@ -224,8 +256,8 @@ def open_invitation(session: ScopedSession, ticket: str) -> Invitation:
         if staff.has_admin(session):
             raise Unauthorized(LINK_OVER)
         return Invitation(kind="set-up")
-    row = _get_invited(session, _read_ticket(session, "password", ticket))
-    return Invitation(kind="password", email=row.email, name=row.name)
+    row, proposer_id = _get_invited(session, _read_ticket(session, "password", ticket))
+    return Invitation(kind="password", email=row.email, name=row.name, needs_code=bool(proposer_id))
 
 
 def set_up_admin(session: ScopedSession, ticket: str, *, email: str, name: str, password: str | None) -> UUID:
@@ -266,15 +298,18 @@ def _validate(email: str, name: str, password: str | None) -> NewStaffInput:
     return validated
 
 
-def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
+def choose_password(session: ScopedSession, ticket: str, password: str, *, code: str = "") -> UUID:
     """Set the password of a link's person, and end their open sessions.
 
     Whoever made the link may have opened it: a person whose password somebody else has reset approves nothing for a
     day, and so does one who chooses the first of an account that moves money.
 
-    Unauthorized when the link is no longer good; InvalidInput for a weak password, and the link stays good.
+    Unauthorized when the link is no longer good; InvalidInput for a weak password, or another code than that of the
+    link, which then stays good.
     """
-    row = _get_invited(session, _read_ticket(session, "password", ticket), lock=True)
+    row, proposer_id = _get_invited(session, _read_ticket(session, "password", ticket), lock=True)
+    if proposer_id and not hmac.compare_digest(_build_code(row, proposer_id).encode(), code.strip().upper().encode()):
+        raise InvalidInput.for_field("code", f"must be the one that {_name(session, proposer_id)}, an admin, tells you")
     rests = row.password_hash is not None or role_grants.is_guarded(row.roles, row.claim_limit_minor)
     row.password_hash = credentials.hash_password(password, email=row.email)
     _redeem(session, "password", ticket)
@@ -289,17 +324,21 @@ def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
     return row.id
 
 
-def _get_invited(session: ScopedSession, value: str | None, *, lock: bool = False) -> Staff:
-    """Return the person of a link; Unauthorized unless it is the latest link."""
-    staff_id, _, until = (value or "").partition(" ")
+def _name(session: ScopedSession, staff_id: str) -> str:
+    return session.get_one(Staff, UUID(staff_id)).name
+
+
+def _get_invited(session: ScopedSession, value: str | None, *, lock: bool = False) -> tuple[Staff, str | None]:
+    """Return the person of a link, and who has its code, if anybody; Unauthorized unless it is the latest link."""
     query = sa.select(Staff).where(col(Staff.disabled_at).is_(None))
     if value is None:
         raise Unauthorized(LINK_OVER)
+    staff_id, until, *proposer_id = value.split(" ")
     query = query.where(col(Staff.id) == ids.parse(staff_id), col(Staff.link_until) == datetime.fromisoformat(until))
     row: Staff | None = session.execute(query.with_for_update() if lock else query).scalar_one_or_none()
     if row is None:
         raise Unauthorized(LINK_OVER)
-    return row
+    return row, next(iter(proposer_id), None)
 
 
 def _read_ticket(session: ScopedSession, kind: Kind, ticket: str) -> str | None:

@@ -236,8 +236,8 @@ def build_open_conditions() -> list[sa.ColumnElement[bool]]:
     ]
 
 
-def list_latest(session: ScopedSession, staff_id: UUID, *, limit: int = 20) -> list[SessionFacts]:
-    """Return the last sessions of a person, newest first."""
+def list_latest(session: ScopedSession, staff_id: UUID) -> list[SessionFacts]:
+    """Return the last 20 sessions of a person, newest first."""
     rows = session.execute(
         sa.select(
             *(col(StaffSession.token_hash).label("handle"), col(StaffSession.created_at).label("opened_at")),
@@ -246,7 +246,7 @@ def list_latest(session: ScopedSession, staff_id: UUID, *, limit: int = 20) -> l
         )
         .where(col(StaffSession.staff_id) == staff_id)
         .order_by(col(StaffSession.created_at).desc())
-        .limit(limit)
+        .limit(20)
     )
     return [SessionFacts(**row._mapping) for row in rows]
 

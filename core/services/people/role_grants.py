@@ -31,7 +31,7 @@ _ADMIN: Final = "admin"
 # The entries of the log by which an account comes to be as it is.
 _BY_HAND: Final = (
     *("staff saved", "staff added", "staff changed", "staff disabled", "staff enabled", "first admin set up"),
-    *("account confirmed", "account change confirmed", "password link"),
+    *("account confirmed", "account change confirmed", "password link", "agreement added"),
 )
 _NAMES: Final = {
     "account": "a new account",
@@ -112,8 +112,7 @@ def propose(
     """
     wanted: dict[str, Any] = {"act": act, "roles": sorted(roles), "claim_limit_minor": limit_minor}
     grant = RoleGrant(id=ids.new(), staff_id=row.id, **wanted, proposed_by=by.id, proposed_at=clock.now())
-    if not _find_confirmers(session, grant):
-        _refuse_without_second(session, row, by)
+    if holds_alone(session, by, about=row.id):
         _apply(session, row, grant, actor=by.actor, **{ALONE: True})
         return False
     held = get_open(session, row.id)
@@ -129,8 +128,8 @@ def propose(
 def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staff, str]:
     """Carry out what another admin proposed, and return the person's row and the act.
 
-    It is a link where an account comes to move money that one of the two admins alone made a password link of before,
-    and may sign in as since: its password and its sessions end, and the person chooses another.
+    It is a link where an account comes to move money that one admin alone made a password link of before, and may sign
+    in as since: its password and its sessions end, and the person chooses another.
 
     NotAllowed for who proposed it, for the person, for who was made an admin by the proposer, and for who has not been
     an active admin with a password of their own for a day.
@@ -139,7 +138,7 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staf
     with keep_refusal(grant.staff_id, "account change confirmation", by=by):
         four_eyes.refuse_same(grant.staff_id, by, "This change is of your own account: another admin confirms it")
         PROPOSALS.require_second(session, grant, by)
-        if why := _find_unfit(session.get_one(Staff, by.id), grant):
+        if why := _find_unfit(session.get_one(Staff, by.id), grant.proposed_by):
             raise NotAllowed(why)
         row = session.get_one(Staff, grant.staff_id)
         if row.disabled_at is not None and grant.act != "enable":
@@ -147,17 +146,13 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staf
         was_guarded = is_guarded(row.roles, row.claim_limit_minor)
         _apply(session, row, grant, actor=by.actor)
     PROPOSALS.decide(session, grant.id, "confirmed", by=by)
-    if was_guarded or not is_guarded(row.roles, row.claim_limit_minor) or not _was_opened(session, row, grant, by):
+    is_opened = settings().passwords and list_holders(session, {f"{_STAFF}{row.email}"})
+    if was_guarded or not is_guarded(row.roles, row.claim_limit_minor) or not is_opened:
         return row, grant.act
     row.password_hash = row.link_until = None
     session.flush()
     credentials.end_sessions(session, row.id)
     return row, "link"
-
-
-def _was_opened(session: ScopedSession, row: Staff, grant: RoleGrant, by: Person) -> bool:
-    both = {f"{_STAFF}{session.get_one(Staff, grant.proposed_by).email}", by.actor}
-    return settings().passwords and not both.isdisjoint(list_holders(session, {f"{_STAFF}{row.email}"}))
 
 
 def _apply(session: ScopedSession, row: Staff, grant: RoleGrant, *, actor: str, **more: Any) -> None:
@@ -190,25 +185,17 @@ def _give(session: ScopedSession, row: Staff, grant: RoleGrant, *, actor: str, *
     staff.record_change(session, row, action, actor=actor, before=before, **more)
 
 
-def _find_confirmers(session: ScopedSession, grant: RoleGrant) -> list[str]:
+def holds_alone(session: ScopedSession, by: Person, *, about: UUID | None = None) -> bool:
+    """True where the firm has one admin and says so: what this one proposes holds at once, and the log says so.
+
+    NotAllowed where no other admin could confirm it; `about` is the person whose account it is.
+    """
     rows = session.execute(sa.select(Staff).where(col(Staff.disabled_at).is_(None))).scalars()
-    others = [row for row in rows if _ADMIN in row.roles and row.id not in (grant.proposed_by, grant.staff_id)]
-    act = (f"{_STAFF}{session.get_one(Staff, grant.proposed_by).email}", grant.proposed_at)
+    others = [row for row in rows if _ADMIN in row.roles and row.id not in (by.id, about)]
+    act = (by.actor, clock.now())
     same = four_eyes.list_as_one(session, {act}).get(act, set())
-    return [row.name for row in others if _find_unfit(row, grant) is None and f"{_STAFF}{row.email}" not in same]
-
-
-def _find_unfit(row: Staff, grant: RoleGrant) -> str | None:
-    """Say why an admin confirms no change that this person proposed; None for one who may."""
-    if settings().passwords and row.password_hash is None:
-        return "You have no password of your own yet: another admin confirms it"
-    return four_eyes.describe_unfit_admin(row, grant.proposed_by)
-
-
-def _refuse_without_second(session: ScopedSession, row: Staff, by: Person) -> None:
-    """NotAllowed unless the firm has said that it has one admin, and this is the one."""
-    rows = session.execute(sa.select(Staff).where(col(Staff.disabled_at).is_(None))).scalars()
-    others = [each for each in rows if _ADMIN in each.roles and each.id not in (by.id, row.id)]
+    if any(_find_unfit(row, by.id) is None and f"{_STAFF}{row.email}" not in same for row in others):
+        return False
     if others or not settings().one_admin:
         raise NotAllowed(
             "No other admin can confirm it now: one who has been an admin for 24 hours, not made one by you, with a"
@@ -216,6 +203,14 @@ def _refuse_without_second(session: ScopedSession, row: Staff, by: Person) -> No
             " `coverdesk staff`, or give one of you a password by `coverdesk staff add`, which counts as nobody else's"
             " and lets them confirm 24 hours later"
         )
+    return True
+
+
+def _find_unfit(row: Staff, proposer_id: UUID) -> str | None:
+    """Say why an admin confirms no change that this person proposed; None for one who may."""
+    if settings().passwords and row.password_hash is None:
+        return "You have no password of your own yet: another admin confirms it"
+    return four_eyes.describe_unfit_admin(row, proposer_id)
 
 
 def refuse(session: ScopedSession, grant_id: UUID, *, by: Person) -> None:
@@ -232,11 +227,10 @@ def get_open(session: ScopedSession, staff_id: UUID) -> OpenGrant | None:
 
 
 def list_unconfirmed(session: ScopedSession, *, since: datetime, until: datetime | None = None) -> list[str]:
-    """Describe the changes of accounts that no second admin confirmed: by one admin alone, or by the command line."""
+    """Describe the changes of accounts and terms that no second admin confirmed: by one alone, or the command line."""
     query = sa.select(AuditEntry).where(
         col(AuditEntry.created_at) >= since,
         *([col(AuditEntry.created_at) < until] if until else []),
-        col(AuditEntry.subject).like("staff %"),
         col(AuditEntry.action).in_(_BY_HAND),
     )
     found = []
@@ -245,7 +239,7 @@ def list_unconfirmed(session: ScopedSession, *, since: datetime, until: datetime
         is_alone = bool(after.get(ALONE))
         if is_alone or (entry.actor.startswith(audit.COMMAND_LINE) and moves_money(after.get("roles", ()))):
             how = f"by {entry.actor.removeprefix('staff ')}, one admin alone" if is_alone else f"by the {entry.actor}"
-            who = after.get("email") or entry.subject
+            who = after.get("email") or after.get("party") or entry.subject
             found.append(f"{who}: {entry.action} {how} on {clock.format_day(clock.to_lagos_day(entry.created_at))}")
     return found
 

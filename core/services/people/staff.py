@@ -474,13 +474,13 @@ def get_staff(session: ScopedSession, staff_id: UUID) -> StaffRow:
     return _build_row(row)
 
 
-def list_events(session: ScopedSession, staff_id: UUID, *, limit: int = 30) -> list[AuditEvent]:
-    """Return the audit events of an account, newest first, without sign-ins; changes list only what differs."""
+def list_events(session: ScopedSession, staff_id: UUID) -> list[AuditEvent]:
+    """Return the last 30 audit events of an account, newest first, without sign-ins; changes list only what differs."""
     entries = session.execute(
         sa.select(AuditEntry)
         .where(col(AuditEntry.subject) == audit.subject_of("staff", staff_id), col(AuditEntry.action) != SIGNED_IN)
         .order_by(col(AuditEntry.created_at).desc(), col(AuditEntry.position).desc())
-        .limit(limit)
+        .limit(30)
     ).scalars()
     return [AuditEvent(at=e.created_at, actor=e.actor, action=e.action, facts=_list_changes(e)) for e in entries]
 

@@ -226,10 +226,6 @@ def get_stage(policy: Any) -> PolicyStage:
 # The filters of policies, among them one text whose form decides which indexed column is searched (contract P6).
 
 
-def _is_in_force(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
-    return declaration.in_force() if value else sa.not_(declaration.in_force())
-
-
 class PolicyFilter(SalesFilter, on=(Policy,)):
     """Filter of the list of policies; `status` true means in force now (contract P5)."""
 
@@ -241,7 +237,7 @@ class PolicyFilter(SalesFilter, on=(Policy,)):
     status: bool | None = of(
         Flag,
         label="Cover",
-        column=_is_in_force,
+        column=lambda _: declaration.in_force(),
         address="force",
         api="status",
         options={"yes": "In force or about to start", "no": "Neither in force nor about to start"},

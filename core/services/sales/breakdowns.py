@@ -72,9 +72,9 @@ class Breakdown:
             [Slice(key, names.get(key, UNKNOWN), add_totals(parts)) for key, parts in parts_by_member.items()]
         )
 
-    def get_top_members(self, dimension: Dimension, limit: int = 8) -> list[Slice]:
-        """Return the members with the largest premium."""
-        return self.list_shares(dimension)[:limit]
+    def get_top_members(self, dimension: Dimension) -> list[Slice]:
+        """Return the eight members with the largest premium."""
+        return self.list_shares(dimension)[:8]
 
     def list_instalments(self) -> list[Slice]:
         """Return the totals by premium frequency, the largest premium first."""

@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-import sqlalchemy as sa
-from sqlmodel import col
-
-from core import clock, ids, money
+from core import ids, money
 from core.covers import request_parts
 from core.covers.cover import Cover, Price, Term
 from core.covers.pricing import offer
-from core.errors import InvalidInput, StateForbids, run_checks
+from core.errors import InvalidInput, run_checks
 from core.services.audit import log as audit
 from core.services.catalogue import distributor_terms, for_sale
 from core.services.catalogue.for_sale import ProductForSale
@@ -25,32 +22,9 @@ from core.services.people import personal
 from core.services.policies import issuing, policies
 from core.services.selling import duplicate_guard
 from core.services.selling.duplicate_guard import EarlierPolicy
-from core.settings import settings
 from core.store import policy_numbers
 from core.store.access import ScopedSession
-from core.store.schema.tables import Agreement, Certificate, Distributor, Policy, Purchase, Submission
-
-
-def refuse_ended(session: ScopedSession, distributor_id: UUID, *, is_live: bool) -> None:
-    """StateForbids for a live sale of a distributor whose licence is over; terms without a last day block nothing."""
-    if not (is_live and settings().licence_blocks_sales):
-        return
-    query = distributor_terms.select_agreement(distributor_id, clock.today()).with_only_columns(
-        col(Agreement.licence_expires_on)
-    )
-    last_on = session.execute(query).scalar()
-    if last_on is not None and last_on < clock.today():
-        raise StateForbids(f"The licence of this distributor ended on {last_on}: it sells again once it is renewed")
-
-
-def _refuse_barred(session: ScopedSession, seller: "Seller") -> None:
-    """StateForbids for a distributor that is switched off, whose keys are refused before this, or without a licence."""
-    if seller.source != "api":
-        query = sa.select(col(Distributor.active)).where(col(Distributor.id) == seller.distributor_id)
-        if not session.execute(query).scalar_one():
-            raise StateForbids("This distributor is switched off: it sells again once an admin has switched it on")
-    refuse_ended(session, seller.distributor_id, is_live=seller.is_live)
-
+from core.store.schema.tables import Certificate, Policy, Purchase, Submission
 
 # Columns that a policy copies from its purchase.
 _COPIED_FIELDS: Final = (
@@ -108,27 +82,22 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     dates, and with StateForbids for a distributor that is switched off or whose licence has ended (contract S4, S12,
     S15, S17, F2, M3).
     """
-    _refuse_barred(session, seller)
+    distributor_terms.refuse_barred(session, seller.distributor_id, is_live=seller.is_live, source=seller.source)
     product, _ = run_checks(
         lambda: for_sale.get_product(session, cover, request.product_id, seller.distributor_id),
         lambda: file_links.require_own_files(session, request, seller.owner),
     )
-    offered = offer(cover, request, product.rates)
-    price, term = above_zero(cover, offered.price), offered.term
-    holder = request_parts.get_policyholder(request)
-    risk_hash = duplicate_guard.lock_risk(
-        session, product.id, cover.risk_key(request), term, distributor_id=seller.distributor_id, is_live=seller.is_live
-    )
-    customer = buyers.get_or_create(session, holder, seller.distributor_id, is_live=seller.is_live)
-    possible_duplicate_of = duplicate_guard.find_possible_duplicate(session, cover, request, customer.id)
-    version_id = for_sale.get_sold_version(session, product)
-    purchase = _build_purchase(product, version_id, price, customer.id, seller)
-    purchase.premium_frequency = getattr(request, "premium_frequency", None)
-    policy = _build_policy(cover, request, price, term, purchase, holder)
-    policy.risk_hash, policy.possible_duplicate_of = risk_hash, possible_duplicate_of
+    sale = prepare(cover, request, product, for_sale.get_sold_version(session, product), seller)
+    purchase, policy = sale.purchase, sale.policy
+    owner: dict[str, Any] = {"distributor_id": seller.distributor_id, "is_live": seller.is_live}
+    if policy.risk_hash is not None:
+        duplicate_guard.lock_risk(session, product.id, policy.risk_hash, sale.term, **owner)
+    customer = buyers.get_or_create(session, sale.holder, **owner)
+    purchase.customer_id = policy.customer_id = policy.buyer_id = customer.id
+    policy.possible_duplicate_of = duplicate_guard.find_possible_duplicate(session, cover, request, customer.id)
     _number(session, cover, product, [policy], is_live=seller.is_live)
-    session.insert(purchase, policy, *_build_certificates(policy))
-    session.insert(issuing.build_submission(policy, product.provider_segment))
+    session.insert(purchase, policy, *sale.certificates)
+    session.insert(sale.submission)
     record = policies.build_record(policy, cover)
     entry = _audit(policy, seller, customer)
     audit.write(session, actor=entry.actor, action=entry.action, subject=entry.subject, after=entry.after)
@@ -136,17 +105,17 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
         policy_id=policy.id,
         purchase_id=purchase.id,
         policy=record,
-        price=price,
-        possible_duplicate_of=possible_duplicate_of,
+        price=sale.price,
+        possible_duplicate_of=policy.possible_duplicate_of,
     )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Draft:
-    """A sale of several, made before its transaction: what is not known yet is its customer and its number."""
+class PreparedSale:
+    """The rows of a sale before it is written: what is not known yet is its customer and its number."""
 
+    price: Price
     term: Term
-    risk_hash: str | None
     holder: request_parts.Policyholder
     purchase: Purchase
     policy: Policy
@@ -154,17 +123,18 @@ class Draft:
     submission: Submission
 
 
-def draft(cover: Cover[Any], request: Any, product: ProductForSale, version_id: UUID, seller: Seller) -> Draft:
-    """Price a request and build the rows of its sale, by the rules of `sell`; nothing is read or written."""
+def prepare(cover: Cover[Any], request: Any, product: ProductForSale, version_id: UUID, seller: Seller) -> PreparedSale:
+    """Price a request and build the rows of its sale; nothing is read or written."""
     offered = offer(cover, request, product.rates)
     price, holder = above_zero(cover, offered.price), request_parts.get_policyholder(request)
     risk = cover.risk_key(request)
-    purchase = _build_purchase(product, version_id, price, _NOBODY, seller)
+    purchase = _build_purchase(product, version_id, price, seller)
+    purchase.premium_frequency = getattr(request, "premium_frequency", None)
     policy = _build_policy(cover, request, price, offered.term, purchase, holder)
-    policy.risk_hash = duplicate_guard.hash_risk(risk) if risk else None
-    return Draft(
+    policy.risk_hash = None if risk is None else duplicate_guard.hash_risk(risk)
+    return PreparedSale(
+        price=price,
         term=offered.term,
-        risk_hash=policy.risk_hash,
         holder=holder,
         purchase=purchase,
         policy=policy,
@@ -177,7 +147,7 @@ def draft(cover: Cover[Any], request: Any, product: ProductForSale, version_id: 
 class Written:
     """Several sales whose rows are written: `account_for` enters them in the roll-ups and the log.
 
-    `refused` are the policies that stand in the way of drafts, by the id that the draft's policy would have had.
+    `refused` are the policies that stand in the way of the others, by the id that the policy of those would have had.
     """
 
     purchases: Sequence[Purchase]
@@ -190,22 +160,22 @@ def write_many(
     session: ScopedSession,
     cover: Cover[Any],
     product: ProductForSale,
-    drafts: Sequence[Draft],
+    sales: Sequence[PreparedSale],
     seller: Seller,
     when_locked: Callable[[], None] = lambda: None,
 ) -> Written:
-    """Write drafts of one product and distributor: the rows of `sell`, together; `account_for` does the rest.
+    """Write sales of one product and distributor: the rows of `sell`, together; `account_for` does the rest.
 
     Those whose risk is insured by now are not sold. StateForbids for a distributor that is switched off or whose
     licence has ended. No other sale waits for what is locked here but those of the same risks and customers;
     `when_locked` is called when all of them are locked: whoever locks theirs after it never holds up this transaction.
     """
-    _refuse_barred(session, seller)
+    distributor_terms.refuse_barred(session, seller.distributor_id, is_live=seller.is_live, source=seller.source)
     owner = {"distributor_id": seller.distributor_id, "is_live": seller.is_live}
-    terms = {each.risk_hash: each.term for each in drafts if each.risk_hash}
+    terms = {each.policy.risk_hash: each.term for each in sales if each.policy.risk_hash}
     insured = duplicate_guard.lock_risks(session, product.id, terms, **owner)  # type: ignore[arg-type]
-    refused = {each.policy.id: insured[each.risk_hash] for each in drafts if each.risk_hash in insured}
-    sold = [each for each in drafts if each.policy.id not in refused]
+    refused = {each.policy.id: insured[each.policy.risk_hash] for each in sales if each.policy.risk_hash in insured}
+    sold = [each for each in sales if each.policy.id not in refused]
     found = buyers.get_or_create_many(session, [each.holder for each in sold], **owner)  # type: ignore[arg-type]
     _number(session, cover, product, [each.policy for each in sold], is_live=seller.is_live)
     when_locked()
@@ -227,7 +197,7 @@ def account_for(session: ScopedSession, written: Written) -> None:
     audit.write_many(session, written.entries)
 
 
-# Stands in a draft for the customer, who is found in the transaction of the sale.
+# Stands in the rows for the customer, who is found in the transaction of the sale.
 _NOBODY: Final = UUID(int=0)
 
 
@@ -256,16 +226,14 @@ def _audit(policy: Policy, seller: Seller, customer: StoredCustomer) -> audit.Dr
     )
 
 
-def _build_purchase(
-    product: ProductForSale, version_id: UUID, price: Price, customer_id: UUID, seller: Seller
-) -> Purchase:
+def _build_purchase(product: ProductForSale, version_id: UUID, price: Price, seller: Seller) -> Purchase:
     split = money.split(
         money.to_minor(price.total), mca_bp=product.mca_commission_bp, distributor_bp=product.distributor_commission_bp
     )
     return Purchase.to_insert(
         distributor_id=seller.distributor_id,
         is_live=seller.is_live,
-        customer_id=customer_id,
+        customer_id=_NOBODY,
         product_id=product.id,
         product_version_id=version_id,
         product_category_id=product.product_category_id,

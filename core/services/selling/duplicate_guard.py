@@ -27,21 +27,17 @@ class EarlierPolicy:
 
 
 def lock_risk(
-    session: ScopedSession, product_id: UUID, risk: str | None, term: Term, *, distributor_id: UUID, is_live: bool
-) -> str | None:
-    """Lock a risk for this transaction and return its keyed hash; DuplicateRisk if it is already insured.
+    session: ScopedSession, product_id: UUID, risk_hash: str, term: Term, *, distributor_id: UUID, is_live: bool
+) -> None:
+    """Lock a risk, by its keyed hash, for this transaction; DuplicateRisk if it is already insured.
 
     Concurrent sales of one risk lock the same row: the second waits for the first and then sees its policy. The owner
     is given besides the session's scope, because staff and commands sell under a wider one.
     """
-    if risk is None:
-        return None
-    risk_hash = hash_risk(risk)
     _lock(session, product_id, risk_hash)
     own_policies = (col(Policy.distributor_id) == distributor_id, col(Policy.is_live) == is_live)
     insured = _build_insured_query(product_id, risk_hash, term.start_at, term.expiration_at)
     _require_uninsured(session, insured.where(*own_policies))
-    return risk_hash
 
 
 def lock_risks(

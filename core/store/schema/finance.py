@@ -18,6 +18,7 @@ from core.store.schema.columns import (
     json_field,
     minor_field,
     one_of,
+    one_open,
     proposal_checks,
 )
 
@@ -77,6 +78,18 @@ class Agreement(Party, table=True):
     book_premium_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
     made_by: UUID = Field(foreign_key="staff.id")
     created_at: datetime
+
+
+class TermsProposal(Proposed, table=True):
+    """Terms with a distributor that decide money: one admin proposes them, another confirms them.
+
+    `terms` are those of an agreement, which has the proposal's id once it is confirmed.
+    """
+
+    __table_args__ = (*proposal_checks(), one_open("terms_proposal", "distributor_id"))
+    id: UUID = Field(primary_key=True)
+    distributor_id: UUID = Field(foreign_key="distributor.id")
+    terms: dict[str, Any] = json_field()
 
 
 class BankAccount(Party, Proposed, table=True):

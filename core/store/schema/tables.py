@@ -33,7 +33,7 @@ _NAMES: Final = {
     "compliance": "Breach Complaint ComplianceFigure DataRequest Erasure ErasureWindow Filing LegalHold Redaction",
     "events": "Event EventCursor EventFeed Mail MailText WebhookDelivery WebhookEndpoint WebhookTry",
     "finance": "Adjustment AdjustmentProposal Agreement BankAccount CreditNote CreditNotePayment MonthStep Movement "
-    "PartyPayment Payment PaymentPayee PaymentSettlement PayoutBatch StatementPayment Transfer",
+    "PartyPayment Payment PaymentPayee PaymentSettlement PayoutBatch StatementPayment TermsProposal Transfer",
     "parties": "ApiKey Automation Customer CustomerMerge CustomerNote Distributor EndorsementNotice OneTimeTicket "
     "PolicyEndorsement Provider ReminderOptOut RenewalCall RenewalReminder RoleGrant SignInAttempt Staff "
     "StaffDetail StaffSession SubmissionOwner",

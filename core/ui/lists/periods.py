@@ -11,6 +11,7 @@ from core.errors import InvalidInput
 from core.services.lists import windows
 from core.services.lists.dimensions import Choices
 from core.services.lists.windows import EARLIEST, Comparison, Window
+from core.services.people.staff import Person
 from core.services.sales import breakdowns
 from core.services.sales import search as sales_search
 from core.services.sales.breakdowns import Grain
@@ -18,7 +19,7 @@ from core.services.sales.filter import SalesFilter
 from core.ui.forms import forms
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import export_panel, filter_bar
+from core.ui.lists import export_panel, filter_bar, saved_views
 from core.ui.lists.tables import Table
 
 ALL, CUSTOM = "all", "custom"
@@ -72,6 +73,35 @@ _DAY_WIDTH = 150  # pixels: both date fields fit beside the periods
 _USUAL_DAYS = 30
 
 
+_FIND = "find"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchText:
+    """The text as it stands in the URL, and the fault that keeps it from being searched."""
+
+    text: str
+    fault: str | None
+
+    @property
+    def address(self) -> dict[str, list[str]]:
+        """The parameter for the filter: none for a text with a fault, which is shown beside the box."""
+        return {_FIND: [] if self.fault or not self.text else [self.text]}
+
+
+NO_TEXT = SearchText("", None)
+
+
+def read_search() -> SearchText:
+    """Read the text from the URL."""
+    text = st.query_params.get(_FIND, "").strip()
+    try:
+        sales_search.normalise_text(text)
+    except InvalidInput as error:
+        return SearchText(text, error.faults[0].message)
+    return SearchText(text, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Selection(Generic[S]):
     """The parsed query parameters of a screen; no window means all time, `usual` is the period of an empty URL."""
@@ -80,6 +110,13 @@ class Selection(Generic[S]):
     window: Window | None
     criteria: S
     usual: str
+    search: SearchText = NO_TEXT
+
+    @property
+    def text(self) -> str:
+        """The days, and as what its text was searched: "22 Oct – 20 Nov 2026 · looked for as phone"."""
+        days = describe_period(self.window) if self.window else "All time"
+        return f"{days}{describe_search(self.search)}"
 
     @property
     def is_filtered(self) -> bool:
@@ -178,32 +215,6 @@ def _period_changed(selection: Selection[SalesFilter]) -> None:
         url_state.change({"period": [period], "from": [], "to": []})
 
 
-_FIND = "find"
-
-
-@dataclass(frozen=True, slots=True)
-class SearchText:
-    """The text as it stands in the URL, and the fault that keeps it from being searched."""
-
-    text: str
-    fault: str | None
-
-    @property
-    def address(self) -> dict[str, list[str]]:
-        """The parameter for the filter: none for a text with a fault, which is shown beside the box."""
-        return {_FIND: [] if self.fault or not self.text else [self.text]}
-
-
-def read_search() -> SearchText:
-    """Read the text from the URL."""
-    text = st.query_params.get(_FIND, "").strip()
-    try:
-        sales_search.normalise_text(text)
-    except InvalidInput as error:
-        return SearchText(text, error.faults[0].message)
-    return SearchText(text, None)
-
-
 def complain_of_search(search: SearchText) -> None:
     """Draw what keeps the text from being searched."""
     if search.fault:
@@ -221,41 +232,43 @@ def _list_kinds(text: str) -> str:
 
 
 def offer(
-    kind: str,
-    selection: Selection[S],
-    search: SearchText,
-    table: Table[Any],
-    *,
-    rows: int,
-    sum_minor: int,
-    sums: Callable[[], None],
+    kind: str, selection: Selection[S], table: Table[Any], *, rows: int, sum_minor: int, sums: Callable[[], None]
 ) -> None:
     """Draw the line above a list of sales: how many of which premium in which days, with their export and `sums`."""
-    days = describe_period(selection.window) if selection.window else "All time"
-    premium = words.plain(words.naira(sum_minor))
-    line = f"{table.count_text(rows)} · {premium} · {days}{describe_search(search)}"
+    line = f"{table.count_text(rows)} · {words.plain(words.naira(sum_minor))} · {selection.text}"
     address = selection.criteria.address()
     export_panel.offer(kind, address, rows=rows, sum_minor=sum_minor, line=line, table=table, sums=sums)
 
 
-def draw(selection: Selection[S], names: Choices, *, search: SearchText | None = None, **more: Any) -> None:
-    """Draw the filters of a list in one line: search, period and others; for `more`: `filter_bar.draw_chips`."""
+def choose(
+    declared: type[S],
+    names: Choices,
+    person: Person,
+    *,
+    path: str,
+    given: Mapping[str, Sequence[str]] | None = None,
+) -> Selection[S] | None:
+    """Read the filters of the list on a screen, and draw them in one line: search, period, others and saved views.
+
+    None where its text cannot be searched, which is said. For `given`: `filter_bar.read`.
+    """
+    search = read_search()
+    found = replace(read(declared, names, usual=ALL, given={**(given or {}), **search.address}), search=search)
 
     def first() -> None:
-        if search:
-            filter_bar.draw_field(selection.criteria.FIELDS[_FIND], search.text, {})
-        _choose_period(selection)
+        filter_bar.draw_field(found.criteria.FIELDS[_FIND], search.text, {})
+        _choose_period(found)
 
     filter_bar.draw_chips(
-        selection.criteria,
+        found.criteria,
         names.names,
         first=first,
-        reset=lambda: url_state.reset_button(shown=selection.is_changed),
-        leave_out=(_FIND,) if search else (),
-        **more,
+        beside=lambda: saved_views.draw(path, person),
+        reset=lambda: url_state.reset_button(shown=found.is_changed),
+        leave_out=(_FIND,),
     )
-    if search:
-        complain_of_search(search)
+    complain_of_search(search)
+    return None if search.fault else found
 
 
 def _choose_period(selection: Selection[S]) -> None:

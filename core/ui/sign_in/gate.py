@@ -58,6 +58,9 @@ def _form(invitation: Invitation, ticket: str) -> bool:
         if invitation.kind == "set-up":
             typed["name"], places["name"] = _line("Name", autocomplete="name", longest=100)
             typed["email"], places["email"] = _line("E-mail", autocomplete="username", longest=100)
+        if invitation.needs_code:
+            typed["code"], places["code"] = _line("Code", autocomplete="one-time-code", longest=20)
+            st.caption("Another admin than who sent the link tells you the code.")
         if settings().passwords:
             typed["password"], places["password"] = _secret("Password")
             st.caption(_RULE)
@@ -116,7 +119,7 @@ def _accept(session: ScopedSession, invitation: Invitation, ticket: str, typed: 
     if invitation.kind == "set-up":
         email, name = typed["email"] or "", typed["name"] or ""
         return accounts.set_up_admin(session, ticket, email=email, name=name, password=password)
-    return accounts.choose_password(session, ticket, password or "")
+    return accounts.choose_password(session, ticket, password or "", code=typed.get("code") or "")
 
 
 def _refused(why: str) -> None:

@@ -16,9 +16,9 @@ from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import product_list, rate_changes, share_changes
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.statements import transitions as statement_transitions
+from core.services.finance.statements import statements
 from core.services.people import staff
 from core.store.access import Scope
 from core.store.schema import migrating
@@ -54,18 +54,18 @@ def test_a_statement_whose_approver_left_is_not_sent_before_another_approves_it(
     pay_out(finance, party)
     stated = state(finance, party, SEPTEMBER, "Approved")
     with pytest.raises(StateForbids, match="The approval stands"):
-        finance.do(statement_transitions.move, stated, "Approved", by="wale")
+        finance.do(statements.move, stated, "Approved", by="wale")
     disable(finance, "femi")
     lapsed = "The approval lapsed: the account of Femi, who approved, is disabled. It needs a new approval."
     with pytest.raises(StateForbids, match=lapsed):
-        finance.do(statement_transitions.move, stated, "Sent", by="wale")
+        finance.do(statements.move, stated, "Sent", by="wale")
     wale, funmi = (finance.people[name] for name in ("wale", "funmi"))
-    assert [each.label for each in finance.read(statement_transitions.list_allowed, stated, wale)] == ["Approve again"]
-    assert finance.read(statement_transitions.list_allowed, stated, funmi) == []
+    assert [each.label for each in finance.read(statements.list_allowed, stated, wale)] == ["Approve again"]
+    assert finance.read(statements.list_allowed, stated, funmi) == []
     with pytest.raises(NotAllowed, match="You prepared this statement"):
-        finance.do(statement_transitions.move, stated, "Approved", by="funmi")
-    finance.do(statement_transitions.move, stated, "Approved", by="wale")
-    finance.do(statement_transitions.move, stated, "Sent", by="wale")
+        finance.do(statements.move, stated, "Approved", by="funmi")
+    finance.do(statements.move, stated, "Approved", by="wale")
+    finance.do(statements.move, stated, "Sent", by="wale")
     with finance.store.reading(Scope.system()) as session:
         log = audit.list_history(session, f"statement {stated}")
     assert {each.action for each in log} >= {"statement Sent refused", "statement Approved refused"}
@@ -75,7 +75,7 @@ def test_a_statement_whose_approver_left_is_not_sent_before_another_approves_it(
 def test_what_somebody_prepared_who_has_left_since_is_not_approved(finance: Finance, party: Party) -> None:
     """Payouts and receipts of somebody who was found out and disabled are approved together, unseen."""
     (paid,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
-    finance.do(transitions.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="femi")
+    finance.do(settlement.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="femi")
     again = finance.do(payouts.prepare, {party: None}, by="funmi")
     disable(finance, "funmi")
     gone = "Funmi, who prepared this payout, is disabled: give it up, and make it anew"
@@ -89,7 +89,7 @@ def test_what_somebody_prepared_who_has_left_since_is_not_approved(finance: Fina
 def test_nobody_approves_a_payout_to_a_party_of_their_own(finance: Finance, party: Party) -> None:
     """It became their own after the payout was prepared."""
     (paid,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
-    finance.do(transitions.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="wale")
+    finance.do(settlement.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="wale")
     again = finance.do(payouts.prepare, {party: None}, by="funmi")
     with finance.store.writing(Scope.system()) as session:
         session.get_one(Distributor, party.id).email = "Femi@F.example"
@@ -100,7 +100,7 @@ def test_nobody_approves_a_payout_to_a_party_of_their_own(finance: Finance, part
 def test_a_payout_of_which_a_payment_came_back_is_not_approved_anew(finance: Finance, party: Party) -> None:
     batch = pay_out(finance, party)
     (paid,) = finance.read(payment_reading.list_of_batch, batch)
-    finance.do(transitions.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="second")
+    finance.do(settlement.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="second")
     disable(finance, "femi")
     with pytest.raises(StateForbids, match="superseded: 1 payment of it came back"):
         finance.do(payouts.approve_anew, batch, by="wale")
@@ -108,7 +108,7 @@ def test_a_payout_of_which_a_payment_came_back_is_not_approved_anew(finance: Fin
 
 def test_a_payout_that_was_prepared_in_the_name_of_a_resting_colleague_waits(finance: Finance, party: Party) -> None:
     (paid,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
-    finance.do(transitions.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="femi")
+    finance.do(settlement.return_payment, paid.id, {"returned_on": str(NOW.date()), "reason": "Refused"}, by="femi")
     resting = finance.rest("funmi", NOW + timedelta(hours=24))
     again = finance.do(payouts.prepare, {party: None}, by=resting)
     with pytest.raises(StateForbids, match="It was made by Funmi, who had just been given a password by somebody else"):
@@ -126,11 +126,11 @@ def test_nobody_approves_a_statement_or_closes_a_month_made_in_the_name_of_a_res
         stated = state(finance, party, SEPTEMBER)
         finance.do(closing.begin, date(2026, 8, 1), by="funmi")
         with pytest.raises(StateForbids, match=made):
-            finance.do(statement_transitions.move, stated, "Approved", by="wale")
+            finance.do(statements.move, stated, "Approved", by="wale")
         with pytest.raises(StateForbids, match=made):
             finance.do(closing.close, date(2026, 8, 1), by="wale", note="Looked at all of them")
     with clock.freeze(NOW + timedelta(hours=25)):
-        finance.do(statement_transitions.move, stated, "Approved", by="wale")
+        finance.do(statements.move, stated, "Approved", by="wale")
 
 
 def test_a_payout_whose_approver_left_has_no_bank_file_before_another_approves_it(
@@ -161,9 +161,9 @@ def test_a_statement_that_was_changed_past_the_desk_is_found_and_nothing_is_paid
         closing = session.get_one(Statement, stated).closing_minor
     difference = "the approved amount and the calculation were changed past the desk"
     with pytest.raises(StateForbids, match=difference):
-        finance.do(statement_transitions.move, stated, "Sent", by="femi")
+        finance.do(statements.move, stated, "Sent", by="femi")
     with pytest.raises(StateForbids, match=f"is not what was approved: {difference}"):
-        finance.do(statement_transitions.refuse_unapproved, [stated])
+        finance.do(statements.refuse_unapproved, [stated])
     (found,) = [each for each in finance.faults(AS_APPROVED) if difference in each]
     assert f"₦{Decimal(closing) / 100:,.2f}" in found
 

@@ -20,7 +20,6 @@ from core.services.finance.parties import Party
 from core.services.finance.payments import payouts
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.people import accounts, staff
 from core.services.policies import changes
 from core.services.selling import endorsing
@@ -140,10 +139,11 @@ def test_a_refund_that_is_paid_at_one_instant_is_not_given_to_the_parties_as_wel
     finance.do(deciding.approve, note, ACCOUNT, by="femi")
     proposal = finance.do(adjustments.propose, refund.id, whole(refund), by="wale")
     terms = {"number": "AG/9", "starts_on": "2026-11-01", "collects": "distributor"}
+    agreed = finance.do(agreements.add, party, terms, by="root")
     acts: dict[str, Any] = {
         "paid": (lambda session: deciding.pay(session, note, PAID, by=finance.person("funmi"))),
         "corrected": (lambda session: adjustments.confirm(session, proposal, by=finance.person("root"))),
-        "given back": (lambda session: agreements.add(session, party, terms, by=finance.person("root"))),
+        "given back": (lambda session: agreements.confirm(session, agreed, by=finance.person("second"))),
     }
     first, second = ("paid", other) if is_paid_first else (other, "paid")
     refusal = run_while_open(finance.store, LIVE, acts[first], lambda: finance.do(acts[second]))
@@ -417,12 +417,12 @@ def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
         account = finance.do(bank_accounts.propose, party, BANK, by="root")
         finance.do(bank_accounts.confirm, account, by="second")
     terms = {"number": "AG/1", "starts_on": "2026-01-01"}
-    finance.do(agreements.add, party, {**terms, "charges_vat": True}, by="root")
+    finance.agree(party, {**terms, "charges_vat": True})
     made = finance.do(statements.prepare, party, last, by="second")
     with pytest.raises(NotAllowed, match="You changed the terms by agreement AG/1, by which it is calculated"):
-        finance.do(statement_transitions.move, made, "Approved", by="root")
+        finance.do(statements.move, made, "Approved", by="root")
     for to in ("Approved", "Sent"):
-        finance.do(statement_transitions.move, made, to, by="femi")
+        finance.do(statements.move, made, to, by="femi")
     own = "You proposed the account that is paid to: others of finance prepare and approve its payouts"
     with pytest.raises(NotAllowed, match=own):
         finance.do(payouts.prepare, {party: None}, by="root")
@@ -443,10 +443,10 @@ def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
 def test_terms_that_one_statement_was_approved_by_are_no_change_of_the_next(finance: Finance, partner: Partner) -> None:
     sold(finance, partner, at=NOW - timedelta(days=90))
     party = Party("distributor", partner.id)
-    finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01", "charges_vat": True}, by="root")
+    finance.agree(party, {"number": "AG/1", "starts_on": "2026-01-01", "charges_vat": True})
     with clock.freeze(NOW + timedelta(seconds=1)):
         finance.do(
-            statement_transitions.move,
+            statements.move,
             finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi"),
             "Approved",
             by="femi",
@@ -455,8 +455,8 @@ def test_terms_that_one_statement_was_approved_by_are_no_change_of_the_next(fina
     with clock.freeze(NOW + timedelta(seconds=2)):
         # Another address for papers changes no calculation.
         terms = {"number": "AG/2", "starts_on": "2026-01-01", "charges_vat": True, "email": "new@lender.example"}
-        finance.do(agreements.add, party, terms, by="root")
-        finance.do(statement_transitions.move, following, "Approved", by="root")
+        finance.agree(party, terms)
+        finance.do(statements.move, following, "Approved", by="root")
 
 
 def test_who_proposed_a_commission_share_approves_no_statement_that_it_counts_in(
@@ -478,15 +478,15 @@ def test_who_proposed_a_commission_share_approves_no_statement_that_it_counts_in
             made = finance.do(statements.prepare, party, of_month, by="funmi", without_withholding=True)
             for by in ("root", "second"):
                 with pytest.raises(NotAllowed, match="You proposed a commission share of this distributor"):
-                    finance.do(statement_transitions.move, made, "Approved", by=by)
+                    finance.do(statements.move, made, "Approved", by=by)
             with pytest.raises(
                 NotAllowed, match=r"One of you and \w+, who proposed a commission share of it, has a pass"
             ):
-                finance.do(statement_transitions.move, made, "Approved", by="wale")
-            finance.do(statement_transitions.move, made, "Approved", by="femi")
+                finance.do(statements.move, made, "Approved", by="wale")
+            finance.do(statements.move, made, "Approved", by="femi")
     with clock.freeze(NOW + timedelta(seconds=10)):
         following = finance.do(statements.prepare, party, date(2026, 10, 1), by="funmi", without_withholding=True)
-        finance.do(statement_transitions.move, following, "Approved", by="root")
+        finance.do(statements.move, following, "Approved", by="root")
 
 
 @pytest.mark.parametrize(
@@ -527,22 +527,22 @@ def test_commission_is_taken_back_once_whenever_the_sale_was_stated_and_paid(
     policy = sold(finance, partner, at=NOW - timedelta(days=90))
     party = Party("distributor", partner.id)
     sale = movement(finance, policy, "purchase")
-    finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
+    finance.agree(party, {"number": "AG/1", "starts_on": "2026-01-01"})
     for month in (date(2026, 8, 1), date(2026, 9, 1), date(2026, 10, 1)):
         made = finance.do(statements.prepare, party, month, by="funmi")
         for to in ("Approved", "Sent"):
-            finance.do(statement_transitions.move, made, to, by="femi")
+            finance.do(statements.move, made, to, by="femi")
     cancel(finance, policy, version=1)
     refund = movement(finance, policy, "refund")
     assert 0 < -refund.distributor_profit_minor <= sale.distributor_profit_minor
     with clock.freeze(NOW + timedelta(days=15)):
         made = finance.do(statements.prepare, party, date(2026, 11, 1), by="funmi")
-        finance.do(statement_transitions.move, made, "Approved", by="femi")
+        finance.do(statements.move, made, "Approved", by="femi")
         reversal = finance.do(statements.reverse, made, reason="It was of the wrong month", by="funmi")
-        finance.do(statement_transitions.move, reversal, "Approved", by="femi")
+        finance.do(statements.move, reversal, "Approved", by="femi")
         again = finance.do(statements.prepare, party, date(2026, 11, 1), by="funmi")
         for to in ("Approved", "Sent"):
-            finance.do(statement_transitions.move, again, to, by="femi")
+            finance.do(statements.move, again, to, by="femi")
     query = sa.select(col(StatementLine.commission_minor), col(StatementLine.statement_id)).where(
         col(StatementLine.movement_id) == refund.id,
         col(StatementLine.account) == "distributor",
@@ -559,7 +559,7 @@ def test_commission_is_taken_back_once_whenever_the_sale_was_stated_and_paid(
 def agree(finance: Finance, partner: Partner, number: int, starts_on: str, collects: str) -> None:
     terms = {"number": f"AG/{number}", "starts_on": starts_on, "collects": collects}
     with clock.freeze(NOW + timedelta(seconds=number)):
-        finance.do(agreements.add, Party("distributor", partner.id), terms, by="root")
+        finance.agree(Party("distributor", partner.id), terms)
 
 
 def test_a_refund_goes_back_by_a_credit_note_or_by_the_statement_of_who_holds_the_premium(
@@ -617,11 +617,11 @@ def test_who_changed_terms_ahead_of_the_statement_before_approves_none_that_they
     sold(finance, partner, at=NOW - timedelta(days=90))
     party = Party("distributor", partner.id)
     terms = {"number": "AG/1", "starts_on": "2026-09-01", "charges_vat": True}
-    finance.do(agreements.add, party, terms, by="root")
+    finance.agree(party, terms)
     with clock.freeze(NOW + timedelta(seconds=1)):
         first = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi", without_withholding=True)
-        finance.do(statement_transitions.move, first, "Approved", by="root")
+        finance.do(statements.move, first, "Approved", by="root")
         following = finance.do(statements.prepare, party, date(2026, 9, 1), by="funmi", without_withholding=True)
         with pytest.raises(NotAllowed, match="You changed the terms by agreement AG/1, by which it is calculated"):
-            finance.do(statement_transitions.move, following, "Approved", by="root")
-        finance.do(statement_transitions.move, following, "Approved", by="femi")
+            finance.do(statements.move, following, "Approved", by="root")
+        finance.do(statements.move, following, "Approved", by="femi")

@@ -22,17 +22,16 @@ from core.services.finance import adjustments, agreements, bank_accounts, journa
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.finance.statements.files import Paper
 from core.services.people import accounts, credentials, staff
 from core.services.policies import changes
 from core.services.selling import buying, endorsing
 from core.store.access import Scope, Store
-from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Provider, Refund, Staff
+from core.store.schema.tables import CreditNote, Customer, Distributor, Policy, Provider, Refund, Staff, Statement
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.planting import find_faults, planted
@@ -75,7 +74,7 @@ def stated(finance: Finance, party: Party, month: int) -> Paper:
 
 def test_vat_on_commission_goes_back_with_the_commission(finance: Finance, partner: Partner, party: Party) -> None:
     """A distributor sells to itself until the last of a month, is paid VAT, and cancels on the first of the next."""
-    finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
+    finance.agree(party, {**TERMS, "charges_vat": True})
     policy = sold(finance, partner, at=NOW.replace(month=9, day=30))
     with clock.freeze(NOW.replace(month=10, day=1)):
         cancel(finance, policy)
@@ -94,8 +93,8 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
     sold(finance, partner)
     batch = pay_out(finance, party)
     (row,) = finance.read(payment_reading.list_of_batch, batch)
-    finance.do(transitions.confirm, row.id, PAID, by="wale")
-    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    finance.do(settlement.confirm, row.id, PAID, by="wale")
+    finance.do(settlement.return_payment, row.id, BACK, by="wale")
     own = "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
     with pytest.raises(NotAllowed, match=own):
         finance.do(payouts.prepare, {party: None}, by="wale")
@@ -105,7 +104,7 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
     assert finance.faults(RETURNS) == []
     # As if a version without the rule had approved it.
     with monkeypatch.context() as patched:
-        patched.setattr(transitions, "load_returners", lambda *_, **__: {})
+        patched.setattr(settlement, "load_returners", lambda *_, **__: {})
         finance.do(payouts.approve, again, by="wale")
     (found,) = finance.faults(RETURNS)
     total = money.format_naira(finance.read(payment_reading.get_batch, again).net_minor)
@@ -115,10 +114,10 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
 def test_nor_once_the_statement_was_reversed_and_stated_anew(finance: Finance, partner: Partner, party: Party) -> None:
     sold(finance, partner)
     (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
-    finance.do(transitions.confirm, row.id, PAID, by="wale")
-    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    finance.do(settlement.confirm, row.id, PAID, by="wale")
+    finance.do(settlement.return_payment, row.id, BACK, by="wale")
     reversal = finance.do(statements.reverse, row.statement_id, reason="Another tax number", by="funmi")
-    finance.do(statement_transitions.move, reversal, "Approved", by="femi")
+    finance.do(statements.move, reversal, "Approved", by="femi")
     state(finance, party, row.month, "Approved", "Sent")
     own = "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
     with pytest.raises(NotAllowed, match=own):
@@ -133,8 +132,8 @@ def test_nor_once_the_statement_was_reversed_and_stated_anew(finance: Finance, p
 def test_others_have_a_payout_that_came_back_paid_again(finance: Finance, partner: Partner, party: Party) -> None:
     sold(finance, partner)
     (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
-    finance.do(transitions.confirm, row.id, PAID, by="wale")
-    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    finance.do(settlement.confirm, row.id, PAID, by="wale")
+    finance.do(settlement.return_payment, row.id, BACK, by="wale")
     finance.do(payouts.approve, finance.do(payouts.prepare, {party: None}, by="funmi"), by="femi")
     assert finance.money_faults() == []
     assert finance.faults(RETURNS) == []
@@ -143,7 +142,7 @@ def test_others_have_a_payout_that_came_back_paid_again(finance: Finance, partne
 def test_nor_does_who_noted_that_the_bank_refused_an_order(finance: Finance, partner: Partner, party: Party) -> None:
     sold(finance, partner)
     (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
-    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    finance.do(settlement.return_payment, row.id, BACK, by="wale")
     with pytest.raises(NotAllowed, match="You noted that a payment of this came back"):
         finance.do(payouts.prepare, {party: None}, by="wale")
 
@@ -161,7 +160,7 @@ def test_no_bank_file_is_served_for_an_account_that_was_replaced(
     with clock.freeze(NOW + bank_accounts.RESTS + timedelta(minutes=1)):
         with pytest.raises(StateForbids, match="has another bank account now: note that the bank refused it"):
             finance.do(payouts.open_bank_file, batch, by="wale")
-        finance.do(transitions.return_payment, row.id, {**BACK, "returned_on": "2026-11-22"}, by="femi")
+        finance.do(settlement.return_payment, row.id, {**BACK, "returned_on": "2026-11-22"}, by="femi")
         finance.do(payouts.prepare, {party: None}, by="funmi")
 
 
@@ -191,26 +190,26 @@ def test_a_distributor_owes_the_premium_that_it_holds_of_every_month_that_has_be
 ) -> None:
     """One admin lets it keep the premium of a month by terms from the last day of that."""
     with clock.freeze(NOW - timedelta(days=60)):
-        finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+        finance.agree(party, {**TERMS, "collects": "distributor"})
     sold(finance, partner, at=NOW.replace(month=10, day=10))
     for number, starts_on in enumerate(("2026-10-31", "2026-11-20", "2026-11-30"), 2):
         # Terms of today that change nothing are no way around it.
         same = {**TERMS, "number": f"AG/{number}a", "starts_on": starts_on, "collects": "distributor"}
-        finance.do(agreements.add, party, same, by="root")
+        finance.agree(party, same)
         with pytest.raises(InvalidInput, match=r"starts_on must be 2026-12-01 or later: until then the distributor"):
-            finance.do(agreements.add, party, {**TERMS, "number": f"AG/{number}", "starts_on": starts_on}, by="root")
-    finance.do(agreements.add, party, {**TERMS, "number": "AG/9", "starts_on": "2026-12-01"}, by="root")
+            finance.agree(party, {**TERMS, "number": f"AG/{number}", "starts_on": starts_on})
+    finance.agree(party, {**TERMS, "number": "AG/9", "starts_on": "2026-12-01"})
     assert stated(finance, party, 10).closing_minor < 0
 
 
 def test_terms_that_were_typed_today_are_corrected_today(finance: Finance, party: Party) -> None:
-    finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    finance.agree(party, {**TERMS, "collects": "distributor"})
     with clock.freeze(NOW + timedelta(hours=1)):
-        finance.do(agreements.add, party, {**TERMS, "collects": "platform"}, by="root")
+        finance.agree(party, {**TERMS, "collects": "platform"})
     with clock.freeze(NOW + timedelta(hours=2)):
-        finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+        finance.agree(party, {**TERMS, "collects": "distributor"})
     with clock.freeze(NOW + timedelta(days=1)), pytest.raises(InvalidInput, match="starts_on must be 2026-12-01"):
-        finance.do(agreements.add, party, {**TERMS, "collects": "platform"}, by="root")
+        finance.agree(party, {**TERMS, "collects": "platform"})
 
 
 def own_distributor(finance: Finance, partner: Partner, name: str) -> None:
@@ -259,7 +258,7 @@ def test_nobody_takes_their_own_e_mail_off_a_party(finance: Finance, partner: Pa
     with pytest.raises(NotAllowed, match="It has your own e-mail or phone: another admin changes it"):
         finance.do(catalogue_changes.change_distributor, partner.id, hidden, seen_at=seen_at, by="root")
     finance.do(catalogue_changes.change_distributor, partner.id, hidden, seen_at=seen_at, by="second")
-    finance.do(agreements.add, party, TERMS, by="root")
+    finance.agree(party, TERMS)
 
 
 @pytest.mark.parametrize("name", ["email", "business_email", "claim_email", "support_email"])
@@ -395,9 +394,9 @@ def test_who_made_a_password_counts_as_its_person_where_finance_needs_two(
     one = "One of you and Funmi, who prepared this {}, has a password by a link that the other made"
     made = state(finance, party, date(2026, 8, 1))
     with pytest.raises(NotAllowed, match=one.format("statement")):
-        finance.do(statement_transitions.move, made, "Approved", by="root")
-    finance.do(statement_transitions.move, made, "Approved", by="wale")
-    finance.do(statement_transitions.move, made, "Sent", by="wale")
+        finance.do(statements.move, made, "Approved", by="root")
+    finance.do(statements.move, made, "Approved", by="wale")
+    finance.do(statements.move, made, "Sent", by="wale")
     with clock.freeze(NOW - timedelta(days=90)):
         account = finance.do(bank_accounts.propose, party, BANK, by="second")
         finance.do(bank_accounts.confirm, account, by="root")
@@ -406,10 +405,10 @@ def test_who_made_a_password_counts_as_its_person_where_finance_needs_two(
         finance.do(payouts.approve, batch, by="root")
     finance.do(payouts.approve, batch, by="wale")
     (row,) = finance.read(payment_reading.list_of_batch, batch)
-    for act, given in ((transitions.confirm, {**PAID, "bank_reference": "TRF/9"}), (transitions.return_payment, BACK)):
+    for act, given in ((settlement.confirm, {**PAID, "bank_reference": "TRF/9"}), (settlement.return_payment, BACK)):
         with pytest.raises(NotAllowed, match=one.format("payment")):
             finance.do(act, row.id, given, by="root")
-    finance.do(transitions.confirm, row.id, {**PAID, "bank_reference": "TRF/9"}, by="wale")
+    finance.do(settlement.confirm, row.id, {**PAID, "bank_reference": "TRF/9"}, by="wale")
     assert finance.money_faults() == []
 
 
@@ -443,21 +442,21 @@ def test_who_made_a_password_has_no_second_part_in_terms_returns_and_months(
     """An admin adds VAT to the terms, or notes a return that there was not, and goes on as somebody of finance."""
     choose_by_link(finance.store, finance.people["femi"], by=finance.people["root"])
     sold(finance, partner)
-    finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
+    finance.agree(party, {**TERMS, "charges_vat": True})
     with clock.freeze(NOW - timedelta(days=90)):
         account = finance.do(bank_accounts.propose, party, BANK, by="second")
         finance.do(bank_accounts.confirm, account, by="root")
     one = "One of you and {}, has a password by a link that the other made: somebody else"
     made = state(finance, party, date(2026, 8, 1))
     with pytest.raises(NotAllowed, match=one.format("Root, who changed the terms by which it is calculated")):
-        finance.do(statement_transitions.move, made, "Approved", by="femi")
+        finance.do(statements.move, made, "Approved", by="femi")
     for to in ("Approved", "Sent"):
-        finance.do(statement_transitions.move, made, to, by="wale")
+        finance.do(statements.move, made, to, by="wale")
     batch = finance.do(payouts.prepare, {party: None}, by="funmi")
     finance.do(payouts.approve, batch, by="wale")
     (row,) = finance.read(payment_reading.list_of_batch, batch)
-    finance.do(transitions.confirm, row.id, PAID, by="root")
-    finance.do(transitions.return_payment, row.id, BACK, by="root")
+    finance.do(settlement.confirm, row.id, PAID, by="root")
+    finance.do(settlement.return_payment, row.id, BACK, by="root")
     returned = one.format("Root, who noted that a payment of this came back")
     with pytest.raises(NotAllowed, match=returned):
         finance.do(payouts.prepare, {party: None}, by="femi")
@@ -502,7 +501,7 @@ def close(finance: Finance, month: date) -> None:
     for party, _ in finance.read(statements.list_due, month):
         made = finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
         for to in ("Approved", "Sent"):
-            finance.do(statement_transitions.move, made, to, by="femi")
+            finance.do(statements.move, made, to, by="femi")
     for provider_id, _, kind in finance.read(bordereaux.list_due, month):
         finance.do(bordereaux.issue, provider_id, kind, month, by="funmi")
     with clock.freeze(clock.now() + timedelta(seconds=1)):
@@ -538,13 +537,20 @@ def test_no_new_name_and_no_terms_of_before_change_a_month_that_was_closed(close
         renamed = {"name": "Another Name Ltd", "email": seller.email}
         finance.do(catalogue_changes.change_distributor, seller.id, renamed, seen_at=seller.updated_at, by="root")
         terms = {"number": "AG/9", "starts_on": str(first), "collects": "distributor"}
-        finance.do(agreements.add, Party("distributor", seller.id), terms, by="root")
+        with pytest.raises(InvalidInput, match="or the close of the month, is by the terms of before"):
+            finance.agree(Party("distributor", seller.id), terms)
         assert finance.faults(JOURNAL) == []
         assert finance.read(journal.list_entries, first) == before
         # Two people who reopen it close it by what is known by then.
         finance.do(closing.ask_reopening, first, by="funmi", note="The distributor held the premium")
         assert finance.faults(JOURNAL) == []
         finance.do(closing.reopen, first, by="femi")
+        with finance.reading() as session:
+            stated = sa.select(Statement.id).where(Statement.distributor_id == seller.id)
+            (statement,) = session.execute(stated).scalars()
+        reversal = finance.do(statements.reverse, statement, reason="The distributor held the premium", by="funmi")
+        finance.do(statements.move, reversal, "Approved", by="wale")
+        finance.agree(Party("distributor", seller.id), terms)
         assert finance.read(journal.list_entries, first) != before
 
 
@@ -554,13 +560,13 @@ def test_what_is_noted_late_of_a_month_that_was_closed_is_in_the_journal_of_the_
     """A receipt is noted with any day of the past."""
     october, november = date(2026, 10, 1), date(2026, 11, 1)
     with clock.freeze(NOW - timedelta(days=60)):
-        finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+        finance.agree(party, {**TERMS, "collects": "distributor"})
     sold(finance, partner, at=NOW.replace(month=10, day=10))
     close(finance, october)
     before = finance.read(journal.list_entries, october)
     with clock.freeze(NOW + timedelta(hours=1)):
         given = {"amount": "100", "bank_reference": "IN/1", "value_on": "2026-10-31"}
-        finance.do(transitions.approve_receipt, finance.do(transitions.receive, party, given, by="funmi"), by="femi")
+        finance.do(settlement.approve_receipt, finance.do(settlement.receive, party, given, by="funmi"), by="femi")
         assert finance.faults(JOURNAL) == []
         assert finance.read(journal.list_entries, october) == before
         late = [each for each in finance.read(journal.list_entries, november) if each.account == journal.BANK]
@@ -578,7 +584,7 @@ def test_an_erasure_seals_the_journal_that_has_a_late_payment_with_the_person_in
     finance: Finance, partner: Partner, party: Party
 ) -> None:
     with clock.freeze(NOW - timedelta(days=60)):
-        finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+        finance.agree(party, {**TERMS, "collects": "distributor"})
     policy = sold(finance, partner, at=NOW.replace(month=10, day=10))
     close(finance, date(2026, 10, 1))
     with finance.store.writing(Scope.system()) as session:
@@ -586,7 +592,7 @@ def test_an_erasure_seals_the_journal_that_has_a_late_payment_with_the_person_in
         session.change(Customer, col(Customer.id) == person, phone_number="+2348099887766")
     with clock.freeze(NOW + timedelta(hours=1)):
         given = {"amount": "100", "bank_reference": "FROM 08099887766", "value_on": "2026-10-31"}
-        finance.do(transitions.approve_receipt, finance.do(transitions.receive, party, given, by="funmi"), by="femi")
+        finance.do(settlement.approve_receipt, finance.do(settlement.receive, party, given, by="funmi"), by="femi")
     with clock.freeze(NOW + timedelta(days=20)):
         close(finance, date(2026, 11, 1))
         entry = {"id": str(ids.new()), "number": "ER-2", "record_class": "person", "customers": [str(person)]}

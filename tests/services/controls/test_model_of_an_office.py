@@ -102,6 +102,7 @@ _PARTIES = {
 }
 _PEOPLE = {
     money_acts.add_terms: 1,
+    money_acts.decide_terms: 2,
     money_acts.propose_share: 2,
     money_acts.decide_share: 2,
     money_acts.propose_tax: 2,

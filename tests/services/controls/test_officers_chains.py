@@ -246,6 +246,11 @@ def test_who_changed_a_claim_after_its_approval_had_ended_does_not_approve_it_an
     office.approve_anew(claim_id, by="root")
     attach(office, claim_id, by="ada")
     office.approve_anew(claim_id, by="sade")
+    office.move(claim_id, "Reviewing", by="sade", note="The debt is another one")
+    correct(office, claim_id, by="sade", amount="74000")
+    with pytest.raises(NotAllowed, match="an approver other than who changed its figures or claimant since"):
+        office.move(claim_id, "Approved", by="sade", amount="74000")
+    office.move(claim_id, "Approved", by="root", amount="74000")
 
 
 def test_who_set_a_claimant_who_is_paid_neither_approves_nor_pays(office: Office) -> None:

@@ -17,7 +17,7 @@ from core.services.claims.workflow import moves as claim_moves
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.payments import transitions
+from core.services.finance.payments import settlement
 from core.services.policies import changes
 from core.store.access import Store
 from core.store.schema.tables import Claim, Refund
@@ -101,7 +101,7 @@ def test_a_reference_that_one_of_the_three_used_is_refused_by_all(finance: Finan
         finance.do(deciding.pay, note, {"bank_reference": typed, **ON}, by="femi")
 
     def pay_party(typed: str) -> None:
-        finance.do(transitions.confirm, payout.id, {"bank_reference": typed, **ON}, by="femi")
+        finance.do(settlement.confirm, payout.id, {"bank_reference": typed, **ON}, by="femi")
 
     for odd in ODD[:-1]:
         refuse("has a character that a reference cannot have", odd, pay_claim, pay_note, pay_party)

@@ -10,7 +10,7 @@ from core.errors import InvalidInput
 from core.services.claims.workflow.transitions import TransitionInput
 from core.services.finance import claim_payment_files as payment_files
 from core.services.finance.credit_notes.deciding import PaidInput
-from core.services.finance.payments.transitions import BankAnswer, ReceiptInput
+from core.services.finance.payments.settlement import BankAnswer, ReceiptInput
 from core.services.people import transfers
 from tests.every_case import every_case
 from tests.services.claim_desk import NOON

@@ -12,13 +12,12 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import agreements, bank_accounts, parties
+from core.services.finance import bank_accounts, parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import bank_answers, payouts, transitions
+from core.services.finance.payments import bank_answers, payouts, settlement
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.people import staff, transfers
 from core.services.people.transfers import TypedReference
 from core.store.access import Scope, ScopedSession, Store
@@ -58,7 +57,7 @@ def batch(finance: Finance, partner: Partner) -> UUID:
 def test_what_the_bank_did_with_a_payout_is_whole_kobo(finance: Finance, batch: UUID) -> None:
     """PostgreSQL adds whole numbers up to a decimal, which no amount is written from."""
     (row,) = finance.read(payment_reading.list_of_batch, batch)
-    finance.do(transitions.confirm, row.id, PAID, by="femi")
+    finance.do(settlement.confirm, row.id, PAID, by="femi")
     (found,) = finance.read(payment_reading.list_batches)
     amounts = [found.paid_minor, found.returned_minor, found.open_minor]
     assert [type(minor) for minor in amounts] == [int, int, int]
@@ -88,7 +87,7 @@ def test_a_payout_of_many_payments_is_judged_in_as_many_statements_as_one_of_a_s
     found = [Party("distributor", partner.id), *(Party("provider", key) for key in insurers)]
     for place, party in enumerate(found):
         terms = {"number": f"AG/{place}", "starts_on": "2026-01-01"}
-        finance.do(agreements.add, party, terms, by="root")
+        finance.agree(party, terms)
         with clock.freeze(NOW - timedelta(days=90)):
             account = finance.do(
                 bank_accounts.propose, party, {**BANK, "account_number": f"012345678{place}"}, by="root"
@@ -129,15 +128,15 @@ def count_statements(finance: Finance, verb: Callable[..., object], *given: obje
 
 def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: Finance, batch: UUID) -> None:
     (row,) = finance.read(payment_reading.list_of_batch, batch)
-    for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, BACK)):
+    for verb, given in ((settlement.confirm, PAID), (settlement.return_payment, BACK)):
         with pytest.raises(NotAllowed, match="You prepared this payment: somebody else of finance"):
             finance.do(verb, row.id, given, by="funmi")
     assert payment_reading.list_allowed(row, finance.people["funmi"]) == []
     assert payment_reading.list_allowed(row, finance.people["femi"]) == ["confirm", "return"]
-    finance.do(transitions.confirm, row.id, PAID, by="femi")
+    finance.do(settlement.confirm, row.id, PAID, by="femi")
     with pytest.raises(NotAllowed, match="You prepared this payment"):
-        finance.do(transitions.return_payment, row.id, BACK, by="funmi")
-    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+        finance.do(settlement.return_payment, row.id, BACK, by="funmi")
+    finance.do(settlement.return_payment, row.id, BACK, by="wale")
     with finance.store.reading(Scope.system()) as session:
         log = audit.list_history(session, f"payment {row.id}")
     refused = [(entry.actor, entry.action) for entry in log if entry.action.endswith("refused")]
@@ -149,18 +148,18 @@ def test_nobody_answers_for_the_bank_in_the_name_of_a_resting_colleague(finance:
     """As a colleague, its preparer or that of the next one would say what the bank did with it."""
     (row,) = finance.read(payment_reading.list_of_batch, batch)
     resting = finance.rest("wale", NOW + timedelta(hours=20))
-    for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, BACK)):
+    for verb, given in ((settlement.confirm, PAID), (settlement.return_payment, BACK)):
         with pytest.raises(NotAllowed, match="you can approve from"):
             finance.do(verb, row.id, given, by=resting)
-    finance.do(transitions.confirm, row.id, PAID, by="femi")
+    finance.do(settlement.confirm, row.id, PAID, by="femi")
 
 
 def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Finance, batch: UUID) -> None:
     (row,) = finance.read(payment_reading.list_of_batch, batch)
     finance.do(payouts.open_bank_file, batch, by="wale")
-    finance.do(transitions.confirm, row.id, PAID, by="femi")
+    finance.do(settlement.confirm, row.id, PAID, by="femi")
     finance.do(payouts.open_bank_file, batch, by="wale")
-    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    finance.do(settlement.return_payment, row.id, BACK, by="wale")
     assert "without an answer" not in str(finance.read(payouts.find_superseded, batch))
     with pytest.raises(StateForbids, match="superseded: 1 payment of it came back"):
         finance.do(payouts.open_bank_file, batch, by="wale")
@@ -174,13 +173,13 @@ def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, ba
     finance.do(staff.set_own_details, finance.people["femi"].id, **own)
     femi = finance.person("femi")
     for verb, *given in (
-        (transitions.confirm, row.id, PAID),
-        (transitions.return_payment, row.id, BACK),
-        (statement_transitions.move, stated, "Approved"),
+        (settlement.confirm, row.id, PAID),
+        (settlement.return_payment, row.id, BACK),
+        (statements.move, stated, "Approved"),
     ):
         with pytest.raises(NotAllowed, match="your own e-mail, phone or account: somebody else works on it"):
             finance.do(verb, *given, by=femi)
-    finance.do(transitions.confirm, row.id, PAID, by="wale")
+    finance.do(settlement.confirm, row.id, PAID, by="wale")
     # Femi had approved both before anybody knew whose account it is.
     found = [each for each in finance.faults(OWN_DECISIONS) if "decided on by Femi, whose own they are" in each]
     assert [each.partition(" of ")[0] for each in found] == ["1 statements", "1 payments"]
@@ -189,7 +188,7 @@ def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, ba
 
 def test_an_answer_of_the_bank_that_its_preparer_noted_is_found(finance: Finance, batch: UUID) -> None:
     (row,) = finance.read(payment_reading.list_of_batch, batch)
-    finance.do(transitions.confirm, row.id, PAID, by="wale")
+    finance.do(settlement.confirm, row.id, PAID, by="wale")
     assert not [each for each in finance.faults(OWN_ANSWERS) if "noted what the bank said" in each]
     with finance.store.writing(Scope.system()) as session:
         on = "" if finance.store.is_sqlite else " ON payment"
@@ -204,7 +203,7 @@ def test_a_reference_names_one_transfer_whatever_it_paid_and_a_return_has_its_ow
 ) -> None:
     (row,) = finance.read(payment_reading.list_of_batch, batch)
     paid = TypedReference("trf / 1", "bank_reference")
-    finance.do(transitions.confirm, row.id, PAID, by="femi")
+    finance.do(settlement.confirm, row.id, PAID, by="femi")
     with pytest.raises(InvalidInput, match="was used for another payment already"):
         finance.do(_register, paid)
     of_this = (
@@ -216,7 +215,7 @@ def test_a_reference_names_one_transfer_whatever_it_paid_and_a_return_has_its_ow
         session.execute(sa.insert(Transfer).values(**again))
     with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
         session.execute(sa.update(PartyPayment).values(transfer_id=ids.new()))
-    finance.do(transitions.return_payment, row.id, {**BACK, "bank_reference": "RET/1"}, by="wale")
+    finance.do(settlement.return_payment, row.id, {**BACK, "bank_reference": "RET/1"}, by="wale")
     with finance.store.reading(Scope.system()) as session:
         found = session.execute(of_this).scalars().all()
     assert [(each.reference, each.amount_minor) for each in found] == [
@@ -244,7 +243,7 @@ def test_a_statement_is_not_paid_and_taken_off_at_one_instant(
 ) -> None:
     """A payout of a statement that is void by then would not count for the one that is stated anew."""
     party = Party("distributor", partner.id)
-    finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
+    finance.agree(party, {"number": "AG/1", "starts_on": "2026-01-01"})
     with clock.freeze(NOW - timedelta(days=90)):
         finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, BANK, by="root"), by="second")
     stated = state(finance, party, date(2026, 8, 1), "Approved", "Sent")
@@ -257,7 +256,7 @@ def test_a_statement_is_not_paid_and_taken_off_at_one_instant(
         return payouts.prepare(session, {party: None}, by=people["funmi"])
 
     def take_off(session: ScopedSession) -> object:
-        return statement_transitions.move(session, moved, step, by=people["femi"], **more)
+        return statements.move(session, moved, step, by=people["femi"], **more)
 
     first, second = (pay, take_off) if is_paid_first else (take_off, pay)
     refusal = run_while_open(finance.store, LIVE, first, lambda: finance.do(second))
@@ -300,6 +299,6 @@ def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, 
             assert list_refusals(finance)[-1].startswith("bank_reference was used for another payment already")
         (row,) = finance.read(payment_reading.list_of_batch, second)
         with pytest.raises(InvalidInput, match="returned_on must not be before the day of the approval"):
-            finance.do(transitions.return_payment, row.id, BACK, by="funmi")
+            finance.do(settlement.return_payment, row.id, BACK, by="funmi")
         assert row.state == "Approved"
     assert finance.money_faults() == []

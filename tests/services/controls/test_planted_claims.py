@@ -13,6 +13,7 @@ from core.desk import store_check
 from core.services.audit import log as audit
 from core.services.claims.review import coverage_checks
 from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.moves import BY_COMMAND
 from core.services.policies import changes as policy_changes
 from core.store.access import Scope
@@ -85,6 +86,18 @@ def test_a_return_noted_by_who_approved_or_paid_is_named_with_what_was_paid(offi
             assert find_faults(session, RETURNS) == [found]
     logged = next(entry.after or {} for entry in reversed(office.log(claim_id)) if entry.action == "claim moved")
     assert (logged["reversed"], logged["approval"]) == ("70000.00", "ended")
+
+
+def test_a_second_submission_of_a_paid_claim_that_was_paid_itself_is_named_with_both_sums(office: Office) -> None:
+    """It was closed as one before a paid claim could not be."""
+    rule = "No second submission of a paid claim was paid"
+    first, second = paid(office), office.lodge_again(**KNOWN)
+    office.do(claim_moves.link_second_submission, second, first=named(first)[6:], by="ada", version=1)
+    assert faults(office, rule) == []
+    insert_payment(office, second, 4_000_000, by="ada")
+    assert faults(office, rule) == [
+        f"{named(second)}, ₦40,000.00 paid: it is closed as the second submission of {named(first)}, ₦70,000.00 paid"
+    ]
 
 
 def explain(office: Office, claim_id: UUID, check_key: str) -> None:

@@ -19,11 +19,11 @@ from core.services.claims.workflow import assignment
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.assignment import ChosenClaim
-from core.services.finance import adjustments, bank_accounts
+from core.services.finance import adjustments, agreements, bank_accounts
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.payments import transitions
+from core.services.finance.payments import settlement
 from core.services.finance.reconciling import reconciliations
 from core.services.people import accounts
 from core.services.policies import changes
@@ -127,15 +127,18 @@ def on_second_people(finance: Finance, partner: Partner) -> Iterator[Attempt]:
     batch = pay_out(finance, party)
     (payment,) = finance.read(payment_reading.list_of_batch, batch)
     answer = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
-    own = partial(finance.do, transitions.confirm, payment.id, answer, by="funmi")
+    own = partial(finance.do, settlement.confirm, payment.id, answer, by="funmi")
     yield "K16", "staff funmi@f.example", own, "You prepared this payment"
     account = finance.do(bank_accounts.propose, party, BANK, by="root")
     share = finance.do(share_changes.propose, partner.id, {"commission": "7.50", "starts_on": "2026-11-21"}, by="root")
     puppet = {"email": "puppet@x.example", "name": "Puppet", "roles": ["claims"], "claim_limit": "250000"}
     puppet_by_root = partial(finance.do, accounts.add_person, ids.new(), puppet, by="root")
-    # Nobody of this office has a password, and who has none confirms no account.
+    terms = {"number": "AG/9", "starts_on": "2026-11-21", "charges_vat": "true"}
+    agreed = finance.do(agreements.add, party, terms, by="root")
+    # Who has no password confirms no account.
+    finance.change_person("second", password_hash=None)
     yield "K4", "staff root@f.example", puppet_by_root, "No other admin can confirm it now"
-    for service, made in ((bank_accounts, account), (share_changes, share)):
+    for service, made in ((bank_accounts, account), (share_changes, share), (agreements, agreed)):
         alone = partial(finance.do, service.confirm, made, by="root")
         yield "F2", "staff root@f.example", alone, "You proposed this"
 

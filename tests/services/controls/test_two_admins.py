@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.desk import store_check
-from core.errors import NotAllowed, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import share_changes
 from core.services.finance import bank_accounts
@@ -22,7 +22,7 @@ from core.settings import settings
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
 from tests.conftest import Partner
-from tests.services.sign_in_links import PASSWORD, ticket_of
+from tests.services.sign_in_links import PASSWORD, choose, ticket_of
 
 SYSTEM = Scope.system()
 DAY = timedelta(hours=24)
@@ -92,8 +92,11 @@ def test_a_puppet_that_one_admin_adds_has_no_role_no_limit_and_no_link(admins: A
         admins.confirm(puppet, by="ada")
     link = admins.confirm(puppet)
     assert link is not None
-    with admins.store.writing(SYSTEM) as session:
-        assert accounts.choose_password(session, ticket_of(link), "a password of my own") == puppet
+    with admins.store.writing(SYSTEM) as session, pytest.raises(InvalidInput, match="that Ada, an admin, tells you"):
+        accounts.choose_password(session, ticket_of(link), "known to eze alone")
+    with admins.store.reading(SYSTEM) as session:
+        assert accounts.find_link_code(session, puppet, by=admins.person("eze")) is None
+    assert choose(admins.store, link, "a password of my own") == puppet
     assert not admins.person("puppet").may_approve, "whoever confirmed the account had its link"
     with clock.freeze(clock.now() + DAY):
         assert admins.person("puppet").may_approve
@@ -115,8 +118,7 @@ def test_the_second_admin_is_not_disabled_or_demoted_and_a_puppet_does_not_confi
     puppet = admins.add(roles=["admin"], claim_limit=None)
     link = admins.confirm(puppet)
     assert link
-    with admins.store.writing(SYSTEM) as session:
-        accounts.choose_password(session, ticket_of(link), "a password of my own")
+    choose(admins.store, link, "a password of my own")
     another = admins.add(email="another@x.example")
     for wait, why in ((timedelta(0), "gave you your password"), (DAY, "made an admin by who proposed this")):
         with clock.freeze(clock.now() + wait), pytest.raises(NotAllowed, match=why):
@@ -132,8 +134,7 @@ def test_an_admin_who_has_the_password_of_another_is_not_two_of_them(store: Stor
     eze = admins.person("eze").id
 
     def open_link(link: str | None) -> None:
-        with store.writing(SYSTEM) as session:
-            accounts.choose_password(session, ticket_of(str(link)), "known to ope alone")
+        choose(admins.store, str(link), "known to ope alone")
 
     admins.do(accounts.create_password_link, eze, by="ada")
     open_link(admins.confirm(eze, by="ope"))
@@ -305,25 +306,25 @@ def test_an_account_of_operations_that_confirms_loan_books_is_opened_by_two_admi
     assert (admins.waiting(key).act, admins.row(key).state) == ("enable", "Disabled")
 
 
-@pytest.mark.parametrize("proposer", ["ada", "eze"])
+@pytest.mark.parametrize("proposer", ["ada", "eze", "ope"])
 def test_an_admin_who_opened_an_account_does_not_hold_its_password_once_it_moves_money(
-    admins: Admins, proposer: str
+    store: Store, proposer: str
 ) -> None:
     """The link of an account of operations takes one admin: it was made, opened, and the roles proposed after it."""
+    admins = Admins(store, "ada", "eze", "ope")
     key = admins.add(roles=["operations"], claim_limit=None)
     link = admins.do(accounts.create_password_link, key, by="ada")
     with admins.store.writing(SYSTEM) as session:
         accounts.choose_password(session, ticket_of(link), "known to ada alone")
         token = credentials.open_session(session, key)
     admins.change(key, by=proposer, roles=["finance"])
-    confirmer = "eze" if proposer == "ada" else "ada"
+    confirmer = "ada" if proposer == "eze" else "eze"
     another = admins.confirm(key, by=confirmer)
     with admins.store.reading(SYSTEM) as session:
         is_in = staff.get_by_token(session, token) is not None
     assert another is not None
     assert (is_in, admins.row(key).has_password, admins.row(key).roles) == (False, False, ("finance",))
-    with admins.store.writing(SYSTEM) as session:
-        accounts.choose_password(session, ticket_of(another), "a password of my own")
+    choose(admins.store, another, "a password of my own")
     assert not admins.person("puppet").may_approve
     admins.change(key, by=proposer, roles=["finance", "operations"])
     assert admins.confirm(key, by=confirmer) is None, "it moved money before"
@@ -393,10 +394,8 @@ def test_a_password_rests_that_another_reset_whatever_the_roles_and_none_that_it
     key = admins.add(roles=["operations"], claim_limit=None)
     for chosen, may_approve in (("a password of my own", True), ("another one of mine", False)):
         link = admins.do(accounts.create_password_link, key, by="ada")
-        with admins.store.writing(SYSTEM) as session:
-            accounts.choose_password(session, ticket_of(link), chosen)
+        choose(admins.store, link, chosen)
         assert admins.person("puppet").may_approve is may_approve
     link = admins.do(accounts.create_password_link, admins.person("ada").id, by="ada")
-    with admins.store.writing(SYSTEM) as session:
-        accounts.choose_password(session, ticket_of(link), "another one of mine")
+    choose(admins.store, link, "another one of mine")
     assert admins.person("ada").may_approve

@@ -15,16 +15,15 @@ from core.desk import closing
 from core.errors import CoverdeskError
 from core.services.catalogue import for_sale, share_changes
 from core.services.claims.workflow import moves as claim_moves
-from core.services.finance import adjustments, agreements, bank_accounts, parties
+from core.services.finance import adjustments, bank_accounts, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
-from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.policies import changes
 from core.services.renewals import renewals
 from core.services.selling import buying
@@ -98,7 +97,7 @@ class RandomMonths:
                     terms |= {"charges_vat": self.dice.random() < 0.5, "is_small": self.dice.random() < 0.3}
                     terms |= {"collects": self.dice.choice(("platform", "distributor"))}
                     terms |= {"tin": "12345678-0001"} if self.dice.random() < 0.7 else {}
-                self.finance.do(agreements.add, party, terms, by="root")
+                self.finance.agree(party, terms)
                 account = {"bank_name": "Bank", "account_name": name[:100], "account_number": f"{place:010d}"}
                 made = self.finance.do(bank_accounts.propose, party, account, by="root")
                 self.finance.do(bank_accounts.confirm, made, by="second")
@@ -231,18 +230,18 @@ class RandomMonths:
             chance = self.dice.random()
             if chance < 0.2:
                 reversal = self.finance.do(statements.reverse, made, reason="The terms were others", by="wale")
-                self.finance.do(statement_transitions.move, reversal, "Approved", by="funmi")
+                self.finance.do(statements.move, reversal, "Approved", by="funmi")
                 self.done["reversal"] += 1
                 made = self._prepare(party, month)
             if 0.2 <= chance < 0.4:
-                self.finance.do(statement_transitions.move, made, "Disputed", by="wale", note="They doubt it")
-                self.finance.do(statement_transitions.move, made, "Sent", by="femi", note="They agreed after all")
+                self.finance.do(statements.move, made, "Disputed", by="wale", note="They doubt it")
+                self.finance.do(statements.move, made, "Sent", by="femi", note="They agreed after all")
                 self.done["dispute"] += 1
 
     def _prepare(self, party: Party, month: date) -> UUID:
         made: UUID = self.finance.do(statements.prepare, party, month, by="funmi")
-        self.finance.do(statement_transitions.move, made, "Approved", by="femi")
-        self.finance.do(statement_transitions.move, made, "Sent", by="wale")
+        self.finance.do(statements.move, made, "Approved", by="femi")
+        self.finance.do(statements.move, made, "Sent", by="wale")
         return made
 
     def _report(self, month: date) -> None:
@@ -264,11 +263,11 @@ class RandomMonths:
         for place, row in enumerate(self.finance.read(payment_reading.list_of_batch, batch)):
             today = str(clock.today())
             answer = {"bank_reference": f"T/{batch.hex[-8:]}/{place}", "value_on": today}
-            self.finance.do(transitions.confirm, row.id, answer, by="wale")
+            self.finance.do(settlement.confirm, row.id, answer, by="wale")
             self.done["payment"] += 1
             if self.dice.random() < 0.25:
                 returned = {"returned_on": today, "reason": "The account is closed"}
-                self.finance.do(transitions.return_payment, row.id, returned, by="wale")
+                self.finance.do(settlement.return_payment, row.id, returned, by="wale")
                 self.done["payment returned"] += 1
 
     def _close(self, month: date) -> None:
@@ -318,7 +317,7 @@ class RandomMonths:
         for row in listed:
             if self.finance.read(statements.can_reverse, row.id):
                 reversal = self.finance.do(statements.reverse, row.id, reason="Stated once more", by="funmi")
-                self.finance.do(statement_transitions.move, reversal, "Approved", by="wale")
+                self.finance.do(statements.move, reversal, "Approved", by="wale")
                 self._prepare(row.party, month)
                 self.done["stated again"] += 1
                 return

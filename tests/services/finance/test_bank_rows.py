@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from alembic import command
 
 from core import clock, ids, money
-from core.services.finance import agreements, bank_accounts, journal
+from core.services.finance import bank_accounts, journal
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, paid_lines, payouts, transitions
+from core.services.finance.payments import bank_rows, payouts, settlement
 from core.services.finance.payments import reading as payment_reading
 from core.services.lists.paging import Paging
 from core.store.access import Scope, ScopedSession, Store
@@ -44,7 +44,7 @@ def finance(store: Store, partner: Partner) -> Finance:
 def party(finance: Finance, partner: Partner) -> Party:
     """A distributor with an account that has rested and a statement of August."""
     found = Party("distributor", partner.id)
-    finance.do(agreements.add, found, TERMS, by="root")
+    finance.agree(found, TERMS)
     with clock.freeze(NOW - timedelta(days=90)):
         account = finance.do(bank_accounts.propose, found, BANK, by="root")
         finance.do(bank_accounts.confirm, account, by="second")
@@ -53,7 +53,7 @@ def party(finance: Finance, partner: Partner) -> Party:
 
 
 def due(finance: Finance, party: Party) -> int:
-    return int(finance.read(balances.get_balance, party).amount_minor)
+    return int(finance.read(settlement.get_balance, party).amount_minor)
 
 
 def approved(finance: Finance, party: Party, amount: int | None = None) -> UUID:
@@ -72,7 +72,7 @@ def test_the_store_itself_keeps_what_the_bank_did_to_the_order_and_to_two_people
     for moved in ("Confirmed", "Returned"):
         with pytest.raises(sa.exc.DBAPIError, match="by what the bank moved"), writing(finance) as session:
             session.execute(sa.update(Payment).values(state=moved))
-    finance.do(transitions.confirm, payment, PAID, by="femi")
+    finance.do(settlement.confirm, payment, PAID, by="femi")
     with finance.reading() as session:
         paid = session.execute(sa.select(PartyPayment)).scalar_one().model_dump()
     back = {**paid, "id": ids.new(), "reverses": paid["id"], "amount_minor": -paid["amount_minor"], "reason": "Closed"}
@@ -99,10 +99,10 @@ def test_payouts_of_before_are_carried_over_as_rows(finance: Finance, party: Par
     part = due(finance, party) // 3
     for number, returned in enumerate(({**BACK, "bank_reference": "RET/1"}, BACK, None)):
         payment = approved(finance, party, part)
-        finance.do(transitions.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
+        finance.do(settlement.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
         if returned:
-            finance.do(transitions.return_payment, payment, returned, by="wale")
-    finance.do(transitions.return_payment, approved(finance, party, part), BACK, by="wale")
+            finance.do(settlement.return_payment, payment, returned, by="wale")
+    finance.do(settlement.return_payment, approved(finance, party, part), BACK, by="wale")
     approved(finance, party, part)
     held = carried_over(finance)
     assert held == {
@@ -117,16 +117,16 @@ def test_payouts_of_before_are_carried_over_as_rows(finance: Finance, party: Par
 @pytest.mark.both_databases
 def test_receipts_of_before_are_carried_over_as_rows(finance: Finance, partner: Partner) -> None:
     party = Party("distributor", partner.id)
-    finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    finance.agree(party, {**TERMS, "collects": "distributor"})
     state(finance, party, AUGUST, "Approved", "Sent")
     given = {"amount": money.to_wire(-due(finance, party) // 3), "value_on": "2026-11-19"}
-    noted = [finance.do(transitions.receive, party, {**given, "bank_reference": "IN/0"}, by="funmi")]
-    finance.do(transitions.withdraw, noted[0], reason="It was noted twice", by="femi")
+    noted = [finance.do(settlement.receive, party, {**given, "bank_reference": "IN/0"}, by="funmi")]
+    finance.do(settlement.withdraw, noted[0], reason="It was noted twice", by="femi")
     for number in (1, 2, 3):
-        noted.append(finance.do(transitions.receive, party, {**given, "bank_reference": f"IN/{number}"}, by="funmi"))
+        noted.append(finance.do(settlement.receive, party, {**given, "bank_reference": f"IN/{number}"}, by="funmi"))
         if number < 3:
-            finance.do(transitions.approve_receipt, noted[-1], by="femi")
-    finance.do(transitions.return_payment, noted[1], BACK, by="wale")
+            finance.do(settlement.approve_receipt, noted[-1], by="femi")
+    finance.do(settlement.return_payment, noted[1], BACK, by="wale")
     held = carried_over(finance)
     assert held == {
         ("Withdrawn", "IN/0", True, False),
@@ -141,7 +141,7 @@ def carried_over(finance: Finance) -> set[tuple[str, str | None, bool, bool]]:
 
     def show() -> list[Any]:
         shown = finance.read(payment_reading.list_payments, payment_reading.UNFILTERED, Paging(1, 20))
-        rows = finance.read(paid_lines.list_rows)
+        rows = finance.read(bank_rows.list_rows)
         return [shown, rows, finance.read(journal.list_entries, NOW.date().replace(day=1))]
 
     before = show()

@@ -24,9 +24,8 @@ from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.reading import CreditNoteFilter, CreditNoteRow
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances
+from core.services.finance.payments import settlement
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists import exports
 from core.services.lists.exports import Tally
 from core.services.lists.paging import Paging
@@ -307,8 +306,8 @@ def test_ages_are_the_balances_and_what_waits_for_customers(finance: Finance, pa
     for month in (date(2026, 8, 1), date(2026, 9, 1)):
         made = finance.do(statements.prepare, party, month, by="funmi", without_withholding=True)
         for state in ("Approved", "Sent"):
-            finance.do(statement_transitions.move, made, state, by="femi")
-    balance = finance.read(balances.get_balance, party)
+            finance.do(statements.move, made, state, by="femi")
+    balance = finance.read(settlement.get_balance, party)
     unpaid = finance.read(credit_note_reading.list_unpaid, clock.now())
     assert unpaid
     rows = finance.read(ageing.list_aged)

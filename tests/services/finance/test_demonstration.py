@@ -14,13 +14,12 @@ from core import clock, demo
 from core.desk import demonstrated_months, store_check
 from core.services.finance import demonstration, journal, parties
 from core.services.finance.bordereaux import bordereaux
-from core.services.finance.payments import payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.reconciling import matching, table_files
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.lists.windows import Window
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -149,11 +148,11 @@ def write_by_the_services(session: ScopedSession, month: date) -> None:
         ]
         made = [statements.prepare(session, party, month, by=maker, without_withholding=True) for party in due]
         for statement_id in made if month < last else ():
-            statement_transitions.move(session, statement_id, "Approved", by=checker)
-            statement_transitions.move(session, statement_id, "Sent", by=maker)
+            statements.move(session, statement_id, "Approved", by=checker)
+            statements.move(session, statement_id, "Sent", by=maker)
         if made and clock.add_months(month, 1) == last:
             note = "Two policies of the month are said to be missing"
-            statement_transitions.move(session, made[0], "Disputed", by=maker, note=note)
+            statements.move(session, made[0], "Disputed", by=maker, note=note)
     if clock.add_months(month, 1) < last:
         pay(session, month, maker, checker)
     with demonstration.in_time(month, demonstration.STATED_ON):
@@ -173,7 +172,7 @@ def pay(session: ScopedSession, month: date, maker: Person, checker: Person) -> 
         payouts.approve(session, batch, by=checker)
         for place, row in enumerate(payment_reading.list_of_batch(session, batch), 1):
             answer = {"bank_reference": f"DEMO/{clock.today():%y%m}/{place}", "value_on": str(clock.today())}
-            transitions.confirm(session, row.id, answer, by=checker)
+            settlement.confirm(session, row.id, answer, by=checker)
 
 
 def papers(store: Store) -> dict[str, Counter[str]]:

@@ -17,7 +17,7 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.questions import QuestionInput
+from core.services.claims.workflow.questions import CommentInput
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.claims import AskedRole, ClaimStatus
@@ -135,7 +135,7 @@ def settle_claims(session: ScopedSession, chosen: Iterable[ChosenClaim], *, pers
 
 def ask_claimants(session: ScopedSession, chosen: Iterable[ChosenClaim], *, text: str, person: Person) -> BatchResult:
     """Ask the claimant of each of several claims the same thing; InvalidInput for a text that cannot be asked."""
-    request.validate(QuestionInput, {"text": text})
+    request.validate(CommentInput, {"text": text})
     return _run(
         session, chosen, person, lambda claim: claim_questions.ask_claimant(session, claim.id, text=text, person=person)
     )

@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final
 from uuid import UUID
@@ -46,40 +47,47 @@ from core.store.schema.tables import (
     UploadedFile,
 )
 
-LODGED: Final = "Lodged"
-ESTIMATED: Final = "Estimate set"
-CORRECTED: Final = "Amounts corrected"
-DEDUCTED: Final = "Deductions set"
-APPROVED: Final = ClaimStatus.APPROVED
-OFFERED: Final = ClaimStatus.OFFER_SENT
-PAYEE_SET: Final = "Payee set"
-CLAIMANT_SET: Final = "Claimant set"
-KEY_ISSUED: Final = "Key issued"
-LINK_MADE: Final = "Link made"
-HANDED_OVER: Final = "Handed to finance"
-DECLINED: Final = ClaimStatus.DECLINED
-PAID: Final = ClaimStatus.PAID
-RETURNED: Final = "Return noted"
-_STATUSES: Final[Mapping[str, str]] = {
-    ClaimStatus.ESTIMATE_SUBMITTED: ESTIMATED,
-    ClaimStatus.APPROVED: APPROVED,
-    ClaimStatus.OFFER_SENT: OFFERED,
-    ClaimStatus.DECLINED: DECLINED,
+
+class Act(StrEnum):
+    """Acts on a claim that lead to its payment; a decision has the word of its status."""
+
+    LODGED = "Lodged"
+    ESTIMATED = "Estimate set"
+    CORRECTED = "Amounts corrected"
+    DEDUCTED = "Deductions set"
+    APPROVED = ClaimStatus.APPROVED.value
+    OFFERED = ClaimStatus.OFFER_SENT.value
+    PAYEE_SET = "Payee set"
+    CLAIMANT_SET = "Claimant set"
+    KEY_ISSUED = "Key issued"
+    LINK_MADE = "Link made"
+    HANDED_OVER = "Handed to finance"
+    DECLINED = ClaimStatus.DECLINED.value
+    PAID = ClaimStatus.PAID.value
+    RETURNED = "Return noted"
+
+
+_STATUSES: Final[Mapping[str, Act]] = {
+    ClaimStatus.ESTIMATE_SUBMITTED: Act.ESTIMATED,
+    ClaimStatus.APPROVED: Act.APPROVED,
+    ClaimStatus.OFFER_SENT: Act.OFFERED,
+    ClaimStatus.DECLINED: Act.DECLINED,
 }
 _BY_LODGING: Final = "claim lodged"
 _BY_CLAIMANT: Final = "claimant set"
 _BY_MOVE, _BY_RENEWAL = "claim moved", "claim approved anew"
-_AUDITED: Final[Mapping[str, str]] = {
-    _BY_LODGING: LODGED,
-    "claim corrected": CORRECTED,
-    "claim deductions set": DEDUCTED,
-    _BY_CLAIMANT: CLAIMANT_SET,
-    _BY_RENEWAL: APPROVED,
+_AUDITED: Final[Mapping[str, Act]] = {
+    _BY_LODGING: Act.LODGED,
+    "claim corrected": Act.CORRECTED,
+    "claim deductions set": Act.DEDUCTED,
+    _BY_CLAIMANT: Act.CLAIMANT_SET,
+    _BY_RENEWAL: Act.APPROVED,
 }
 # What ends an approval, beside an estimate.
 _CHANGES: Final = frozenset(
     {"claim corrected", "claim incident dated", "claim payee set", "claim document added", _BY_CLAIMANT}
 )
+_FIGURES: Final = frozenset({"claim corrected", _BY_CLAIMANT})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,7 +97,7 @@ class Link:
     `as_one` are others who may have acted so, or act so now, by a password link (contract A2).
     """
 
-    act: str
+    act: Act
     actor: str
     by: str
     at: datetime
@@ -103,7 +111,7 @@ class Link:
 def list_links(session: ScopedSession, claim: Claim) -> list[Link]:
     """List every act that leads to the payment of a claim, oldest first."""
     found = [*_list_rows(session, claim), *_list_audited(session, claim)]
-    named = [link for link in found if link.act in (PAYEE_SET, CLAIMANT_SET)]
+    named = [link for link in found if link.act in (Act.PAYEE_SET, Act.CLAIMANT_SET)]
     # The distributor that named who is paid has no part in what follows; who issued its key may have.
     kept = [link for link in found if link not in named or not link.actor.startswith("key ")]
     as_one = four_eyes.list_as_one(session, {(link.actor, link.at) for link in kept})
@@ -118,16 +126,16 @@ def _list_rows(session: ScopedSession, claim: Claim) -> Iterator[Link]:
     for row in session.execute(moved):
         yield _build_link(_STATUSES[row.ClaimEvent.status], row, row.ClaimEvent.created_at)
     for row in session.execute(_with_staff(PaymentPayee).where(col(PaymentPayee.claim_id) == claim.id)):
-        yield _build_link(PAYEE_SET, row, row.PaymentPayee.created_at)
+        yield _build_link(Act.PAYEE_SET, row, row.PaymentPayee.created_at)
     handed = _with_staff(ClaimReferral).where(
         col(ClaimReferral.claim_id) == claim.id, col(ClaimReferral.asks_role) == AskedRole.FINANCE
     )
     for row in session.execute(handed):
-        yield _build_link(HANDED_OVER, row, row.ClaimReferral.created_at)
+        yield _build_link(Act.HANDED_OVER, row, row.ClaimReferral.created_at)
 
     paid = sa.select(ClaimPayment, col(Staff.name), col(Staff.email)).join(Staff, col(Staff.id) == ClaimPayment.paid_by)
     for row in session.execute(paid.where(col(ClaimPayment.claim_id) == claim.id)):
-        act = PAID if row.ClaimPayment.amount_minor > 0 else RETURNED
+        act = Act.PAID if row.ClaimPayment.amount_minor > 0 else Act.RETURNED
         yield _build_link(act, row, row.ClaimPayment.created_at)
 
 
@@ -135,7 +143,7 @@ def _with_staff(table: Any) -> AnySelect:
     return sa.select(table, col(Staff.name), col(Staff.email)).join(Staff, col(Staff.id) == col(table.staff_id))
 
 
-def _build_link(act: str, row: Any, at: datetime) -> Link:
+def _build_link(act: Act, row: Any, at: datetime) -> Link:
     return Link(act=act, actor=f"staff {row.email}", by=row.name, at=at)
 
 
@@ -159,12 +167,12 @@ def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
             yield Link(act=named, actor=entry.actor, by=name, at=entry.created_at)
 
 
-def _find_named(claim: Claim) -> str | None:
+def _find_named(claim: Claim) -> Act | None:
     """Return what a claim names of who is paid as it is lodged: an account, or a claimant other than the customer."""
     if claim_payments.find_submitted_number(claim):
-        return PAYEE_SET
+        return Act.PAYEE_SET
     is_another = claim.claim_owner != OWNER and claim_payments.is_claimant_paid(claim)
-    return CLAIMANT_SET if is_another else None
+    return Act.CLAIMANT_SET if is_another else None
 
 
 def _list_holders(session: ScopedSession, links: Iterable[Link]) -> Iterator[Link]:
@@ -172,26 +180,38 @@ def _list_holders(session: ScopedSession, links: Iterable[Link]) -> Iterator[Lin
     for named in links:
         holders = role_grants.list_holders(session, {named.actor})
         people = sa.select(Staff).where((sa.literal("staff ") + col(Staff.email)).in_(holders)).order_by(col(Staff.id))
-        act = KEY_ISSUED if named.actor.startswith("key ") else LINK_MADE
+        act = Act.KEY_ISSUED if named.actor.startswith("key ") else Act.LINK_MADE
         for person in session.execute(people).scalars() if holders else ():
             yield Link(act=act, actor=f"staff {person.email}", by=person.name, at=named.at)
 
 
-def list_changers(session: ScopedSession, claim: Claim) -> set[str]:
-    """Return the actors who changed what was approved since the newest approval, also after the first had ended it."""
-    found = set()
+def list_changers(session: ScopedSession, claim: Claim, *, figures_only: bool = False) -> set[str]:
+    """Return who changed what was approved since the newest approval, also after the first had ended it.
+
+    So does who counts as one of them (contract A2). Of figures that are corrected it is nobody where the claim was not
+    approved before, or was declined since: it is decided for the first time then. An estimate is a step of its own.
+    """
+    kinds, found = (_FIGURES if figures_only else _CHANGES), set()
     for entry in reversed(audit.list_history(session, audit.subject_of("claim", claim.id))):
         after = entry.after or {}
-        if entry.action == _BY_RENEWAL or (entry.action == _BY_MOVE and after.get("claim_status") == APPROVED):
+        status = after.get("claim_status") if entry.action == _BY_MOVE else None
+        if entry.action == _BY_RENEWAL or status == ClaimStatus.APPROVED:
             break
-        if entry.action in _CHANGES or (entry.action == _BY_MOVE and "repair_estimate" in after):
-            found.add(entry.actor)
-    return found
+        if figures_only and status == ClaimStatus.DECLINED:
+            return set()
+        if entry.action in kinds or (not figures_only and entry.action == _BY_MOVE and "repair_estimate" in after):
+            found.add((entry.actor, entry.created_at))
+    else:
+        if figures_only:
+            return set()
+    as_one = four_eyes.list_as_one(session, found)
+    return {actor for actor, _ in found}.union(*as_one.values())
 
 
 def list_shown_links(links: Sequence[Link]) -> list[Link]:
     """Return the latest of each act, in the order in which they were done: what a payer sees before paying."""
-    latest = {link.act: link for link in links if link.act not in (DECLINED, PAID, KEY_ISSUED, LINK_MADE)}
+    left_out = (Act.DECLINED, Act.PAID, Act.KEY_ISSUED, Act.LINK_MADE)
+    latest = {link.act: link for link in links if link.act not in left_out}
     return sorted(latest.values(), key=lambda each: each.at)
 
 
@@ -256,6 +276,11 @@ class Judgement:
         return list_links(self.session, self.claim)
 
     @cached_property
+    def changers(self) -> AbstractSet[str]:
+        """The actors who corrected a figure or set the claimant since it was approved."""
+        return list_changers(self.session, self.claim, figures_only=True)
+
+    @cached_property
     def parties(self) -> Parties:
         """The people and accounts that the claim is of."""
         return officers.load_parties(self.session, self.claim)
@@ -312,7 +337,7 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
 
 
 def _find_first_figure(session: ScopedSession, claim: Claim, links: Sequence[Link]) -> int | None:
-    declined_at = max((link.at for link in links if link.act == DECLINED), default=None)
+    declined_at = max((link.at for link in links if link.act == Act.DECLINED), default=None)
     if declined_at is None:
         return None
     newer = sa.select(col(UploadedFile.code)).where(

@@ -1,6 +1,5 @@
 """Comments on a claim, and questions to the claimant, which stop the statutory clock until answered (C6, C9)."""
 
-from datetime import date
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
@@ -34,12 +33,6 @@ class CommentInput(Request):
     text: fields.LongText
 
 
-class QuestionInput(CommentInput):
-    """A question to the claimant, and by when it should be answered."""
-
-    due_on: fields.TodayOrLater = Field(default_factory=lambda: clock.add_days(clock.today(), ANSWER_DAYS))
-
-
 class AnswerInput(Request):
     """Answer of the claimant."""
 
@@ -67,25 +60,23 @@ def add_comment(
     return row.id
 
 
-def ask_claimant(
-    session: ScopedSession, claim_id: UUID, *, text: str, person: Person, due_on: date | None = None
-) -> UUID:
+def ask_claimant(session: ScopedSession, claim_id: UUID, *, text: str, person: Person) -> UUID:
     """Ask the claimant a question, as a comment that they can read, due in a week; returns its id.
 
     StateForbids for a decided claim and for a second open question.
     """
     claim_changes.require_claims_role(person)
-    inputs: QuestionInput = request.validate(QuestionInput, {"text": text, "due_on": due_on})
+    inputs: CommentInput = request.validate(CommentInput, {"text": text})
     claim = claim_changes.get_for_update(session, claim_id)
     if claim.claim_status in DECIDED:
         raise StateForbids(f"A claim that is {claim.claim_status} needs no more information")
     if _get_open_question_id(session, claim.id) is not None:
         raise StateForbids("The claimant has not answered the question before")
     now = max(clock.now(), claim.updated_at)
-    question_id = ids.new()
+    question_id, due_on = ids.new(), clock.add_days(clock.today(), ANSWER_DAYS)
     question = {"id": question_id, "staff_id": person.id, "text": inputs.text}
     session.insert(
-        claim_changes.new_row(ClaimQuestion, claim, **question, asked_at=now, due_on=inputs.due_on),
+        claim_changes.new_row(ClaimQuestion, claim, **question, asked_at=now, due_on=due_on),
         claim_changes.new_row(ClaimComment, claim, **question, for_claimant=True, created_at=now),
     )
     claim_clock.update(claim, at=now, is_waiting=True)

@@ -15,23 +15,7 @@ from core.services.claims.intake import submitted
 from core.services.claims.review.coverage_checks import CHECK_KEYS, CoverageCheck, describe_unmet
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow.changes import Reason
-from core.services.claims.workflow.judgement import (
-    APPROVED,
-    CLAIMANT_SET,
-    CORRECTED,
-    DECLINED,
-    DEDUCTED,
-    ESTIMATED,
-    HANDED_OVER,
-    KEY_ISSUED,
-    LINK_MADE,
-    LODGED,
-    PAID,
-    PAYEE_SET,
-    RETURNED,
-    Judgement,
-    Link,
-)
+from core.services.claims.workflow.judgement import Act, Judgement, Link
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.people.staff import Person
 from core.services.people.transfers import Reference
@@ -43,26 +27,26 @@ from core.store.schema.tables import Claim
 # Nobody inspects a death, or estimates what its repair costs.
 OF_WHAT_IS_SEEN: Final = (ClaimStatus.INSPECTION_SUBMITTED, ClaimStatus.ESTIMATE_SUBMITTED)
 # Who named the payee of now does not approve it.
-_NAMES_PAYEE: Final = (PAYEE_SET, CLAIMANT_SET, KEY_ISSUED, LINK_MADE)
+_NAMES_PAYEE: Final = (Act.PAYEE_SET, Act.CLAIMANT_SET, Act.KEY_ISSUED, Act.LINK_MADE)
 # Who set a figure or the payee of a claim, or noted that its payment came back, does not pay it.
-_SETS: Final = (LODGED, ESTIMATED, CORRECTED, DEDUCTED, RETURNED, *_NAMES_PAYEE)
+_SETS: Final = (Act.LODGED, Act.ESTIMATED, Act.CORRECTED, Act.DEDUCTED, Act.RETURNED, *_NAMES_PAYEE)
 _PARTS: Final[Mapping[str, str]] = {
-    LODGED: "lodged it",
-    ESTIMATED: "set its estimate",
-    CORRECTED: "corrected its amounts",
-    DEDUCTED: "set its deductions",
-    PAYEE_SET: "set its payee",
-    CLAIMANT_SET: "set the claimant, who is paid",
-    RETURNED: "noted that its payment came back",
-    KEY_ISSUED: "issued the key by which it named who is paid",
-    LINK_MADE: "made the password link of who named the payee",
-    APPROVED: "approved it before",
-    HANDED_OVER: "handed it to finance",
-    DECLINED: "declined it",
-    PAID: "paid it before",
+    Act.LODGED: "lodged it",
+    Act.ESTIMATED: "set its estimate",
+    Act.CORRECTED: "corrected its amounts",
+    Act.DEDUCTED: "set its deductions",
+    Act.PAYEE_SET: "set its payee",
+    Act.CLAIMANT_SET: "set the claimant, who is paid",
+    Act.RETURNED: "noted that its payment came back",
+    Act.KEY_ISSUED: "issued the key by which it named who is paid",
+    Act.LINK_MADE: "made the password link of who named the payee",
+    Act.APPROVED: "approved it before",
+    Act.HANDED_OVER: "handed it to finance",
+    Act.DECLINED: "declined it",
+    Act.PAID: "paid it before",
 }
 # Who did one of these, or counts as who did, does not pay it.
-_NOT_PAYERS: Final = (*_SETS, APPROVED, HANDED_OVER)
+_NOT_PAYERS: Final = (*_SETS, Act.APPROVED, Act.HANDED_OVER)
 
 
 def _normalise_reason(value: Any) -> Any:
@@ -167,8 +151,8 @@ def _describe_payer(case: Case) -> str | None:
     Who gave the approval that stands is another need; who gave an earlier one does not pay by it either.
     """
     found, person = case.judgement.links, case.person
-    standing = max((link.at for link in found if link.act == APPROVED), default=None)
-    parts = (link for link in found if link.act in _SETS or (link.act == APPROVED and link.at != standing))
+    standing = max((link.at for link in found if link.act == Act.APPROVED), default=None)
+    parts = (link for link in found if link.act in _SETS or (link.act == Act.APPROVED and link.at != standing))
     done = next((link for link in parts if link.actor == person.actor), None)
     if done is not None:
         return f"a payer who has not {_PARTS[done.act]}"
@@ -190,25 +174,27 @@ def _describe_approver(case: Case) -> str | None:
     last = [link for link in named if link.at == named[-1].at]
     set_last = next((link for link in last if link.actor == person.actor), None)
     if set_last is not None:
-        if set_last.act != PAYEE_SET:
+        if set_last.act != Act.PAYEE_SET:
             return f"an approver other than who {_PARTS[set_last.act]}"
-        is_lodger = any(link.act == LODGED and link.at == set_last.at for link in links)
+        is_lodger = any(link.act == Act.LODGED and link.at == set_last.at for link in links)
         return f"an approver other than who {'lodged it and typed its account' if is_lodger else 'set the payee'}"
+    if case.person.actor in case.judgement.changers:
+        return "an approver other than who changed its figures or claimant since it was approved"
     return _describe_decider(case)
 
 
 def _describe_decider(case: Case) -> str | None:
     """Say that this person declined or paid the claim, noted a return of it, or approved it before there was one."""
     links, person = case.judgement.links, case.person
-    done = next((act for act in (DECLINED, RETURNED, PAID) if (act, person.actor) in case.acts), None)
+    done = next((act for act in (Act.DECLINED, Act.RETURNED, Act.PAID) if (act, person.actor) in case.acts), None)
     if done is not None:
         return f"an approver other than who {_PARTS[done]}"
-    decided = (link for link in links if link.act in (DECLINED, RETURNED, PAID))
+    decided = (link for link in links if link.act in (Act.DECLINED, Act.RETURNED, Act.PAID))
     another = next((link for link in decided if person.actor in link.as_one), None)
     if another is not None:
         return _describe_as_one("an approver", another)
-    is_returned = any(link.act == RETURNED for link in links)
-    if is_returned and any(link.act == APPROVED and link.is_of(person) for link in links):
+    is_returned = any(link.act == Act.RETURNED for link in links)
+    if is_returned and any(link.act == Act.APPROVED and link.is_of(person) for link in links):
         return "an approver who did not approve it before a payment of it came back"
     return None
 
@@ -216,8 +202,8 @@ def _describe_decider(case: Case) -> str | None:
 def _describe_returner(case: Case) -> str | bool:
     """Say what forbids this person to note a return; who paid is refused by the payment itself."""
     found, actor = case.judgement.links, case.person.actor
-    another = next((link for link in found if link.act in (APPROVED, PAID) and actor in link.as_one), None)
-    return _describe_as_one("somebody", another) if another else (APPROVED, actor) in case.acts
+    another = next((link for link in found if link.act in (Act.APPROVED, Act.PAID) and actor in link.as_one), None)
+    return _describe_as_one("somebody", another) if another else (Act.APPROVED, actor) in case.acts
 
 
 def _describe_second_loss(case: Case) -> str | None:
@@ -262,7 +248,7 @@ _UNMET: Final[Mapping[Need, Callable[[Case], str | bool | None]]] = {
     # Whoever approved it would have it paid again by that approval.
     claim_states.OTHER_THAN_APPROVER: _describe_returner,
     claim_states.OTHER_THAN_DECLINER: lambda case: (
-        [actor for act, actor in case.acts if act == DECLINED][-1:] == [case.person.actor]
+        [actor for act, actor in case.acts if act == Act.DECLINED][-1:] == [case.person.actor]
     ),
     claim_states.SECOND_PERSON: lambda case: case.claim.approved_by in {None, case.person.id},
     claim_states.SUPERVISOR: lambda case: not case.person.has_role("supervisor"),

@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core import clock, money
 from core.services.finance.bordereaux.columns import ReportRow
-from core.services.finance.statements.statements import transaction_of
+from core.services.finance.statements.lines import transaction_of
 from core.services.lists.windows import Window
 from core.store.access import ScopedSession
 from core.store.schema.tables import BordereauLine, Customer, Movement, Policy, Product, ProductVersion, Renewal

@@ -21,7 +21,7 @@ from core.services.finance import parties
 from core.services.finance.credit_notes import givers
 from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.parties import Party
-from core.services.finance.payments.transitions import BankAnswer, ReturnInput
+from core.services.finance.payments.settlement import BankAnswer, ReturnInput
 from core.services.people import approvals, four_eyes, role_grants, staff, transfers
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import Parties, refuse_own, refuse_same, require_second

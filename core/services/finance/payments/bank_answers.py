@@ -10,7 +10,7 @@ from uuid import UUID
 from core import clock, money
 from core.errors import InvalidInput, StateForbids, TooLarge
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.payments import transitions
+from core.services.finance.payments import settlement
 from core.services.finance.payments.reading import BatchRow, PaymentRow, PayoutName
 from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.table_files import CONFIRMED, RETURNED, RowFault, TableFile
@@ -119,10 +119,10 @@ def note(session: ScopedSession, line: AnswerLine, *, file_name: str, by: Person
     try:
         if line.answer == CONFIRMED:
             typed: dict[str, Any] = {"bank_reference": line.reference, "value_on": str(line.on)}
-            transitions.confirm(session, line.payment.id, typed, by=by, evidence=evidence)
+            settlement.confirm(session, line.payment.id, typed, by=by, evidence=evidence)
         else:
             typed = {"returned_on": str(line.on), "reason": line.reason, "bank_reference": line.reference or None}
-            transitions.return_payment(session, line.payment.id, typed, by=by, evidence=evidence)
+            settlement.return_payment(session, line.payment.id, typed, by=by, evidence=evidence)
     except InvalidInput as error:
         faults = (f"its {_NAMES.get(fault.field, fault.field)} {fault.message}" for fault in error.faults)
         raise error.reword(StateForbids("; ".join(faults))) from None

@@ -15,9 +15,9 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import bank_accounts, parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, transitions
-from core.services.finance.payments.balances import Balance
-from core.services.finance.statements import transitions as statement_transitions
+from core.services.finance.payments import settlement
+from core.services.finance.payments.settlement import Balance
+from core.services.finance.statements import statements
 from core.services.lists.spreadsheets import csv_field
 from core.services.people import approvals, transfers
 from core.services.people.approvals import Subject
@@ -96,7 +96,7 @@ def _load_under_way(session: ScopedSession, found: Sequence[Balance]) -> Mapping
 
 def list_payable(session: ScopedSession) -> list[Balance]:
     """List the balances that a batch can pay out now."""
-    found = balances.list_balances(session)
+    found = settlement.list_balances(session)
     hindrances = find_hindrances(session, found)
     return [balance for balance in found if balance.party not in hindrances]
 
@@ -106,7 +106,7 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
 
     StateForbids says which of them cannot be paid and why: nothing is prepared then.
     """
-    transitions.require_finance(by)
+    settlement.require_finance(by)
     if not chosen:
         raise StateForbids("There is nothing to pay out")
     found = []
@@ -117,9 +117,9 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
     batch, usable = begin(session, found, by=by), bank_accounts.load_usable(session)
     for balance, minor in found:
         named = {"batch_id": batch.id, "bank_account_id": usable[balance.party].id}
-        with transitions.keep_refusal(balance.party.subject, balance.party.id, "payout preparation", by):
+        with settlement.keep_refusal(balance.party.subject, balance.party.id, "payout preparation", by):
             _refuse_preparer(session, [balance], usable, by)
-            transitions.add(session, balance, minor, by=by, direction="out", **named)
+            settlement.add(session, balance, minor, by=by, direction="out", **named)
     audit_batch(session, batch, "payout prepared", by=by)
     return batch.id
 
@@ -150,7 +150,7 @@ def _refuse_preparer(
 ) -> None:
     parties.refuse_own_party(session, *(balance.party for balance in found), by=by)
     _refuse_proposers(session, [usable[balance.party] for balance in found], by)
-    transitions.refuse_who_returned(session, [key for balance in found for key in _list_due(balance)], by)
+    settlement.refuse_who_returned(session, [key for balance in found for key in _list_due(balance)], by)
 
 
 def _find_refusal_to_prepare(
@@ -177,7 +177,7 @@ def approve(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
 
     StateForbids where an account was changed, or a statement disputed, since it was prepared.
     """
-    with transitions.keep_refusal("payout", batch_id, "payout approval", by):
+    with settlement.keep_refusal("payout", batch_id, "payout approval", by):
         batch = _get_for_update(session, batch_id, by)
         _judge(session, batch, by)
         take_approval(session, batch, by=by)
@@ -195,7 +195,7 @@ def take_approval(session: ScopedSession, batch: PayoutBatch, *, by: Person) -> 
 
 def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
     """Approve a batch again whose approval lapsed, as it is; StateForbids where it stands, or is superseded."""
-    with transitions.keep_refusal("payout", batch_id, "payout approval", by):
+    with settlement.keep_refusal("payout", batch_id, "payout approval", by):
         batch = _get_for_update(session, batch_id, by, BatchState.APPROVED)
         if why := find_superseded(session, batch_id):
             raise StateForbids(why)
@@ -207,13 +207,13 @@ def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
 
 
 def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
-    require_second(batch.prepared_by, by, transitions.OWN_MESSAGE)
-    transitions.refuse_preparer(session, batch, by)
+    require_second(batch.prepared_by, by, settlement.OWN_MESSAGE)
+    settlement.refuse_preparer(session, batch, by)
     refuse_made_resting(session, batch.prepared_by, batch.prepared_at)
     if batch.state == BatchState.PREPARED:
         made = "prepared this payout"
-        refuse_maker_gone(session, batch.prepared_by, made, transitions.ROLE, instead=transitions.INSTEAD)
-    transitions.refuse_returners(session, load_returners(session, batch), by)
+        refuse_maker_gone(session, batch.prepared_by, made, settlement.ROLE, instead=settlement.INSTEAD)
+    settlement.refuse_returners(session, load_returners(session, batch), by)
     payments = list_payments(session, batch.id)
     parties.refuse_own_party(session, *map(parties.party_of, payments), by=by)
     _refuse_proposers(session, _load_accounts(session, payments), by)
@@ -232,7 +232,7 @@ def load_returners(session: ScopedSession, batch: PayoutBatch) -> Mapping[UUID, 
     """Return who noted, before a batch was prepared, that a payment of what it settles came back, and when."""
     rows = [row.id for row in list_payments(session, batch.id)]
     settled = sa.select(col(PaymentSettlement.statement_id)).where(col(PaymentSettlement.payment_id).in_(rows))
-    return transitions.load_returners(session, session.execute(settled).scalars(), again=batch)
+    return settlement.load_returners(session, session.execute(settled).scalars(), again=batch)
 
 
 def name_proposers(session: ScopedSession, payments: Iterable[Payment]) -> dict[str, str]:
@@ -248,7 +248,7 @@ def name_proposers(session: ScopedSession, payments: Iterable[Payment]) -> dict[
 
 def _record_approval(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
     """Write the approval of a payout as it is now."""
-    role = "admin" if "admin" in by.roles else transitions.ROLE
+    role = "admin" if "admin" in by.roles else settlement.ROLE
     subject = build_subject(session, batch)
     approvals.approve(session, subject, staff_id=by.id, role=role, limit_minor=None, at=clock.now())
 
@@ -279,7 +279,7 @@ def find_lapse(session: ScopedSession, batch_id: UUID) -> str | None:
 
 def withdraw(session: ScopedSession, batch_id: UUID, *, reason: str, by: Person) -> None:
     """Give up a batch that is not approved yet, with all its payments."""
-    with transitions.keep_refusal("payout", batch_id, "payout withdrawal", by):
+    with settlement.keep_refusal("payout", batch_id, "payout withdrawal", by):
         batch = _get_for_update(session, batch_id, by)
         if len(reason.strip()) < 5:
             raise InvalidInput.for_field("reason", "must say why, in at least five characters")
@@ -330,8 +330,8 @@ def build_bank_file(number: str, lines: Iterable[BankLine]) -> bytes:
 
 def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tuple[str, bytes]:
     """Return name and content of the bank file of an approved batch; each opening is in the audit log."""
-    with transitions.keep_refusal("payout", batch_id, "payout bank file", by):
-        transitions.require_finance(by)
+    with settlement.keep_refusal("payout", batch_id, "payout bank file", by):
+        settlement.require_finance(by)
         batch: PayoutBatch | None = session.get(PayoutBatch, batch_id)
         if batch is None:
             raise NotFound("There is no such payout")
@@ -360,8 +360,8 @@ def find_superseded(session: ScopedSession, batch_id: UUID) -> str | None:
 
 
 def _require_payee(session: ScopedSession, party: Party, by: Person) -> Balance:
-    with transitions.keep_refusal(party.subject, party.id, "payout preparation", by):
-        balance = balances.require_payable(session, party)
+    with settlement.keep_refusal(party.subject, party.id, "payout preparation", by):
+        balance = settlement.require_payable(session, party)
         if why := find_hindrances(session, [balance]).get(party):
             raise StateForbids(f"{balance.name}: {why}")
         _refuse_unapproved(session, balance)
@@ -369,7 +369,7 @@ def _require_payee(session: ScopedSession, party: Party, by: Person) -> Balance:
 
 
 def _require_unchanged(session: ScopedSession, payments: Sequence[Payment]) -> None:
-    found = balances.load_balances(session, [parties.party_of(payment) for payment in payments])
+    found = settlement.load_balances(session, [parties.party_of(payment) for payment in payments])
     for balance in found.values():
         if balance.hindrance:
             raise StateForbids(f"{balance.name}: {balance.hindrance}. Give the batch up and prepare another")
@@ -393,7 +393,7 @@ def _load_accounts(session: ScopedSession, payments: Sequence[Payment]) -> Seque
 
 
 def _refuse_unapproved(session: ScopedSession, *found: Balance) -> None:
-    statement_transitions.refuse_unapproved(session, [key for balance in found for key in _list_due(balance)])
+    statements.refuse_unapproved(session, [key for balance in found for key in _list_due(balance)])
 
 
 def _list_due(balance: Balance) -> list[UUID]:
@@ -409,7 +409,7 @@ def list_payments(session: ScopedSession, batch_id: UUID) -> Sequence[Payment]:
 def _get_for_update(
     session: ScopedSession, batch_id: UUID, by: Person, state: BatchState = BatchState.PREPARED
 ) -> PayoutBatch:
-    transitions.require_finance(by)
+    settlement.require_finance(by)
     batch = session.lock(PayoutBatch, batch_id, "payout")
     if batch.state != state:
         raise StateForbids(f"This payout is {batch.state.lower()} already")

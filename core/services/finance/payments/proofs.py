@@ -21,9 +21,9 @@ from core.services.claims.lists.queue import CLAIM_PAYMENTS, CLAIMS
 from core.services.finance import parties
 from core.services.finance.credit_notes import deciding, givers
 from core.services.finance.credit_notes.givers import number_of
-from core.services.finance.payments import balances, payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import transitions as statement_transitions
+from core.services.finance.statements import statements
 from core.services.lists import exports
 from core.services.lists.exports import Tally
 from core.services.lists.listing import Listing
@@ -70,9 +70,9 @@ def find_payment_faults(session: ScopedSession) -> Iterator[str]:
         sa.select(col(PaymentSettlement.statement_id)).join(Payment).where(col(Payment.state) == PaymentState.CONFIRMED)
     )
     paid_on = set(session.execute(confirmed).scalars())
-    for party, dues in balances.list_dues(session):
+    for party, dues in settlement.list_dues(session):
         for due in dues:
-            expected = transitions.state_of(due.net_minor, is_paid_on=due.statement_id in paid_on)
+            expected = settlement.state_of(due.net_minor, is_paid_on=due.statement_id in paid_on)
             if due.state in IN_FORCE and due.state != expected:
                 yield f"statement {due.number} of {names[party]} is {due.state}, and by its payments {expected}"
 
@@ -164,8 +164,8 @@ def find_unapproved(session: ScopedSession) -> Iterator[str]:
     """Statements and payouts that are not what was approved, and files opened on no approval (contract K3)."""
     stated = sa.select(Statement).where(col(Statement.approved_by).is_not(None)).order_by(col(Statement.prepared_at))
     for row in session.execute(stated).scalars().all():
-        subject = statement_transitions.build_subject(row)
-        approval = approvals.find_latest(session, statement_transitions.KIND, row.id)
+        subject = statements.build_subject(row)
+        approval = approvals.find_latest(session, statements.KIND, row.id)
         if why := approvals.describe_difference(approval, subject):
             named = f"statement {statement_reading.number_of(row)} of {row.facts.get('party')}"
             yield f"{named}, {money.format_naira(row.closing_minor)}: {why}"
@@ -177,7 +177,7 @@ def find_unapproved(session: ScopedSession) -> Iterator[str]:
 
 
 def _settlement_faults(session: ScopedSession) -> Iterator[str]:
-    parts = {col(getattr(Payment, name)): sum_of(col(getattr(PaymentSettlement, name))) for name in balances.PARTS}
+    parts = {col(getattr(Payment, name)): sum_of(col(getattr(PaymentSettlement, name))) for name in settlement.PARTS}
     query = (
         sa.select(col(Payment.id))
         .outerjoin(PaymentSettlement, col(PaymentSettlement.payment_id) == col(Payment.id))

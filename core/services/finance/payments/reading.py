@@ -15,8 +15,8 @@ from core import money
 from core.errors import NotFound, first_of
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import paid_lines, payouts
-from core.services.finance.payments.balances import Due
+from core.services.finance.payments import bank_rows, payouts
+from core.services.finance.payments.settlement import Due
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import Filter, Ids, mentions, of
@@ -60,7 +60,7 @@ def _build_searches(text: str) -> Iterator[AnySelect]:
     yield _join(found).where(
         sa.or_(
             sa.and_(*(mentions(_PARTY, word) for word in text.split())),
-            mentions(paid_lines.SHOWN["bank_reference"], text),
+            mentions(bank_rows.SHOWN["bank_reference"], text),
         )
     )
     if amount := parse_naira(text):
@@ -305,11 +305,11 @@ def _join(query: AnySelect) -> AnySelect:
         .outerjoin(_PREPARER, col(_PREPARER.id) == col(Payment.prepared_by))
         .outerjoin(_APPROVER, col(_APPROVER.id) == col(Payment.approved_by))
     )
-    return paid_lines.join_bank(joined)
+    return bank_rows.join_bank(joined)
 
 
 def _query() -> AnySelect:
-    named = {"name": _PARTY, "preparer": col(_PREPARER.name), "approver": col(_APPROVER.name), **paid_lines.SHOWN}
+    named = {"name": _PARTY, "preparer": col(_PREPARER.name), "approver": col(_APPROVER.name), **bank_rows.SHOWN}
     shown = (column.label(name) for name, column in named.items())
     return _join(sa.select(Payment, Statement, PayoutBatch, BankAccount, *shown))
 
@@ -375,16 +375,16 @@ PAYMENTS: Listing[PaymentFilter] = Listing(
             ),
         ),
         "reference": Column(
-            "Bank reference", TEXT, paid_lines.SHOWN["bank_reference"], of="bank_reference", width=130, is_sortable=True
+            "Bank reference", TEXT, bank_rows.SHOWN["bank_reference"], of="bank_reference", width=130, is_sortable=True
         ),
         "value": Column(
-            *("Value date", DATE, sa.cast(paid_lines.SHOWN["value_on"], sa.String)),
+            *("Value date", DATE, sa.cast(bank_rows.SHOWN["value_on"], sa.String)),
             of="value_on",
             machine="value_date",
             is_sortable=True,
         ),
-        "returned": Column("Returned", DATE, sa.cast(paid_lines.SHOWN["returned_on"], sa.String), of="returned_on"),
-        "note": Column("Note", TEXT, paid_lines.SHOWN["note"]),
+        "returned": Column("Returned", DATE, sa.cast(bank_rows.SHOWN["returned_on"], sa.String), of="returned_on"),
+        "note": Column("Note", TEXT, bank_rows.SHOWN["note"]),
         "bank_name": Column("Bank", TEXT, col(BankAccount.bank_name)),
         "account": Column("Account", MASKED, col(BankAccount.hint)),
         "prepared": Column(

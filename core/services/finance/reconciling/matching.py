@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
-from core.services.finance.payments import paid_lines
-from core.services.finance.payments.paid_lines import BankRow
-from core.services.finance.statements.statements import transaction_of
+from core.services.finance.payments import bank_rows
+from core.services.finance.payments.bank_rows import BankRow
+from core.services.finance.statements.lines import transaction_of
 from core.services.lists.windows import Window
 from core.services.people.transfers import reference_key
 from core.store.access import AnySelect, ScopedSession
@@ -200,7 +200,7 @@ def _movement(row: Any, *, by_transaction: bool) -> Entry:
 
 def list_payments(session: ScopedSession, window: Window) -> list[Entry]:
     """List the payments and returns of a window as our bank account has them: positive comes in."""
-    found = paid_lines.list_rows(session, since=window.start, before=window.end)
+    found = bank_rows.list_rows(session, since=window.start, before=window.end)
     # Payments before returns.
     return [_payment(row) for row in sorted(found, key=lambda each: each.entry)]
 

@@ -12,7 +12,6 @@ from uuid import UUID
 from core import clock, money
 from core.services.files import printing
 from core.services.files.printing import TableColumn
-from core.services.finance.payments.paid_lines import PaidLine
 from core.services.lists import spreadsheets
 from core.services.lists.spreadsheets import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, SheetColumn, csv_field
 from core.states.finance import StatementState
@@ -33,6 +32,24 @@ COLUMNS = (
     SheetColumn("movement_id", ID),
 )
 _MOST_PAYMENTS = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PaidLine:
+    """One payment as a statement prints it; the amount in kobo lowers what we owe the party."""
+
+    payment_id: UUID
+    entry: str
+    amount_minor: int
+    value_on: date
+    reference: str
+
+    @property
+    def label(self) -> str:
+        """The payment in words: "Payment 3 Oct 2026, TRF/1"."""
+        day = f"{self.value_on.day} {self.value_on:%b %Y}"
+        verb = "Returned" if self.entry == "returned" else "Payment" if self.amount_minor > 0 else "Received"
+        return f"{verb} {day}, {self.reference}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

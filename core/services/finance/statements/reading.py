@@ -14,10 +14,8 @@ from typing_extensions import TypedDict
 from core import clock, money
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import paid_lines
-from core.services.finance.payments.paid_lines import PaidLine
 from core.services.finance.statements import files as statement_files
-from core.services.finance.statements.files import Paper
+from core.services.finance.statements.files import PaidLine, Paper
 from core.services.lists.paging import Page, Paging
 from core.services.lists.records import Id, Moment
 from core.services.lists.windows import Window, find_first_month
@@ -25,7 +23,7 @@ from core.states.finance import SEEN, StatementState
 from core.store.access import AnySelect, ScopedSession, WireId
 from core.store.expressions import sum_of
 from core.store.rows import build_row
-from core.store.schema.tables import Movement, Staff, Statement, StatementLine, StatementStep
+from core.store.schema.tables import Movement, Staff, Statement, StatementLine, StatementPayment, StatementStep
 
 _TITLES = {"distributor": "Commission statement", "provider": "Account current"}
 _SERIES = {"distributor": "CS", "provider": "AC"}
@@ -105,9 +103,19 @@ def read_lines(session: ScopedSession, entity: Any, columns: Sequence[Any], owne
         yield rows
 
 
+def list_printed(session: ScopedSession, statement_id: UUID) -> tuple[PaidLine, ...]:
+    """Return the payments of a statement as it printed them."""
+    query = (
+        sa.select(StatementPayment)
+        .where(col(StatementPayment.statement_id) == statement_id)
+        .order_by(col(StatementPayment.position))
+    )
+    return tuple(build_row(PaidLine, row) for row in session.execute(query).scalars())
+
+
 def csv_of(session: ScopedSession, row: Statement) -> Iterator[bytes]:
     """Yield the CSV of a statement, whose hash it carries."""
-    paper = paper_of(row, payments=paid_lines.list_printed(session, row.id))
+    paper = paper_of(row, payments=list_printed(session, row.id))
     yield from statement_files.csv_chunks(paper, batches_of(session, row.id))
 
 
@@ -141,7 +149,7 @@ def get_statement(session: ScopedSession, statement_id: UUID) -> StatementRow:
     """Return one statement; NotFound for one that does not exist, or is not the caller's."""
     query = sa.select(Statement).where(col(Statement.id) == statement_id, *_mine(session))
     row = session.find_scalar(query, otherwise="There is no such statement")
-    return _build(row, _load_reversed(session, [row]), paid_lines.list_printed(session, row.id))
+    return _build(row, _load_reversed(session, [row]), list_printed(session, row.id))
 
 
 def list_statements(session: ScopedSession, *, month: date | None = None) -> list[StatementRow]:

@@ -1,10 +1,10 @@
-"""Statements: a month of a party, frozen with a number and a hash, and its reversal (contract F3)."""
+"""Statements: a month of a party, frozen with a number and a hash, approved, sent, and reversed (contract F3)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -15,157 +15,24 @@ from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import agreements, journal, parties, tax
 from core.services.finance.parties import Party
-from core.services.finance.payments import paid_lines
-from core.services.finance.payments.balances import refuse_under_way
-from core.services.finance.payments.paid_lines import PaidLine
+from core.services.finance.payments.settlement import refuse_under_way
 from core.services.finance.statements import files as statement_files
+from core.services.finance.statements import lines as statement_lines
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.tax import MonthRates, MonthTax, Spread
+from core.services.finance.statements.files import PaidLine
+from core.services.finance.statements.lines import Line, Sums
+from core.services.finance.statements.reading import StatementRow
+from core.services.finance.tax import MonthRates, MonthTax
 from core.services.lists.dimensions import load_choices
 from core.services.lists.spreadsheets import hash_chunks
 from core.services.lists.windows import Window, find_first_month
+from core.services.people import approvals, four_eyes
+from core.services.people.approvals import Subject
+from core.services.people.four_eyes import refuse_made_resting, refuse_own, require_second
 from core.services.people.staff import Person
-from core.states.finance import PAID_ON, StatementState
+from core.states.finance import PAID_ON, STATEMENT_TRANSITIONS, StatementState, StatementTransition
 from core.store.access import ScopedSession
-from core.store.schema.tables import Agreement, Movement, Policy, ProductVersion, Renewal, Statement, StatementLine
-
-# What a distributor's earlier days may still bring: rows that were committed while the month before was prepared.
-_DAYS_BEFORE = 31
-_AT_ONCE = 2_000
-_READ = ("id", "kind", "created_at", "product_id", "total_minor", "mca_profit_minor", "distributor_profit_minor")
-
-
-def _with_late(window: Window) -> Window:
-    return Window(clock.add_days(window.start, -_DAYS_BEFORE), window.end)
-
-
-class Line(NamedTuple):
-    """One line: amounts in kobo as they change what we owe the party, negative where it owes us."""
-
-    movement_id: UUID
-    kind: str
-    occurred_at: datetime
-    policy_number: str | None
-    customer: str
-    product_id: UUID
-    other_id: UUID
-    effective_at: datetime | None
-    expires_at: datetime | None
-    premium_minor: int
-    rate_bp: int
-    commission_minor: int
-    vat_minor: int = 0
-    withheld_minor: int = 0
-    net_minor: int = 0
-
-
-class Unstated(NamedTuple):
-    """The movements of a party that a statement would take: their number, and the distributor's commission in kobo."""
-
-    rows: int
-    commission_minor: int
-
-
-def _measure_unstated(session: ScopedSession, party: Party, window: Window) -> Unstated:
-    """Return what is unstated until the end of a window."""
-    return Unstated(
-        *session.count_and_sum(col(Movement.distributor_profit_minor), *_unstated(party, _with_late(window)))
-    )
-
-
-def _stream_lines(
-    session: ScopedSession, party: Party, window: Window, taxed: MonthTax, *, collects: str, rows: int
-) -> Iterator[list[Line]]:
-    """Yield the lines of a window in the order of time: at once where they are few, otherwise a day at a time."""
-    vat, withheld = Spread(taxed.vat_bp), Spread(taxed.withheld_bp)
-    late = Window(_with_late(window).start, window.start)
-    by_day = (late, *(Window.from_days(each, each) for each in window.days))
-    for day in by_day if rows > _AT_ONCE else (_with_late(window),):
-        found = session.execute(_select_movements(*_unstated(party, day))).all()
-        if found:
-            yield [_build_line(party, row, vat=vat, withheld=withheld, collects=collects) for row in found]
-
-
-def load_movements(session: ScopedSession, window: Window) -> Mapping[Party, Sequence[Any]]:
-    """Return every movement of a window, stated or not, by the two parties that have it, in the order of time."""
-    found: dict[Party, list[Any]] = {}
-    for row in session.execute(_select_movements(*window.span.on(col(Movement.created_at)))):
-        for party in (Party("distributor", row.distributor_id), Party("provider", row.provider_id)):
-            found.setdefault(party, []).append(row)
-    return found
-
-
-def build_lines(party: Party, rows: Sequence[Any], taxed: MonthTax, *, collects: str) -> list[Line]:
-    """Return the lines of a party's movements, over which its taxes are spread."""
-    vat, withheld = Spread(taxed.vat_bp), Spread(taxed.withheld_bp)
-    return [_build_line(party, row, vat=vat, withheld=withheld, collects=collects) for row in rows]
-
-
-def is_stated(party: Party) -> sa.ColumnElement[bool]:
-    """Return the condition that a movement is on a statement of a kind of party."""
-    return sa.exists().where(
-        col(StatementLine.movement_id) == col(Movement.id),
-        col(StatementLine.account) == party.account,
-        col(StatementLine.released_by).is_(None),
-    )
-
-
-def _unstated(party: Party, window: Window) -> list[sa.ColumnElement[bool]]:
-    return [party.owns(Movement), *window.span.on(col(Movement.created_at)), ~is_stated(party)]
-
-
-def _select_movements(*conditions: Any) -> Any:
-    term = sa.case((col(Movement.renewal_id).is_not(None), col(Renewal.start_at)), else_=col(Policy.start_at))
-    end = sa.case((col(Movement.renewal_id).is_not(None), col(Renewal.expiration_at)), else_=col(Policy.expiration_at))
-    return (
-        sa.select(
-            # As columns and not as records: nine of ten ids of a movement are not read.
-            *(col(getattr(Movement, name)) for name in _READ),
-            *(col(Movement.distributor_id), col(Movement.provider_id)),
-            *(col(Policy.policy_number), col(Policy.first_name), col(Policy.last_name)),
-            *(col(Policy.declined_at), term.label("effective_at"), end.label("expires_at")),
-            *(col(ProductVersion.mca_commission_bp), col(ProductVersion.distributor_commission_bp)),
-        )
-        .join(Policy, col(Policy.purchase_id) == col(Movement.purchase_id))
-        .join(ProductVersion, col(ProductVersion.id) == col(Movement.product_version_id))
-        .outerjoin(Renewal, col(Renewal.id) == col(Movement.renewal_id))
-        .where(*conditions)
-        .order_by(col(Movement.created_at), col(Movement.id))
-    )
-
-
-def _build_line(party: Party, row: Any, *, vat: Spread, withheld: Spread, collects: str) -> Line:
-    is_seller = party.account == "distributor"
-    commission = row.distributor_profit_minor if is_seller else -(row.mca_profit_minor + row.distributor_profit_minor)
-    # A premium is owed to an insurer, and by a distributor that collects it.
-    owed = (-row.total_minor if collects == "distributor" else 0) if is_seller else row.total_minor
-    taxed = commission if is_seller else 0
-    added, kept = vat.next(taxed), withheld.next(taxed)
-    return Line(
-        movement_id=row.id,
-        kind=transaction_of(row.kind, is_declined=row.declined_at is not None),
-        occurred_at=row.created_at,
-        policy_number=row.policy_number,
-        customer=f"{row.first_name} {row.last_name}",
-        product_id=row.product_id,
-        other_id=row.provider_id if is_seller else row.distributor_id,
-        effective_at=row.effective_at,
-        expires_at=row.expires_at,
-        premium_minor=row.total_minor,
-        rate_bp=row.distributor_commission_bp + (0 if is_seller else row.mca_commission_bp),
-        commission_minor=commission,
-        vat_minor=added,
-        withheld_minor=kept,
-        net_minor=owed + commission + added - kept,
-    )
-
-
-def transaction_of(kind: str, *, is_declined: bool) -> str:
-    """Return the transaction that a statement prints for a movement."""
-    if kind == "refund":
-        return "decline" if is_declined else "cancellation"
-    return {"purchase": "new"}.get(kind, kind)
-
+from core.store.schema.tables import Agreement, Movement, Statement, StatementLine, StatementPayment, StatementStep
 
 ROLE: Final = "finance"
 # What changes a balance, and between which two it lies.
@@ -173,45 +40,14 @@ _CHANGES: Final = (
     *("premium_minor", "earned_minor", "clawback_minor", "adjusted_minor", "vat_minor", "withheld_minor", "paid_minor"),
 )
 AMOUNTS: Final = ("opening_minor", *_CHANGES, "closing_minor")
-
-
-@dataclass(slots=True)
-class _Sums:
-    """The running sums of a statement's lines."""
-
-    lines: int = 0
-    net_minor: int = 0
-    earned_minor: int = 0
-    clawback_minor: int = 0
-    adjusted_minor: int = 0
-    vat_minor: int = 0
-    withheld_minor: int = 0
-    seen: set[UUID] = field(default_factory=set)
-
-    def add(self, lines: Sequence[Line]) -> None:
-        """Add a batch of lines."""
-        for line in lines:
-            self._add(line)
-
-    def _add(self, line: Line) -> None:
-        self.lines += 1
-        self.net_minor += line.net_minor
-        self.vat_minor += line.vat_minor
-        self.withheld_minor += line.withheld_minor
-        self.seen.add(line.product_id)
-        self.seen.add(line.other_id)
-        if line.kind in {"cancellation", "decline"}:
-            self.clawback_minor += line.commission_minor
-        elif line.kind == "adjustment":
-            self.adjusted_minor += line.commission_minor
-        else:
-            self.earned_minor += line.commission_minor
-
-    @property
-    def premium_minor(self) -> int:
-        """Change of our debt by premiums: the rest of the net amount."""
-        commissions = self.earned_minor + self.clawback_minor + self.adjusted_minor
-        return self.net_minor - commissions - self.vat_minor + self.withheld_minor
+KIND: Final = "statement"
+_SHORTEST_NOTE: Final = 5
+_ACTIONS: Final[Mapping[StatementState, str]] = {
+    StatementState.APPROVED: "statement approved",
+    StatementState.SENT: "statement sent",
+    StatementState.DISPUTED: "statement disputed",
+    StatementState.VOID: "statement given up",
+}
 
 
 def prepare(
@@ -225,12 +61,12 @@ def prepare(
     """
     require_finance(by)
     window = Window.of_month(month)
+    tax.hold_rates(session)
     before = _get_before(session, party, window)
     terms = agreements.get_in_force(session, party, window.last)
-    unstated = _measure_unstated(session, party, window)
+    unstated = statement_lines.measure_unstated(session, party, window)
     if not without_withholding:
         _refuse_without_rate(session, party, month, unstated.commission_minor)
-    tax.hold_rates(session)
     taxed = assess(tax.load_rates(session, month), party, terms, unstated.commission_minor)
     draft = Draft(
         party=party,
@@ -239,8 +75,10 @@ def prepare(
         opening_minor=before.closing_minor if before else 0,
         terms=terms,
         taxed=taxed,
-        batches=_stream_lines(session, party, window, taxed, collects=collector_of(terms), rows=unstated.rows),
-        paid=paid_lines.list_unstated(session, party, window.last),
+        batches=statement_lines.stream_lines(
+            session, party, window, taxed, collects=collector_of(terms), rows=unstated.rows
+        ),
+        paid=statement_lines.list_payments(session, party, window.last),
         names=load_names(session),
     )
     return freeze(session, draft, by=by).id
@@ -273,7 +111,7 @@ class Draft:
 
 def freeze(session: ScopedSession, draft: Draft, *, by: Person) -> Statement:
     """Write a statement with its lines, its payments and the next number of its party."""
-    statement_id, sums = ids.new(), _Sums()
+    statement_id, sums = ids.new(), Sums()
     held = {"statement_id": statement_id, "account": draft.party.account, "released_by": None}
     # One batch is hashed as it is here; several are read again, so that a long month is never held whole.
     kept: Sequence[Line] = ()
@@ -282,7 +120,7 @@ def freeze(session: ScopedSession, draft: Draft, *, by: Person) -> Statement:
         session.insert_batch(StatementLine, rows)
         sums.add(lines)
         kept = () if number else lines
-    paid_lines.write(session, statement_id, draft.paid)
+    statement_lines.write_payments(session, statement_id, draft.paid)
     row = _build(session, draft, sums, statement_id, by)
     row.sha256 = _hash(session, row, kept, draft.paid)
     session.insert(row)
@@ -376,7 +214,7 @@ def _refuse_without_rate(session: ScopedSession, party: Party, month: date, comm
         )
 
 
-def _build(session: ScopedSession, draft: Draft, sums: _Sums, statement_id: UUID, by: Person) -> Statement:
+def _build(session: ScopedSession, draft: Draft, sums: Sums, statement_id: UUID, by: Person) -> Statement:
     """Return a prepared statement that lacks its hash yet."""
     paid_minor = sum(line.amount_minor for line in draft.paid)
     return Statement.to_insert(
@@ -401,7 +239,7 @@ def _take_number(session: ScopedSession, party: Party) -> int:
     return session.next_in_transaction(f"statement {party.account} {party.id}")
 
 
-def _build_facts(draft: Draft, sums: _Sums) -> dict[str, Any]:
+def _build_facts(draft: Draft, sums: Sums) -> dict[str, Any]:
     """Return the descriptive data frozen with a statement: names, terms, and the sources of its taxes."""
     terms, taxed = draft.terms, draft.taxed
     holder = "the distributor" if collector_of(terms) == "distributor" else "the platform"
@@ -475,3 +313,175 @@ def list_due(session: ScopedSession, month: date) -> Sequence[tuple[Party, str]]
     """List the parties whose next statement is of a month, or of one before it."""
     due = ((party, name, find_due_month(session, party)) for party, name in parties.list_parties(session))
     return [(party, name) for party, name, first in due if first is not None and first <= month]
+
+
+# Moved on: one table of what may follow what, each approval by another, and the steps.
+
+
+def build_subject(row: Statement) -> Subject:
+    """Return what an approval of a statement is of: party, month, figures, and its lines by their hash."""
+    parts = {
+        "the party": [row.account, row.distributor_id or row.provider_id],
+        "the month": row.month,
+        "the calculation": [getattr(row, name) for name in AMOUNTS],
+        "the list of lines": [row.lines, row.sha256],
+        "what it reverses": row.reverses_id,
+    }
+    return Subject(kind=KIND, id=row.id, amount_minor=row.closing_minor, parts=parts)
+
+
+def find_lapse(session: ScopedSession, statement_id: UUID) -> str | None:
+    """Say why the approval of an approved statement does not stand; None where it does, or where none is needed."""
+    row: Statement = session.get_one(Statement, statement_id)
+    return approvals.find_fault(session, build_subject(row)) if row.state == StatementState.APPROVED else None
+
+
+def refuse_unapproved(session: ScopedSession, statement_ids: Iterable[UUID]) -> None:
+    """StateForbids where a statement is not what was approved: nothing is paid on it."""
+    rows = session.execute(sa.select(Statement).where(col(Statement.id).in_(list(statement_ids)))).scalars().all()
+    approved = approvals.load_latest(session, KIND, [row.id for row in rows])
+    for row in sorted(rows, key=lambda row: row.month):
+        if why := approvals.describe_difference(approved.get(row.id), build_subject(row)):
+            raise StateForbids(f"{statement_reading.number_of(row)} is not what was approved: {why}")
+
+
+def list_allowed(session: ScopedSession, statement_id: UUID, by: Person) -> list[StatementTransition]:
+    """List what this person may do with a statement now; where its approval lapsed it is approved anew first."""
+    row = statement_reading.get_statement(session, statement_id)
+    has_lapsed = find_lapse(session, statement_id) is not None
+    return [each for each in _list_allowed(row, by, anew=has_lapsed) if not has_lapsed or each.anew]
+
+
+def list_movable(rows: Iterable[StatementRow], to: str, *, by: Person) -> list[StatementRow]:
+    """Return the statements that this person may move to a state without a note; reversals go one by one."""
+    return [
+        row
+        for row in rows
+        if row.reverses_id is None and any(step.to == to and not step.needs_note for step in _list_allowed(row, by))
+    ]
+
+
+def count_for_another(rows: Iterable[StatementRow], *, by: Person) -> int:
+    """Return the number of statements that this person has prepared and that wait for another's approval."""
+    return sum(row.prepared_by == by.id and row.paper.state == StatementState.PREPARED for row in rows)
+
+
+def _list_allowed(row: StatementRow, by: Person, *, anew: bool = False) -> list[StatementTransition]:
+    if not by.has_role("finance"):
+        return []
+    return [
+        each
+        for each in _of(row.paper.state, is_reversal=row.reverses_id is not None)
+        if not (each.needs_other and row.prepared_by == by.id) and each.anew <= anew
+    ]
+
+
+def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, note: str = "") -> None:
+    """Move a statement to another state.
+
+    NotAllowed for whoever prepared it and approves it too, or had a password reset; StateForbids for a step that the
+    table does not have, that lacks its note, or whose approval lapsed. Approving a reversal voids what it reverses and
+    frees its movements.
+    """
+    with audit.keep_refusal(actor=by.actor, action=f"statement {to}", subject=audit.subject_of(KIND, statement_id)):
+        _move(session, statement_id, to, by=by, note=note)
+
+
+def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, note: str) -> None:
+    require_finance(by)
+    if statement_reading.get_statement(session, statement_id).reverses_id:
+        journal.hold_months(session)
+    row = statement_reading.get_for_update(session, statement_id)
+    refuse_own(parties.load_people(session, parties.party_of(row)), by)
+    step = STATEMENT_TRANSITIONS.get(row.state, to)
+    if step not in _of(row.state, is_reversal=row.reverses_id is not None):
+        raise StateForbids(
+            f"{'A reversal' if row.reverses_id else 'A statement'} that is {row.state} cannot become {to}"
+        )
+    if step.needs_other:
+        _require_second(session, row, by)
+    if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
+        raise InvalidInput.for_field("note", "must say why, in at least five characters")
+    if step.to is StatementState.DISPUTED or (step.to is StatementState.APPROVED and row.reverses_id):
+        refuse_under_way(session, parties.party_of(row))
+    if step.to is StatementState.APPROVED and row.reverses_id:
+        if statement_reading.get_for_update(session, row.reverses_id).state in PAID_ON:
+            raise StateForbids("Something was paid on the statement meanwhile: give this reversal up")
+        journal.refuse_shut(session, row.month)
+    _require_approval(session, row, step)
+    reason = note.strip() if step.needs_note else None
+    take(session, row, step, position=_next_place(session, row.id), by=by, note=reason)
+    if step.to is StatementState.APPROVED and row.reverses_id:
+        _void(session, row.reverses_id, reversal_id=row.id)
+        place = _next_place(session, row.reverses_id)
+        _add_step(session, row.reverses_id, StatementState.VOID, position=place, by=by, note=row.note)
+
+
+def _require_second(session: ScopedSession, row: Statement, by: Person) -> None:
+    require_second(row.prepared_by, by, "You prepared this statement: somebody else of finance approves it")
+    four_eyes.refuse_one_with(
+        session, [(row.prepared_by, row.prepared_at)], by, did="prepared this statement", does="approves it"
+    )
+    refuse_made_resting(session, row.prepared_by, row.prepared_at)
+    agreements.refuse_who_changed(session, row, by)
+
+
+def take(
+    session: ScopedSession,
+    row: Statement,
+    step: StatementTransition,
+    *,
+    position: int,
+    by: Person,
+    note: str | None = None,
+) -> None:
+    """Take a step of a statement that nothing stands against, the position-th after its preparation."""
+    if step.to is StatementState.APPROVED:
+        role = "admin" if "admin" in by.roles else ROLE
+        approvals.approve(session, build_subject(row), staff_id=by.id, role=role, limit_minor=None, at=clock.now())
+    stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": clock.now()} if step.stamps else {}
+    session.update_columns(Statement.to_insert(id=row.id, state=step.to, **stamps), "state", *stamps)
+    _add_step(session, row.id, step.to, position=position, by=by, note=note)
+    audit.write(
+        session,
+        actor=by.actor,
+        action=_ACTIONS[step.to],
+        subject=audit.subject_of(KIND, row.id),
+        before={"state": step.start},
+        after={"state": step.to, **({"reason": note} if note else {})},
+    )
+
+
+def _require_approval(session: ScopedSession, row: Statement, step: StatementTransition) -> None:
+    """Require that an approval stands before a statement is sent, and lapsed before it is given anew (contract K3)."""
+    subject = build_subject(row)
+    if step.anew and approvals.find_fault(session, subject) is None:
+        raise StateForbids("The approval stands: there is nothing to approve anew")
+    if step.start is StatementState.APPROVED and step.to is not StatementState.APPROVED:
+        approvals.require_standing(session, subject)
+
+
+def _next_place(session: ScopedSession, statement_id: UUID) -> int:
+    return session.count_rows(StatementStep, col(StatementStep.statement_id) == statement_id) + 1
+
+
+def _add_step(
+    session: ScopedSession, statement_id: UUID, state: str, *, position: int, by: Person, note: str | None
+) -> None:
+    step = StatementStep.to_insert(
+        statement_id=statement_id, position=position, state=state, staff_id=by.id, made_at=clock.now(), note=note
+    )
+    session.insert(step)
+
+
+def _of(state: str, *, is_reversal: bool) -> Sequence[StatementTransition]:
+    return [each for each in STATEMENT_TRANSITIONS.list_from(state) if each.of_reversal in (None, is_reversal)]
+
+
+def _void(session: ScopedSession, statement_id: UUID, *, reversal_id: UUID) -> None:
+    """Void a statement, and free its lines and payments: they are stated again."""
+    session.change(Statement, col(Statement.id) == statement_id, state=StatementState.VOID)
+    lines: tuple[Any, ...] = (StatementLine, StatementPayment)
+    for entity in lines:
+        is_held = entity.released_by.is_(None)
+        session.change(entity, entity.statement_id == statement_id, is_held, released_by=reversal_id)

@@ -198,7 +198,12 @@ class Field:
             return self.compare(col(getattr(table, self.column)), value)
         if hasattr(self.column, "class_"):
             return self.compare(col(self.column), value)
-        return [] if self.column is None else [self.column(table, value)]
+        return [] if self.column is None else [self.derive(table, value)]
+
+    def derive(self, table: Any, value: Any) -> Condition:
+        """Return the condition of a column that is a function."""
+        found: Condition = self.column(table, value)
+        return found
 
     def product_conditions(self, table: Any, value: Any) -> list[Condition]:
         """Like `conditions`, but by the products that imply the value where there are such: an index has those."""
@@ -414,7 +419,10 @@ class Word(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Flag(Field):
-    """Yes or no: two words with their labels, the first for true (contract P5)."""
+    """Yes or no: two words with their labels, the first for true (contract P5).
+
+    A column that is a function is one of the table alone, and returns what holds for true.
+    """
 
     options: Mapping[str, str] = field(default_factory=lambda: {"true": "Yes", "false": "No"})
 
@@ -435,6 +443,11 @@ class Flag(Field):
     def write(self, value: Any) -> dict[str, list[str]]:
         """Return the word."""
         return {self.address: [self.word(value)]}
+
+    def derive(self, table: Any, value: Any) -> Condition:
+        """Return what holds for true, or that it does not."""
+        holds: Condition = self.column(table)
+        return holds if value else sa.not_(holds)
 
     def compare(self, column: Any, value: Any) -> list[Condition]:
         """Return the condition."""

@@ -21,7 +21,7 @@ from core.errors import InvalidInput, StateForbids
 from core.services.catalogue import for_sale
 from core.services.catalogue.for_sale import ProductForSale
 from core.services.selling import buying
-from core.services.selling.buying import Draft, Seller, Written
+from core.services.selling.buying import PreparedSale, Seller, Written
 from core.services.selling.loan_books import books, judging, reading, row_values
 from core.services.selling.loan_books.reading import Job
 from core.states.loan_books import LoanBookState, RowOutcome
@@ -63,7 +63,7 @@ class Chunk:
     after: int
     product: ProductForSale | None
     rows: Sequence[LoanBookRow]
-    drafts: Sequence[Draft]
+    drafts: Sequence[PreparedSale]
 
     @property
     def last(self) -> int:
@@ -79,7 +79,7 @@ def prepare(session: ScopedSession, book: LoanBook, size: int, after: int) -> Ch
     product = _get_product(session, book)
     version_id, seller = book.product_version_id, _seller(book)
     assert version_id is not None, "it was confirmed with the version of its rates"  # noqa: S101 for the type checker
-    drafts = [buying.draft(CREDIT_LIFE, _build_request(book, row), product, version_id, seller) for row in rows]
+    drafts = [buying.prepare(CREDIT_LIFE, _build_request(book, row), product, version_id, seller) for row in rows]
     return Chunk(after=after, product=product, rows=rows, drafts=drafts)
 
 

@@ -15,10 +15,9 @@ from core.services.catalogue import rate_changes, share_changes
 from core.services.files.links import Owner
 from core.services.finance import adjustments, agreements, bank_accounts, tax_rates
 from core.services.finance.credit_notes import deciding
-from core.services.finance.payments import balances, payouts, transitions
+from core.services.finance.payments import payouts, settlement
 from core.services.finance.reconciling import differences, reconciliations
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.people import accounts, role_grants, staff
 from core.services.policies import changes
 from core.services.selling import endorsing
@@ -27,7 +26,7 @@ from core.services.selling.loan_books.books import Expected, Uploader
 from core.store.schema.tables import Policy, Staff
 from tests.services.controls.model.acts import ACCOUNTS, Idle, acting, anybody, as_id, naira, reference
 from tests.services.controls.model.office import PASSWORD, SYSTEM, Office
-from tests.services.sign_in_links import ticket_of
+from tests.services.sign_in_links import choose
 
 FINANCE: Final = ("funmi", "wale", "uche", "chi", "funmi", "wale")
 ADMINS: Final = ("root", "second", "third")
@@ -204,7 +203,7 @@ def move_statement(office: Office, dice: Random) -> None:
     usual = {"Prepared": "Approved", "Approved": "Sent", "Sent": "Disputed", "Disputed": "Sent"}
     to = usual.get(row.state, "Void") if dice.random() < 0.9 else dice.choice(("Approved", "Sent", "Paid", "Void"))
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
-        statement_transitions.move(session, as_id(row.id), to, by=person, note="As they said on the phone")
+        statements.move(session, as_id(row.id), to, by=person, note="As they said on the phone")
 
 
 def reverse_statement(office: Office, dice: Random) -> None:
@@ -262,9 +261,9 @@ def confirm_payment(office: Office, dice: Random) -> None:
     typed = {"bank_reference": reference(office, dice), "value_on": office.today(dice.choice((0, 0, 0, -2)))}
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
         if row.direction == "in":
-            transitions.approve_receipt(session, as_id(row.id), by=person)
+            settlement.approve_receipt(session, as_id(row.id), by=person)
         else:
-            transitions.confirm(session, as_id(row.id), typed, by=person)
+            settlement.confirm(session, as_id(row.id), typed, by=person)
 
 
 def return_payment(office: Office, dice: Random) -> None:
@@ -274,25 +273,25 @@ def return_payment(office: Office, dice: Random) -> None:
     if dice.random() < 0.5:
         typed["bank_reference"] = reference(office, dice)
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
-        transitions.return_payment(session, as_id(row.id), typed, by=person)
+        settlement.return_payment(session, as_id(row.id), typed, by=person)
 
 
 def withdraw_receipt(office: Office, dice: Random) -> None:
     """A noted receipt, or a payment of a payout, is given up."""
     row = _payment(office, dice, "Prepared")
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
-        transitions.withdraw(session, as_id(row.id), reason="It was of another party", by=person)
+        settlement.withdraw(session, as_id(row.id), reason="It was of another party", by=person)
 
 
 def receive(office: Office, dice: Random) -> None:
     """Something was received from a party."""
     typed = {"bank_reference": reference(office, dice), "value_on": office.today()}
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
-        owing = {each.party: -each.amount_minor for each in balances.list_balances(session) if each.amount_minor < 0}
+        owing = {each.party: -each.amount_minor for each in settlement.list_balances(session) if each.amount_minor < 0}
         party = dice.choice(list(owing) if owing and dice.random() < 0.8 else office.parties)
         due = owing.get(party, 50_000)
         typed["amount"] = naira(dice.choice((due, due // 2, due + 100)))
-        transitions.receive(session, party, typed, by=person)
+        settlement.receive(session, party, typed, by=person)
 
 
 def reconcile(office: Office, dice: Random) -> None:
@@ -359,6 +358,14 @@ def add_terms(office: Office, dice: Random) -> None:
         typed["collects"] = dice.choice(("platform", "distributor"))
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
         agreements.add(session, party, typed, by=person)
+
+
+def decide_terms(office: Office, dice: Random) -> None:
+    """Proposed terms are confirmed, refused or taken back."""
+    row = _pick(office, dice, _OPEN.format("terms_proposal"))
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        verb = dice.choice((agreements.confirm, agreements.confirm, agreements.refuse, agreements.take_back))
+        verb(session, as_id(row.id), by=person)
 
 
 def propose_share(office: Office, dice: Random) -> None:
@@ -500,8 +507,7 @@ def link_person(office: Office, dice: Random) -> None:
 
 def _open_link(office: Office, link: str | None) -> None:
     if link:
-        with office.store.writing(SYSTEM) as session:
-            accounts.choose_password(session, ticket_of(link), f"{PASSWORD}-{office.papers}-new")
+        choose(office.store, link, f"{PASSWORD}-{office.papers}-new")
 
 
 def disable_person(office: Office, dice: Random) -> None:

@@ -25,7 +25,6 @@ from core.services.files.links import Owner
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.statements import statements
-from core.services.finance.statements import transitions as statement_transitions
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, Store
@@ -178,10 +177,14 @@ def open_office(store: Store, *, collects: str) -> Office:
     made: Office = prefilled(store, "model of an office", _fill)
     office = made.copied(store)
     with clock.freeze(START), store.writing(LIVE) as session:
-        root = staff.find_by_id(session, office.people[list(PEOPLE).index("root")])
+        places = (list(PEOPLE).index(name) for name in ("root", "second"))
+        root, second = (staff.find_by_id(session, office.people[place]) for place in places)
         assert root
+        assert second
         terms = {"number": "AG/2", "starts_on": "2026-10-01", "collects": collects}
-        agreements.add(session, office.parties[0], terms, by=root)
+        made = agreements.add(session, office.parties[0], terms, by=root)
+        if collects == "distributor":
+            agreements.confirm(session, made, by=second)
     return office
 
 
@@ -244,7 +247,7 @@ def _state(store: Store, people: list[UUID], parties: list[Party]) -> None:
             while (month := statements.find_due_month(session, party)) and month < date(2026, 10, 1):
                 made = statements.prepare(session, party, month, by=funmi, without_withholding=True)
                 for state in ("Approved", "Sent"):
-                    statement_transitions.move(session, made, state, by=uche)
+                    statements.move(session, made, state, by=uche)
 
 
 def _sell(

@@ -1,10 +1,9 @@
-"""Payments of parties as rows of the bank, each payment and each return, and as lines of a statement (contract F4).
+"""Payments of parties as rows of the bank, each payment and each return (contract F4).
 
 Lists, statements, the journal and reconciliations read the rows here, and nowhere else.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -13,12 +12,10 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlmodel import col
 
-from core import clock
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.store.access import AnySelect, ScopedSession
-from core.store.rows import build_row
-from core.store.schema.tables import PartyPayment, Payment, StatementPayment, Transfer
+from core.store.schema.tables import PartyPayment, Payment, Transfer
 
 PAID, BACK = PartyPayment, orm.aliased(PartyPayment)
 _OF = orm.aliased(PartyPayment)
@@ -93,64 +90,3 @@ def list_days(session: ScopedSession, transfer_ids: Sequence[UUID]) -> Sequence[
         .where(sa.func.coalesce(col(_OF.transfer_id), col(PAID.transfer_id)).in_(transfer_ids))
     )
     return session.execute(query.distinct()).scalars().all()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PaidLine:
-    """One payment as a statement prints it; the amount in kobo lowers what we owe the party."""
-
-    payment_id: UUID
-    entry: str
-    amount_minor: int
-    value_on: date
-    reference: str
-
-    @property
-    def label(self) -> str:
-        """The payment in words: "Payment 3 Oct 2026, TRF/1"."""
-        day = f"{self.value_on.day} {self.value_on:%b %Y}"
-        verb = "Returned" if self.entry == "returned" else "Payment" if self.amount_minor > 0 else "Received"
-        return f"{verb} {day}, {self.reference}"
-
-
-def _order(line: PaidLine) -> tuple[date, str, str]:
-    return line.value_on, str(line.payment_id), line.entry
-
-
-def list_unstated(session: ScopedSession, party: Party, last_on: date) -> list[PaidLine]:
-    """List the payments and returns of a party until a day that no statement holds, oldest first."""
-    return sorted((line for _, line in _load(session, last_on, party.owns(Payment))), key=_order)
-
-
-def load_unstated(session: ScopedSession, last_on: date) -> Mapping[Party, Sequence[PaidLine]]:
-    """Return what `list_unstated` lists, of every party."""
-    found: dict[Party, list[PaidLine]] = {}
-    for party, line in _load(session, last_on):
-        found.setdefault(party, []).append(line)
-    return {party: sorted(lines, key=_order) for party, lines in found.items()}
-
-
-def write(session: ScopedSession, statement_id: UUID, lines: Sequence[PaidLine]) -> None:
-    """Write the payments of a statement in their order."""
-    for position, line in enumerate(lines, 1):
-        session.insert(StatementPayment.to_insert(statement_id=statement_id, position=position, **asdict(line)))
-
-
-def list_printed(session: ScopedSession, statement_id: UUID) -> tuple[PaidLine, ...]:
-    """Return the payments of a statement as it printed them."""
-    query = (
-        sa.select(StatementPayment)
-        .where(col(StatementPayment.statement_id) == statement_id)
-        .order_by(col(StatementPayment.position))
-    )
-    return tuple(build_row(PaidLine, row) for row in session.execute(query).scalars())
-
-
-def _load(session: ScopedSession, last_on: date, *conditions: Any) -> Iterator[tuple[Party, PaidLine]]:
-    stated = sa.exists().where(
-        col(StatementPayment.payment_id) == col(Payment.id),
-        col(StatementPayment.entry) == ENTRY,
-        col(StatementPayment.released_by).is_(None),
-    )
-    for row in list_rows(session, *conditions, ~stated, before=clock.add_days(last_on, 1)):
-        yield row.party, build_row(PaidLine, row)

@@ -1,8 +1,13 @@
-"""Payments from their preparation to the bank's answer; two people, and states of statements follow (contract F4)."""
+"""Payments: the balance with each party, and a payment from its preparation to the bank's answer (contract F4).
 
-from collections.abc import Iterable, Mapping, Sequence
+A balance is a party's valid statements less confirmed payments. Two people make a payment; statements follow it.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from datetime import date, datetime
+from itertools import groupby
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -18,13 +23,12 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import journal, parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances
-from core.services.finance.payments.balances import Balance, Due
+from core.services.finance.statements import reading as statement_reading
 from core.services.people import four_eyes, transfers
 from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_own, require_second
 from core.services.people.staff import Person
 from core.services.people.transfers import Reference, TypedReference
-from core.states.finance import PAYMENT_TRANSITIONS, PaymentState, StatementState
+from core.states.finance import IN_FORCE, PAYMENT_TRANSITIONS, UNDER_WAY, PaymentState, StatementState
 from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import PartyPayment, Payment, PaymentSettlement, PayoutBatch, Statement
 
@@ -57,6 +61,177 @@ _SETTLED: Final[Mapping[StatementState, str]] = {
     StatementState.PART_PAID: "statement part paid",
     StatementState.PAID: "statement paid",
 }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Due:
+    """A part of one statement's own change of the balance, with its taxes; negative if the party owes us.
+
+    It is what was not paid yet, or what a payment settles.
+    """
+
+    statement_id: UUID
+    number: str
+    month: date
+    state: str
+    net_minor: int
+    vat_minor: int
+    withheld_minor: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Balance:
+    """The amount due with a party up to its newest sent statement; `hindrance` is the reason why it cannot be paid."""
+
+    party: Party
+    name: str
+    dues: tuple[Due, ...]
+    hindrance: str | None = None
+
+    @property
+    def amount_minor(self) -> int:
+        """The sum that would settle everything; positive where we owe it."""
+        return sum(due.net_minor for due in self.dues)
+
+    @property
+    def newest(self) -> Due | None:
+        """The newest statement that a payment settles."""
+        return self.dues[-1] if self.dues else None
+
+    @property
+    def oldest_month(self) -> date | None:
+        """The month of the oldest statement of which something remains."""
+        return next((due.month for due in self.dues if due.net_minor), None)
+
+
+def balance_of(party: Party, name: str, statements: Sequence[Due]) -> Balance:
+    """Return the balance of a party from its valid statements, oldest first."""
+    stated = [place for place, due in enumerate(statements) if due.state in (*IN_FORCE, StatementState.DISPUTED)]
+    dues = tuple(statements[: stated[-1] + 1]) if stated else ()
+    return Balance(party=party, name=name, dues=dues, hindrance=_hindrance(dues))
+
+
+def _hindrance(dues: Sequence[Due]) -> str | None:
+    for due in dues:
+        if due.state == StatementState.DISPUTED:
+            return f"{due.number} is in dispute"
+        if due.state not in IN_FORCE:
+            return f"{due.number} was not sent yet"
+    return None if dues else "No statement was sent yet"
+
+
+def allocate(dues: Sequence[Due], amount_minor: int) -> list[Due]:
+    """Divide an amount over statements: the oldest first, each with its part of the taxes; all of them if it pays all.
+
+    StateForbids for an amount that is zero, of the other sign, or above what is due.
+    """
+    due_minor = sum(due.net_minor for due in dues)
+    if amount_minor == due_minor and due_minor:
+        return [due for due in dues if due.net_minor or due.vat_minor or due.withheld_minor]
+    sign = -1 if due_minor < 0 else 1
+    if not 0 < amount_minor * sign < due_minor * sign:
+        raise StateForbids(f"At most {money.format_naira(abs(due_minor))} can be paid now: that is what is due")
+    parts, rest = [], amount_minor * sign
+    for due in dues:
+        taken = min(rest, due.net_minor * sign)
+        if taken > 0:
+            parts.append(_part(due, taken * sign))
+            rest -= taken
+    return parts
+
+
+def _part(due: Due, net_minor: int) -> Due:
+    """Return a part of a due; the taxes round towards zero, so that the last part takes what remains of them."""
+
+    def share(tax_minor: int) -> int:
+        whole = abs(tax_minor * net_minor) // abs(due.net_minor)
+        return whole if tax_minor > 0 else -whole
+
+    return replace(due, net_minor=net_minor, vat_minor=share(due.vat_minor), withheld_minor=share(due.withheld_minor))
+
+
+# Into what a payment of a statement is divided: the amount, and the taxes in it.
+PARTS = ("net_minor", "vat_minor", "withheld_minor")
+
+
+def list_balances(session: ScopedSession) -> list[Balance]:
+    """List every party with something due, distributors first, by name."""
+    names = dict(parties.list_parties(session))
+    found = {party: balance_of(party, names[party], dues) for party, dues in list_dues(session)}
+    return [found[party] for party in names if party in found and found[party].amount_minor]
+
+
+def get_balance(session: ScopedSession, party: Party) -> Balance:
+    """Return the balance of one party; NotFound for one that does not exist."""
+    name = parties.get_name(session, party)
+    dues = next((found for _, found in list_dues(session, party.owns(Statement))), [])
+    return balance_of(party, name, dues)
+
+
+def load_balances(session: ScopedSession, which: Collection[Party]) -> Mapping[Party, Balance]:
+    """Return the balance of each of these parties; of one that does not exist there is none."""
+    names = dict(parties.list_parties(session))
+    is_theirs = sa.or_(*(party.owns(Statement) for party in which), sa.false())
+    dues = dict(list_dues(session, is_theirs))
+    return {party: balance_of(party, names[party], dues.get(party, ())) for party in which if party in names}
+
+
+def require_payable(session: ScopedSession, party: Party) -> Balance:
+    """Return the balance of a party that can be paid now; StateForbids says what stands against it.
+
+    Whoever takes a statement or a payment of the party on at this instant waits here, or is waited for.
+    """
+    if session.scope.is_live is not True:
+        raise StateForbids("Payments are made of live records only")
+    parties.lock(session, party)
+    balance = get_balance(session, party)
+    if balance.hindrance:
+        raise StateForbids(f"{balance.name}: {balance.hindrance}")
+    refuse_under_way(session, party)
+    return balance
+
+
+def refuse_under_way(session: ScopedSession, party: Party) -> None:
+    """StateForbids while a payment of this party waits for its approval or for the bank."""
+    if session.count_rows(Payment, party.owns(Payment), col(Payment.state).in_(UNDER_WAY)):
+        raise StateForbids("A payment of this party is under way: it is confirmed, returned or given up first")
+
+
+def list_dues(session: ScopedSession, *conditions: Any) -> Iterator[tuple[Party, Sequence[Due]]]:
+    """Yield each party that was sent or prepared a statement with what is due by each of them."""
+    settled = (
+        sa.select(
+            col(PaymentSettlement.statement_id),
+            *(sa.func.sum(col(getattr(PaymentSettlement, n))).label(n) for n in PARTS),
+        )
+        .join(Payment, col(Payment.id) == col(PaymentSettlement.payment_id))
+        .where(col(Payment.state) == PaymentState.CONFIRMED)
+        .group_by(col(PaymentSettlement.statement_id))
+        .subquery()
+    )
+    owner = sa.func.coalesce(col(Statement.distributor_id), col(Statement.provider_id))
+    query = (
+        sa.select(Statement, *(sa.func.coalesce(settled.c[name], 0).label(name) for name in PARTS))
+        .outerjoin(settled, settled.c.statement_id == col(Statement.id))
+        .where(*statement_reading.IS_VALID, *conditions)
+        .order_by(col(Statement.account), owner, col(Statement.month))
+    )
+    rows = session.execute(query).all()
+    for party, found in groupby(rows, key=lambda row: parties.party_of(row.Statement)):
+        yield party, [_due(row) for row in found]
+
+
+def _due(row: Any) -> Due:
+    stated: Statement = row.Statement
+    return Due(
+        statement_id=stated.id,
+        number=statement_reading.number_of(stated),
+        month=stated.month,
+        state=stated.state,
+        net_minor=stated.closing_minor - stated.opening_minor + stated.paid_minor - int(row.net_minor),
+        vat_minor=stated.vat_minor - int(row.vat_minor),
+        withheld_minor=stated.withheld_minor - int(row.withheld_minor),
+    )
 
 
 def _check_past(value: date) -> date:
@@ -99,7 +274,7 @@ def receive(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
     with keep_refusal(party.subject, party.id, "payment receipt", by):
         require_finance(by)
         given: ReceiptInput = request.validate(ReceiptInput, typed)
-        balance = balances.require_payable(session, party)
+        balance = require_payable(session, party)
         received = {"received_reference": given.bank_reference, "received_on": given.value_on}
         transfers.check_free(session, TypedReference(given.bank_reference, _FIELD, party.id), is_live=True)
         amount = -money.to_minor(given.amount)
@@ -123,8 +298,8 @@ def write(
     session: ScopedSession, balance: Balance, amount_minor: int, *, by: Person, direction: str, **more: Any
 ) -> UUID:
     """Like `add`, for whoever was judged before."""
-    parts = balances.allocate(balance.dues, amount_minor)
-    sums = {name: sum(getattr(part, name) for part in parts) for name in balances.PARTS}
+    parts = allocate(balance.dues, amount_minor)
+    sums = {name: sum(getattr(part, name) for part in parts) for name in PARTS}
     newest = balance.newest
     assert newest is not None  # noqa: S101 - allocating refuses an empty balance
     row = Payment.to_insert(
@@ -142,7 +317,7 @@ def write(
         # Somebody else prepared one at the same instant.
         raise StateForbids("A payment of this party was prepared meanwhile: look at it first")
     for part in parts:
-        settled = {name: getattr(part, name) for name in balances.PARTS}
+        settled = {name: getattr(part, name) for name in PARTS}
         session.insert(PaymentSettlement.to_insert(payment_id=row.id, statement_id=part.statement_id, **settled))
     audit_payment(session, row, "payment prepared", by=by, settles=", ".join(part.number for part in parts))
     return row.id
@@ -346,7 +521,7 @@ def _change(
     **values: Any,
 ) -> None:
     session.update_columns(Payment.to_insert(id=row.id, state=state, **values), "state", *values)
-    _settle(session, row, dues or balances.get_balance(session, parties.party_of(row)).dues, by=by)
+    _settle(session, row, dues or get_balance(session, parties.party_of(row)).dues, by=by)
     audit_payment(session, row, _ACTIONS[state], by=by, **(facts or {}))
 
 
