@@ -210,8 +210,7 @@ def store_files(received: Iterable[ReceivedFile]) -> Iterator[list[StoredFile]]:
     """Inspect files and store them on disk, before the transaction that records them.
 
     Files that no row references in the end, because the request was refused or replayed, are removed again. A crash
-    leaves a
-    file without a row, never a row without its file.
+    leaves a file without a row, never a row without its file.
     """
     stored_files: list[StoredFile] = []
     try:

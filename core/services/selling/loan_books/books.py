@@ -30,6 +30,7 @@ from core.services.people.staff import Person
 from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
 from core.store.access import ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema import sales as schema
 from core.store.schema.tables import Agreement, LoanBook, LoanBookFile, LoanBookRow, Policy, Purchase, Staff
 
@@ -529,7 +530,7 @@ def find_book_faults(session: ScopedSession) -> Iterator[str]:
 
 
 def _find_wrong_sums(session: ScopedSession) -> Iterator[str]:
-    count, total = sa.func.count(col(LoanBookRow.line)), sa.func.coalesce(sa.func.sum(LoanBookRow.premium_minor), 0)
+    count, total = sa.func.count(col(LoanBookRow.line)), sum_of(LoanBookRow.premium_minor)
     query = (
         sa.select(col(LoanBook.id), col(LoanBook.done_rows), col(LoanBook.done_minor), count, total)
         .outerjoin(LoanBookRow, sa.and_(col(LoanBookRow.book_id) == col(LoanBook.id), _DONE))
