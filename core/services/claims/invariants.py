@@ -22,6 +22,7 @@ from core.services.people import approvals
 from core.services.policies import changes as policy_changes
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema.tables import (
     Approval,
     ApprovalLapse,
@@ -37,7 +38,7 @@ from core.store.schema.tables import (
     UploadedFile,
 )
 
-_PAID: Any = sa.func.coalesce(sa.func.sum(col(ClaimPayment.amount_minor)), 0)
+_PAID: Any = sum_of(col(ClaimPayment.amount_minor))
 
 
 def _name(claim_id: Any, minor: Any) -> str:

@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import clock, seal
 from core.covers.cover import Cover, Term
 from core.errors import DuplicateRisk
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnySelect, Owner, ScopedSession
 from core.store.expressions import is_among
 from core.store.schema.tables import Customer, InsuredRisk, Policy
 
@@ -26,22 +26,18 @@ class EarlierPolicy:
     expiration_at: datetime | None
 
 
-def lock_risk(
-    session: ScopedSession, product_id: UUID, risk_hash: str, term: Term, *, distributor_id: UUID, is_live: bool
-) -> None:
+def lock_risk(session: ScopedSession, product_id: UUID, risk_hash: str, term: Term, owner: Owner) -> None:
     """Lock a risk, by its keyed hash, for this transaction; DuplicateRisk if it is already insured.
 
-    Concurrent sales of one risk lock the same row: the second waits for the first and then sees its policy. The owner
-    is given besides the session's scope, because staff and commands sell under a wider one.
+    Concurrent sales of one risk lock the same row: the second waits for the first and then sees its policy.
     """
     _lock(session, product_id, risk_hash)
-    own_policies = (col(Policy.distributor_id) == distributor_id, col(Policy.is_live) == is_live)
     insured = _build_insured_query(product_id, risk_hash, term.start_at, term.expiration_at)
-    _require_uninsured(session, insured.where(*own_policies))
+    _require_uninsured(session, insured.where(*owner.owns(Policy)))
 
 
 def lock_risks(
-    session: ScopedSession, product_id: UUID, terms: Mapping[str, Term], *, distributor_id: UUID, is_live: bool
+    session: ScopedSession, product_id: UUID, terms: Mapping[str, Term], owner: Owner
 ) -> dict[str, EarlierPolicy]:
     """Lock several risks, each by its keyed hash with its term, and return the policies that cover one already."""
     now, hashes = clock.now(), sorted(terms)
@@ -52,19 +48,16 @@ def lock_risks(
         session.execute(
             sa.select(col(InsuredRisk.sold_at)).where(*mine).order_by(col(InsuredRisk.risk_hash)).with_for_update()
         )
-    return find_insured_many(session, product_id, terms, distributor_id=distributor_id, is_live=is_live)
+    return find_insured_many(session, product_id, terms, owner)
 
 
 def find_insured_many(
-    session: ScopedSession, product_id: UUID, terms: Mapping[str, Term], *, distributor_id: UUID, is_live: bool
+    session: ScopedSession, product_id: UUID, terms: Mapping[str, Term], owner: Owner
 ) -> dict[str, EarlierPolicy]:
     """Return by keyed hash the policies that would keep a sale of these risks from being made."""
     columns = (Policy.id, Policy.policy_number, Policy.risk_hash, Policy.start_at, Policy.expiration_at)
     query = sa.select(*(col(each) for each in columns)).where(
-        is_among(col(Policy.risk_hash), terms),
-        col(Policy.distributor_id) == distributor_id,
-        col(Policy.is_live) == is_live,
-        *_insures(product_id),
+        is_among(col(Policy.risk_hash), terms), *owner.owns(Policy), *_insures(product_id)
     )
     found: dict[str, EarlierPolicy] = {}
     for row in session.execute(query.order_by(col(Policy.created_at).desc(), col(Policy.start_at))) if terms else ():
@@ -101,11 +94,7 @@ def _lock_for(
     session: ScopedSession, policy: Policy, risk_hash: str, start_at: datetime | None, end_at: datetime | None
 ) -> None:
     _lock(session, policy.product_id, risk_hash)
-    others = (
-        col(Policy.distributor_id) == policy.distributor_id,
-        col(Policy.is_live) == policy.is_live,
-        col(Policy.id) != policy.id,
-    )
+    others = (*Owner.of(policy).owns(Policy), col(Policy.id) != policy.id)
     _require_uninsured(session, _build_insured_query(policy.product_id, risk_hash, start_at, end_at).where(*others))
 
 
