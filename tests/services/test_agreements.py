@@ -58,29 +58,33 @@ def test_terms_that_decide_money_take_two_admins(
     assert held().tin == TERMS["tin"]
     add("root", contact_email="new@lender.example")
     assert held().contact_email, "an address takes one admin"
+    later = add("root", starts_on="2027-01-01")
+    assert finance.read(agreements.get_in_force, party, date(2027, 1, 1)).number == "AG/3", "one alone would end others"
+    finance.do(agreements.confirm, later, by="second")
     for decide, by in ((agreements.refuse, "second"), (agreements.take_back, "root"), (agreements.confirm, "second")):
         waits = add("root", **books)
-        assert finance.read(agreements.find_waiting, party).changes["charges_vat"] == (False, True)
+        waiting = finance.read(agreements.find_waiting, party)
+        assert (waiting.changes["charges_vat"], waiting.followed_by) == ((False, True), (date(2027, 1, 1), "AG/4"))
         assert not held().charges_vat
         finance.do(decide, waits, by=by)
     assert held().charges_vat
     finance.change_person("second", confirms_from=clock.now() + timedelta(hours=1))
     with pytest.raises(NotAllowed, match="No other admin can confirm it now"):
         add("root")
-    finance.change_person("second", roles=["finance"])
     monkeypatch.setenv("COVERDESK_ONE_ADMIN", "true")
+    _add_alone_and_list(finance, lambda: add("root", **books, is_small=True))
+
+
+def _add_alone_and_list(finance: Finance, add: Any) -> None:
+    """A firm with one admin adds terms, and looks at the checks of the month."""
+    finance.change_person("second", roles=["finance"])
     settings.cache_clear()
-    add("root", **books, is_small=True)
-    assert held().is_small, "a firm with one admin"
-    _assert_listed(finance)
-
-
-def _assert_listed(finance: Finance) -> None:
+    add()
     checks = {check.key: check for check in finance.read(closing.run, date(2026, 11, 1))}
     assert [row.partition(", ")[2] for row in checks["terms"].rows] == [
         "tax number by agreement AG/1 from 1 Jan 2026: Root, confirmed by Second",
-        "VAT, premium of loan books that its key confirms by agreement AG/6 from 1 Jan 2026: Root, confirmed by Second",
-        "size by agreement AG/8 from 1 Jan 2026: Root alone",
+        "VAT, premium of loan books that its key confirms by agreement AG/7 from 1 Jan 2026: Root, confirmed by Second",
+        "size by agreement AG/9 from 1 Jan 2026: Root alone",
     ]
     assert not checks["terms"].is_blocking
     (alone,) = checks["accounts"].rows

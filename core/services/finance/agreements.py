@@ -118,7 +118,10 @@ refuse, take_back = PROPOSALS.refuse, PROPOSALS.take_back
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenTerms:
-    """Terms that wait for a second admin, with each field that they change: as it holds on that day, and as it will."""
+    """Terms that wait for a second admin, with each field that they change: as it holds, and as it will.
+
+    `followed_by` is the day from which other terms hold instead, and their number.
+    """
 
     id: UUID
     proposed_by: UUID
@@ -126,13 +129,14 @@ class OpenTerms:
     proposed_at: datetime
     starts_on: date
     changes: Mapping[str, tuple[Any, Any]]
+    followed_by: tuple[date, str] | None
 
 
 def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: Person) -> UUID:
     """Add terms that hold from their first day on, and return their id; what held before is kept.
 
-    Terms with a distributor that decide money hold once another admin has confirmed them, by the same id, or at once
-    where the firm has one admin and says so (contract K4).
+    Terms with a distributor that decide money, or begin after today, hold once another admin has confirmed them, by the
+    same id, or at once where the firm has one admin and says so (contract K4).
 
     NotAllowed for anybody but an admin, for one whose own the party is, and where no other admin could confirm them.
     StateForbids while others wait. InvalidInput for every wrong field.
@@ -144,7 +148,8 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
         raise StateForbids("Other terms wait for a second admin already: they have to be decided first")
     row = _build(party, terms, ids.new(), made_by=by.id)
     raise_faults(_find_faults(session, party, row))
-    if not _list_changes(session, party, row):
+    # Those of a later day would end what two admins agree on until then.
+    if not _list_changes(session, party, row) and (party.account == "provider" or row.starts_on <= clock.today()):
         _write(session, row, actor=by.actor)
     elif role_grants.holds_alone(session, by):
         alone = {role_grants.ALONE: True, "party": parties.get_name(session, party)}
@@ -184,6 +189,7 @@ def find_waiting(session: ScopedSession, party: Party) -> OpenTerms | None:
     proposal, proposer, _ = found
     row = _read(proposal)
     held = get_in_force(session, party, row.starts_on) or _USUAL
+    later = [each for each, _ in list_history(session, party)]
     fields_of = {"number", *DistributorTerms.model_fields, "book_premium_minor"} - {"book_premium", "starts_on"}
     pairs = {name: (getattr(held, name), getattr(row, name)) for name in sorted(fields_of)}
     return OpenTerms(
@@ -191,6 +197,9 @@ def find_waiting(session: ScopedSession, party: Party) -> OpenTerms | None:
         proposer=proposer,
         starts_on=row.starts_on,
         changes={name: (was, will) for name, (was, will) in pairs.items() if was != will},
+        followed_by=min(
+            ((each.starts_on, each.number) for each in later if each.starts_on > row.starts_on), default=None
+        ),
     )
 
 
