@@ -380,6 +380,8 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
     )
     since = session.execute(before).scalar_one()
     rows = [row for row, _ in reversed(list_history(session, party)) if row.starts_on <= last]
+    columns = (col(TermsProposal.id), col(TermsProposal.proposed_at))
+    proposed = {row.id: row.proposed_at for row in session.execute(sa.select(*columns))}
     held: Agreement | None = None
     changed: list[tuple[UUID, datetime]] = []
     for row in rows:
@@ -390,7 +392,7 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
                     f"You changed the terms by agreement {row.number}, by which it is calculated: somebody else of"
                     " finance approves it"
                 )
-            changed.append((row.made_by, row.created_at))
+            changed.append((row.made_by, proposed.get(row.id, row.created_at)))
         held = row
     did = "changed the terms by which it is calculated"
     refuse_one_with(session, changed, by, did=did, does="approves it")
