@@ -7,8 +7,9 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 
-from core import clock
+from core import clock, ids
 from core.covers.insurers import insurer_a
 from core.desk import closing, resealing
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
@@ -17,6 +18,7 @@ from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.settings import settings
 from core.store.access import Scope
+from core.store.schema import migrating
 from core.store.schema.tables import Agreement, BankAccount, Provider
 from tests.conftest import Partner
 from tests.every_case import every_case
@@ -90,6 +92,28 @@ def _add_alone_and_list(finance: Finance, add: Any) -> None:
     (alone,) = checks["accounts"].rows
     assert "agreement added by root@f.example, one admin alone" in alone
     assert not finance.faults("Terms are what two admins confirmed")
+
+
+@pytest.mark.both_databases
+def test_the_check_names_terms_that_nobody_confirmed_but_for_those_of_before(finance: Finance, party: Party) -> None:
+    rule = "Terms are what two admins confirmed"
+
+    def insert(number: str) -> None:
+        with finance.store.writing(Scope.system()) as session:
+            given = {"number": number, "starts_on": date(2026, 1, 1), "charges_vat": number == "AG/1"}
+            made = {"made_by": finance.people["root"].id, "created_at": clock.now()}
+            session.insert(Agreement(id=ids.new(), **party.columns, **given, **made))
+
+    with finance.store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0098")
+    insert("AG/1")
+    with finance.store.writers.begin() as connection:
+        command.upgrade(migrating._config(connection), "head")
+    assert finance.faults(rule) == []
+    with clock.freeze(NOW + timedelta(seconds=1)):
+        insert("AG/2")
+    (found,) = finance.faults(rule)
+    assert found.startswith("agreement AG/2 with Swift Lenders from 1 Jan 2026: it was not given on this desk")
 
 
 def test_terms_of_an_insurer_are_its_own(finance: Finance, party: Party) -> None:

@@ -150,10 +150,10 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
     raise_faults(_find_faults(session, party, row))
     # Those of a later day would end what two admins agree on until then.
     if not _list_changes(session, party, row) and (party.account == "provider" or row.starts_on <= clock.today()):
-        _write(session, row, actor=by.actor)
+        _write(session, row, by=by)
     elif role_grants.holds_alone(session, by):
         alone = {role_grants.ALONE: True, "party": parties.get_name(session, party)}
-        _write(session, row, actor=by.actor, approved_by=by, **alone)
+        _write(session, row, by=by, **alone)
     else:
         given = {"terms": terms.model_dump(mode="json"), "proposed_by": by.id, "proposed_at": clock.now()}
         proposal = TermsProposal(id=row.id, distributor_id=party.id, **given)
@@ -174,7 +174,7 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> None:
         row = _read(proposal)
         refuse_faults(_find_faults(session, party, row))
     PROPOSALS.end(session, proposal, "confirmed", by)
-    _write(session, row, actor=by.actor, approved_by=by)
+    _write(session, row, by=by)
 
 
 _WAITS: Final = col(TermsProposal.state) == OPEN
@@ -227,23 +227,21 @@ def _build(party: Party, terms: Any, row_id: UUID, *, made_by: UUID) -> Agreemen
     )
 
 
-def _write(
-    session: ScopedSession, row: Agreement, *, actor: str, approved_by: Person | None = None, **more: Any
-) -> None:
+def _write(session: ScopedSession, row: Agreement, *, by: Person, **more: Any) -> None:
     party = parties.party_of(row)
     before = get_in_force(session, party, row.starts_on)
     session.insert(row)
     audit.write(
         session,
-        actor=actor,
+        actor=by.actor,
         action="agreement added",
         subject=audit.subject_of(party.subject, party.id),
         before=_facts(before) if before else None,
         after=_facts(row) | more,
     )
-    if approved_by:
-        given: dict[str, Any] = {"staff_id": approved_by.id, "role": "admin", "limit_minor": None, "at": row.created_at}
-        approvals.approve(session, build_subject(row), **given)
+    if row.distributor_id:
+        at = row.created_at
+        approvals.approve(session, build_subject(row), staff_id=by.id, role="admin", limit_minor=None, at=at)
 
 
 def build_subject(row: Agreement) -> Subject:
@@ -254,14 +252,12 @@ def build_subject(row: Agreement) -> Subject:
 
 
 def find_unconfirmed(session: ScopedSession) -> Iterator[str]:
-    """Terms with distributors that are not what two admins confirmed, for `coverdesk check` (contract K3)."""
+    """Terms with distributors that are not what the desk wrote, for `coverdesk check` (contract K3)."""
     rows = list(session.execute(_select_of_distributors()))
     known = approvals.load_latest(session, KIND, [row.id for row, *_ in rows])
     for row, _, _, distributor in rows:
-        if row.id in known or _list_changes(session, parties.party_of(row), row, known_at=row.created_at):
-            why = approvals.describe_difference(known.get(row.id), build_subject(row))
-            if why:
-                yield f"agreement {row.number} with {distributor} from {clock.format_day(row.starts_on)}: {why}"
+        if why := approvals.describe_difference(known.get(row.id), build_subject(row)):
+            yield f"agreement {row.number} with {distributor} from {clock.format_day(row.starts_on)}: {why}"
 
 
 def require_other(session: ScopedSession, party: Party, by: Person, act: str) -> None:
