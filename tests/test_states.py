@@ -19,7 +19,7 @@ OTHER_SUBJECTS = {
     "core/services/insurers/awaiting.py": {"queued", "dead"},
     "core/services/policies/policies.py": {"Cancelled", "Declined"},
     "core/services/catalogue/product_list.py": {"In force"},
-    "core/services/sales/filter.py": {"Paid"},
+    "core/services/sales/purchases.py": {"Paid"},
     "core/services/catalogue/rate_changes.py": {"withdrawn"},
     "core/store/schema/catalogue.py": {"withdrawn"},
     "core/desk/queues.py": {"queued", "dead"},
@@ -30,7 +30,6 @@ OTHER_SUBJECTS = {
     "pages/compliance/_shared.py": {"Declined"},
     "core/ui/kit/words.py": {"In force"},
     "pages/policies/policy.py": {"Declined", "queued", "dead"},
-    "core/services/sales/table.py": {"Paid"},
     "core/services/claims/lists/queue.py": {"Paid", "Approved"},
     "core/services/claims/reports/loss_ratios.py": {"Paid"},
 }

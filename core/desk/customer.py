@@ -22,8 +22,8 @@ from core.services.policies.policies import PolicyFilter
 from core.services.renewals import due, records
 from core.services.renewals.due import DueRow
 from core.services.renewals.records import DueFilter, RenewalFilter
-from core.services.sales import table
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales import purchases
+from core.services.sales.purchases import PurchaseFilter
 from core.store.access import ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
@@ -126,8 +126,8 @@ def _join_place(*parts: str | None) -> list[str]:
 
 
 def _purchases(session: ScopedSession, criteria: PurchaseFilter, names: Choices) -> Page[Row]:
-    rows = table.PURCHASES.read_page(session, criteria, names, paging=_FIRST_PAGE)
-    return Page(rows, len(rows) if len(rows) < MAX_ROWS else table.sum_purchases(session, criteria).sold)
+    rows = purchases.PURCHASES.read_page(session, criteria, names, paging=_FIRST_PAGE)
+    return Page(rows, len(rows) if len(rows) < MAX_ROWS else purchases.sum_purchases(session, criteria).sold)
 
 
 def _renewals(session: ScopedSession, criteria: RenewalFilter, names: Choices) -> Page[Row]:

@@ -9,7 +9,7 @@ from core.services.lists.listing import Listing
 
 # Each with its title, and where it is declared.
 _LISTS: Final[Mapping[str, tuple[str, str, str]]] = {
-    "purchases": ("Purchases", "sales.table", "PURCHASES"),
+    "purchases": ("Purchases", "sales.purchases", "PURCHASES"),
     "renewals": ("Renewals", "renewals.records", "RENEWALS"),
     "due": ("Due for renewal", "renewals.due", "DUE"),
     "movements": ("Movements", "finance.movements", "MOVEMENTS"),

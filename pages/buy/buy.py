@@ -18,8 +18,8 @@ from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.lists.windows import open_days
 from core.services.people.staff import Person
-from core.services.sales import table
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales import purchases
+from core.services.sales.purchases import PurchaseFilter
 from core.store.access import read_in, reading
 from core.ui.buying import known_customer, prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
@@ -117,7 +117,7 @@ def _draw_recent() -> None:
     wanted = PurchaseFilter(created=since, request_sources=("desk",))
     with reading(frame.scope()) as session:
         names, shown = load_choices(session), ("product", "customer", "sold")
-        rows = table.PURCHASES.read_page(session, wanted, names, shown=shown, paging=Paging(1, _RECENT))
+        rows = purchases.PURCHASES.read_page(session, wanted, names, shown=shown, paging=Paging(1, _RECENT))
     with st.container(border=True, gap="xsmall"):
         st.markdown("**Recently sold here**")
         for row in rows:

@@ -24,7 +24,7 @@ from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.renewals import records
 from core.services.renewals.due import DueRow
-from core.services.sales import table as sales_table
+from core.services.sales import purchases
 from core.states.claims import CLAIMS_ROLES
 from core.store.access import ScopedSession, read_in, reading
 from core.ui.buying import known_customer
@@ -93,7 +93,7 @@ OWN_POLICIES = tables.of(
 )
 OWN_DUE: Table[DueRow] = of_due(name="customer-due", without=("customer", "phone", "email", "distributor"), home=_HOME)
 OWN_PURCHASES = tables.of(
-    sales_table.PURCHASES, name="customer-purchases", without=_SAME, home=_HOME, opens="sales/purchases.py#purchase"
+    purchases.PURCHASES, name="customer-purchases", without=_SAME, home=_HOME, opens="sales/purchases.py#purchase"
 )
 OWN_RENEWALS = tables.of(
     records.RENEWALS,

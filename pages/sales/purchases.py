@@ -10,8 +10,8 @@ from core.money import Split
 from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import SOURCES
 from core.services.people.staff import Person
-from core.services.sales import table as sales_table
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales import purchases
+from core.services.sales.purchases import PurchaseFilter
 from core.services.sales.totals import SalesTotals
 from core.store.access import read_in, reading
 from core.ui.buying import receipts
@@ -21,7 +21,7 @@ from core.ui.lists import periods, tables
 from core.ui.lists.periods import Selection
 
 PURCHASES = tables.of(
-    sales_table.PURCHASES, opens="sales/purchases.py#purchase", narrow=("customer", "product", "sold", "total")
+    purchases.PURCHASES, opens="sales/purchases.py#purchase", narrow=("customer", "product", "sold", "total")
 )
 
 
@@ -63,11 +63,11 @@ def draw() -> None:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         wanted, paging = selection.criteria, PURCHASES.paging(url_state.page())
-        total = sales_table.sum_purchases(session, wanted)
-        rows = sales_table.PURCHASES.read_page(
+        total = purchases.sum_purchases(session, wanted)
+        rows = purchases.PURCHASES.read_page(
             session, wanted, names, shown=PURCHASES.shown_columns, order=PURCHASES.order, paging=paging
         )
-        given_back = sales_table.sum_refunds(session, wanted)
+        given_back = purchases.sum_refunds(session, wanted)
     whole, sums = {"rows": total.sold, "sum_minor": total.sold_minor}, partial(footer, total, given_back)
     periods.offer("purchases", selection, PURCHASES, **whole, sums=sums)
     if not total.sold:

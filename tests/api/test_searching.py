@@ -13,8 +13,8 @@ from core.api.v1 import policies as policy_routes
 from core.covers.insurers import insurer_a, insurer_f
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
-from core.services.sales import api_purchases, page_locator, table
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales import api_purchases, page_locator, purchases
+from core.services.sales.purchases import PurchaseFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from tests.api.conftest import Client
@@ -81,7 +81,7 @@ def test_every_form_of_a_text_finds_what_the_desk_finds(
         assert [[row["id"] for row in rows] for rows in by_list] == expected, text
         with store.reading(Scope.staff(is_live=False)) as session:
             criteria = PurchaseFilter.read({"find": [text]})
-            desk = table.PURCHASES.read_page(session, criteria, load_choices(session), paging=Paging(1, 50))
+            desk = purchases.PURCHASES.read_page(session, criteria, load_choices(session), paging=Paging(1, 50))
         assert [str(row.id) for row in desk] == expected[0], text
 
 

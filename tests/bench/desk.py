@@ -20,7 +20,8 @@ from core.services.lists.windows import Window
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.sales import breakdowns, figures
-from core.services.sales.filter import PurchaseFilter, SalesFilter
+from core.services.sales.filter import SalesFilter
+from core.services.sales.purchases import PurchaseFilter
 from core.settings import ROOT
 from core.store.access import Scope
 from tests.bench.measured import Row

@@ -15,7 +15,7 @@ from core.desk import export_runs
 from core.desk.export_runs import ReceiptFilter
 from core.services.lists.windows import Window
 from core.services.sales import figures
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales.purchases import PurchaseFilter
 from core.services.sales.totals import SalesTotals
 from core.store.access import Scope
 from tests.e2e.conftest import PATIENCE, Desk, Visit, settled

@@ -20,8 +20,8 @@ from core.services.audit import log as audit
 from core.services.lists import exports
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
-from core.services.sales import table
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales import purchases
+from core.services.sales.purchases import PurchaseFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from tests.conftest import Partner
@@ -83,10 +83,10 @@ def test_every_column_and_order_of_a_kind_can_be_had_with_the_rows_and_the_sum_o
 
 
 def test_rows_come_in_the_order_of_the_list(sold: Store) -> None:
-    for order in table.PURCHASES.orders:
+    for order in purchases.PURCHASES.orders:
         _, content = make("purchases", columns=["policy_state", "id"], order=[order])
         with sold.reading(LIVE) as session:
-            rows = table.PURCHASES.read_page(
+            rows = purchases.PURCHASES.read_page(
                 session, PurchaseFilter(), load_choices(session), order=order, paging=Paging(1, 500)
             )
         assert lines(content)[1:] == [[row["state"], str(row.id)] for row in rows]

@@ -33,7 +33,7 @@ from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DATE, DAY, INSTANT, TEXT
 from core.services.policies import policies
 from core.services.renewals.records import compute_total
-from core.services.sales import table
+from core.services.sales import purchases
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import (
     Claim,
@@ -122,7 +122,7 @@ Shown = tuple[int, int | None]
 
 
 def purchases_shown(session: ScopedSession, wanted: Any) -> Shown:
-    total = table.sum_purchases(session, wanted)
+    total = purchases.sum_purchases(session, wanted)
     return total.sold, total.sold_minor
 
 

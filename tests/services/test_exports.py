@@ -20,8 +20,7 @@ from core.services.lists.paging import Paging
 from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.figures import METRICS_BY_KEY
-from core.services.sales.filter import PurchaseFilter
-from core.services.sales.table import PURCHASES, sum_purchases
+from core.services.sales.purchases import PURCHASES, PurchaseFilter, sum_purchases
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Purchase
 from tests.conftest import Partner

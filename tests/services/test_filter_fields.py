@@ -34,7 +34,8 @@ from core.services.policies.policies import PolicyFilter
 from core.services.renewals.records import DueFilter, RenewalFilter
 from core.services.sales import totals
 from core.services.sales.distributors import DistributorFilter
-from core.services.sales.filter import PurchaseFilter, SalesFilter
+from core.services.sales.filter import SalesFilter
+from core.services.sales.purchases import PurchaseFilter
 from core.store.access import Scope
 from core.store.schema.tables import Customer, DaybookLine, Purchase
 from tests.every_case import every_case

@@ -22,7 +22,7 @@ from core.services.catalogue import for_sale
 from core.services.lists import exports
 from core.services.lists.exports import Tally
 from core.services.policies.policies import PolicyFilter
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales.purchases import PurchaseFilter
 from core.services.selling import buying
 from core.store.access import Scope, Store
 from tests.conftest import Partner, fresh_store, make_partner

@@ -22,10 +22,10 @@ from core.services.policies import changes
 from core.services.policies.changes import PolicyChange
 from core.services.renewals import records, renewals
 from core.services.renewals.records import RENEWALS, RenewalFilter
-from core.services.sales import figures, table, totals
+from core.services.sales import figures, purchases, totals
 from core.services.sales.figures import METRICS_BY_KEY, REFUNDS
 from core.services.sales.filter import SalesFilter
-from core.services.sales.table import PURCHASES
+from core.services.sales.purchases import PURCHASES
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Policy, ProductVersion, Purchase, Refund, Renewal
@@ -185,10 +185,10 @@ def test_tiles_footers_and_exports_tell_the_same_gross_refunds_and_net(
     with store.reading(DESK) as session:
         summary = figures.build_summary(session, window)
         sold, renewed = (
-            table.sum_purchases(session, everything),
+            purchases.sum_purchases(session, everything),
             records.compute_total(session, renewals),
         )
-        back = [table.sum_refunds(session, everything), records.sum_refunds(session, renewals)]
+        back = [purchases.sum_refunds(session, everything), records.sum_refunds(session, renewals)]
     of_purchases, of_renewals = back
     gross, given_back = sold.purchases + renewed.all_rows.money, of_purchases + of_renewals
     assert exported(store, PURCHASES) == sold.purchases

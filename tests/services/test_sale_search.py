@@ -10,8 +10,8 @@ from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Paging
 from core.services.policies import changes
-from core.services.sales import table
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales import purchases
+from core.services.sales.purchases import PurchaseFilter
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Refund
@@ -40,9 +40,9 @@ def listed(store: Store, **address: str | list[str]) -> list[Row]:
     given = {name: [value] if isinstance(value, str) else value for name, value in address.items()}
     criteria = PurchaseFilter.read(given)
     with store.reading(DESK) as session:
-        rows = table.PURCHASES.read_page(session, criteria, load_choices(session), paging=Paging(1, 50))
-        total = table.sum_purchases(session, criteria)
-        table.sum_refunds(session, criteria)
+        rows = purchases.PURCHASES.read_page(session, criteria, load_choices(session), paging=Paging(1, 50))
+        total = purchases.sum_purchases(session, criteria)
+        purchases.sum_refunds(session, criteria)
     assert (total.sold, total.sold_minor) == (len(rows), sum(row["total"] for row in rows))
     return rows
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import InvalidInput
 from core.services.lists.windows import EARLIEST, LATEST, Span, Window, open_days
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales.purchases import PurchaseFilter
 from tests.every_case import every_case
 
 ONE, TWO = UUID("01900000-0000-7000-8000-000000000001"), UUID("01900000-0000-7000-8000-000000000002")

@@ -15,8 +15,8 @@ from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.people import saved_views, staff
 from core.services.people.saved_views import View
 from core.services.people.staff import Person
-from core.services.sales import table
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales import purchases
+from core.services.sales.purchases import PurchaseFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Mail, Staff
 from tests.conftest import Partner
@@ -74,7 +74,7 @@ def test_a_view_is_mailed_each_week_with_the_figures_of_its_list(sold: Store) ->
     # On Monday, not before seven.
     assert [tell(sold, days=3, hours=hours) for hours in (-6, 0, 1)] == [0, 1, 0]
     with sold.reading(LIVE) as session:
-        total = table.sum_purchases(session, PurchaseFilter(request_sources=("desk",)))
+        total = purchases.sum_purchases(session, PurchaseFilter(request_sources=("desk",)))
     (letter,) = letters(sold)
     figures = saved_view_mail.Figures(total.sold, total.sold_minor).text
     assert total.sold
@@ -91,7 +91,7 @@ def test_a_view_is_mailed_each_week_with_the_figures_of_its_list(sold: Store) ->
 def test_a_warning_comes_once_for_each_crossing(sold: Store) -> None:
     bola = colleague(sold, "operations")
     with sold.reading(LIVE) as session:
-        number = table.sum_purchases(session, PurchaseFilter(request_sources=("desk",))).sold
+        number = purchases.sum_purchases(session, PurchaseFilter(request_sources=("desk",))).sold
     view = save(sold, bola)
     watch(sold, view, bola, warn="rows above", bound=str(number))
     assert tell(sold) == 0

@@ -31,7 +31,8 @@ from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
 from core.services.sales import api_purchases, page_locator
-from core.services.sales.filter import PurchaseFilter, SalesFilter, resolve_customer
+from core.services.sales.filter import SalesFilter, resolve_customer
+from core.services.sales.purchases import PurchaseFilter
 from core.store.access import Query, Scope, ScopedSession, ScopeViolation, Store
 from core.store.operations import statistics
 from core.store.schema.tables import Purchase

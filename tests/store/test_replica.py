@@ -22,8 +22,7 @@ from core.desk.export_runs import ExportOrder
 from core.services.lists.exports import CSV, Tally
 from core.services.lists.windows import Window
 from core.services.sales import figures
-from core.services.sales.filter import PurchaseFilter
-from core.services.sales.table import PURCHASES
+from core.services.sales.purchases import PURCHASES, PurchaseFilter
 from core.settings import ROOT
 from core.store.access import Scope, Store
 from core.store.access.replica import AWAY, REPLICA_STATUS, Bounds, Replica

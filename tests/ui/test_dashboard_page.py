@@ -20,7 +20,8 @@ from core.services.lists.windows import Window
 from core.services.sales import breakdowns, figures, totals
 from core.services.sales.breakdowns import Series
 from core.services.sales.figures import METRICS, MONEY_METRICS
-from core.services.sales.filter import PurchaseFilter, SalesFilter
+from core.services.sales.filter import SalesFilter
+from core.services.sales.purchases import PurchaseFilter
 from core.services.sales.totals import SalesTotals
 from core.store.access import Scope, Store
 from core.ui.kit import charts as kit_charts

@@ -9,8 +9,7 @@ from core.desk import finder
 from core.dispatch import loan_books as worker
 from core.services.lists import exports
 from core.services.lists.exports import Tally
-from core.services.sales.filter import PurchaseFilter
-from core.services.sales.table import PURCHASES
+from core.services.sales.purchases import PURCHASES, PurchaseFilter
 from core.services.selling.loan_books import books
 from core.states.loan_books import COLOURS, LoanBookState
 from core.store.access import Scope, Store

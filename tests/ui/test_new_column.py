@@ -19,8 +19,8 @@ from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Column
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import WORD
-from core.services.sales import table
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales import purchases
+from core.services.sales.purchases import PurchaseFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase
 from tests.conftest import Partner
@@ -41,7 +41,7 @@ def planted(store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> 
     column = Column(
         *("How often", WORD, col(Purchase.premium_frequency)), machine="paid_how_often", words=WORDS, is_sortable=True
     )
-    monkeypatch.setitem(table.PURCHASES.columns, "often", column)  # type: ignore[misc]
+    monkeypatch.setitem(purchases.PURCHASES.columns, "often", column)  # type: ignore[misc]
     Portfolio(seed=71, size=30, sellers=(partner.id,)).write(store)
     return store
 
@@ -49,7 +49,7 @@ def planted(store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> 
 def by_hand(store: Store) -> list[str]:
     """The value of each purchase, in the order of the new column."""
     with store.reading(DESK) as session:
-        rows = table.PURCHASES.read_page(
+        rows = purchases.PURCHASES.read_page(
             session, PurchaseFilter(), load_choices(session), shown=("often",), order="often", paging=Paging(1, 100)
         )
     values = [row["often"] or "" for row in rows]
@@ -76,7 +76,7 @@ def test_the_list_shows_it_and_its_header_sorts_all_pages(planted: Store, screen
     assert list(lists(at)[0]["How often"]) == [WORDS.get(text, text) or "–" for text in values]
     assert "How often" in at.pills(key="show").options
     assert at.selectbox(key="order").value == "often"
-    assert {"often", "often-back"} <= set(table.PURCHASES.orders)
+    assert {"often", "often-back"} <= set(purchases.PURCHASES.orders)
     assert "2 columns, how often, ascending, times of Lagos" in texts(at)
     links = {button.proto.label: urlsplit(button.proto.url) for button in at.get("link_button")}
     query = parse_qs(links["XLSX as shown"].query)

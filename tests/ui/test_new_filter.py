@@ -29,9 +29,7 @@ from core.services.lists.filters.fields import Texts
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
 from core.services.sales import api_purchases
-from core.services.sales import filter as sales_filter
-from core.services.sales.filter import PurchaseFilter
-from core.services.sales.table import PURCHASES
+from core.services.sales.purchases import PURCHASES, PurchaseFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase
 from pages.finance.exports import receipt_rows
@@ -64,9 +62,9 @@ class PlantedFilter(PurchaseFilter, on=(Purchase,)):
 def kind(monkeypatch: pytest.MonkeyPatch) -> Listing[Any]:
     """The export of purchases where the line stands in the declaration; the screens find it there too."""
     found: Listing[Any] = replace(PURCHASES, filter=PlantedFilter)
-    monkeypatch.setattr(sales_filter, "PurchaseFilter", PlantedFilter)
+    monkeypatch.setattr("core.services.sales.purchases.PurchaseFilter", PlantedFilter)
     monkeypatch.setattr("pages.sales.purchases.PurchaseFilter", PlantedFilter)
-    monkeypatch.setattr("core.services.sales.table.PURCHASES", found)
+    monkeypatch.setattr("core.services.sales.purchases.PURCHASES", found)
     return found
 
 

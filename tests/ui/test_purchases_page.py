@@ -14,9 +14,8 @@ from core.services.lists.dimensions import load_choices
 from core.services.lists.exports import CSV, Tally
 from core.services.lists.listing import Row
 from core.services.lists.paging import Paging
-from core.services.sales import table
-from core.services.sales.filter import PurchaseFilter
-from core.services.sales.table import PURCHASES
+from core.services.sales import purchases
+from core.services.sales.purchases import PURCHASES, PurchaseFilter
 from core.store.access import Scope, Store
 from core.ui.kit import words
 from core.ui.lists import export_panel
@@ -43,7 +42,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
 def rows_of(store: Store, page: int = 1, **address: str) -> list[Row]:
     selection = PurchaseFilter.read({name: [value] for name, value in address.items()})
     with store.reading(Scope.staff(is_live=True)) as session:
-        return table.PURCHASES.read_page(session, selection, load_choices(session), paging=Paging(page, 50))
+        return purchases.PURCHASES.read_page(session, selection, load_choices(session), paging=Paging(page, 50))
 
 
 def on_screen(at: AppTest) -> list[str]:
@@ -58,7 +57,7 @@ def open_page(screen: Screen, path: str, **query: str | list[str]) -> AppTest:
 def test_the_table_shows_a_page_and_the_footer_the_whole(sold: Store, screen: Screen, partner: Partner) -> None:
     at = open_page(screen, LIST, distributor=str(partner.id))
     with sold.reading(Scope.staff(is_live=True)) as session:
-        total = table.sum_purchases(session, PurchaseFilter(distributor_ids=(partner.id,)))
+        total = purchases.sum_purchases(session, PurchaseFilter(distributor_ids=(partner.id,)))
     rest = total.sold_minor - total.sold_mca_minor - total.sold_distributor_minor
     assert on_screen(at) == [row["policy"] or "–" for row in rows_of(sold, distributor=str(partner.id))]
     for minor in (total.sold_minor, total.sold_mca_minor, total.sold_distributor_minor, rest):

@@ -26,7 +26,7 @@ from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
 from core.services.renewals.records import RenewalFilter
 from core.services.sales import api_purchases
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales.purchases import PurchaseFilter
 from core.store.access import ScopedSession, reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])

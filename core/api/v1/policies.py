@@ -16,7 +16,8 @@ from core.services.lists.records import FullPolicyRecord, ListedPolicyRecord, Pu
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.sales import api_purchases
-from core.services.sales.filter import PurchaseFilter, SalesFilter
+from core.services.sales.filter import SalesFilter
+from core.services.sales.purchases import PurchaseFilter
 from core.store.access import read_in, reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/policies", tags=["Policies"])

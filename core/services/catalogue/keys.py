@@ -14,8 +14,7 @@ from core import clock, ids, seal
 from core.errors import Unauthorized
 from core.services.audit import log as audit
 from core.services.catalogue import distributors
-from core.services.files.links import Owner
-from core.store.access import Scope, ScopedSession
+from core.store.access import Owner, Scope, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import ApiKey, Distributor
 

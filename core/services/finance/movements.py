@@ -22,7 +22,8 @@ from core.services.lists.listing import Column, Listing, by_time
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DAY, ID, INSTANT, WORD
 from core.services.lists.windows import Span, Window
-from core.services.sales.filter import PurchaseFilter, SalesFilter
+from core.services.sales.filter import SalesFilter
+from core.services.sales.purchases import PurchaseFilter
 from core.services.sales.search import select_policies
 from core.services.sales.totals import ZERO_TOTALS, SalesTotals, group_totals
 from core.store.access import AnySelect, ScopedSession

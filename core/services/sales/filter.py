@@ -3,33 +3,27 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
-from decimal import Decimal
 from typing import Any, Final, Literal, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from core.covers import request_parts
-from core.services.lists.filters import declaration
 from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.fields import (
     Condition,
     Days,
     Member,
     Members,
-    Naira,
     Text,
     Texts,
     Word,
-    Words,
     members_of,
 )
 from core.services.lists.listing import SOURCES
 from core.services.lists.windows import Span
 from core.services.sales import search
-from core.states.policies import PolicyStage
 from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import (
     Customer,
@@ -37,11 +31,8 @@ from core.store.schema.tables import (
     Policy,
     Product,
     Purchase,
-    Refund,
     Renewal,
 )
-
-PAYMENT_STATES = {"paid": "Paid", "part": "Part refunded", "refunded": "Refunded"}
 
 
 def _has_email(table: Any, email: Any) -> Condition:
@@ -51,11 +42,6 @@ def _has_email(table: Any, email: Any) -> Condition:
 def _has_role(_: Any, role: str) -> Condition:
     own = col(Policy.buyer_id) == col(Policy.customer_id)
     return own if role == "principal" else sa.not_(own)
-
-
-def _find(table: Any, text: str) -> Condition:
-    purchase = col(Purchase.id) if table is Purchase else col(table.purchase_id)
-    return purchase.in_(search.select_policies(Policy.purchase_id, text))
 
 
 def find_by_policy(column: Any, **more: Any) -> Any:
@@ -77,33 +63,6 @@ def declare_search(condition: Callable[[Any, str], Condition], **more: Any) -> A
         place="search",
     )
     return of(replace, field, **more)
-
-
-def payment_state() -> Any:
-    """Return the payment state of a purchase whose refund is joined, as `_has_payment_state` finds it."""
-    back = sa.func.coalesce(col(Refund.total_minor), 0)
-    paid, part, refunded = (sa.literal_column(f"'{word}'", sa.String) for word in PAYMENT_STATES.values())
-    return sa.case((back == 0, paid), (col(Purchase.total_minor) > back, part), else_=refunded)
-
-
-def _has_payment_state(_: Any, states: tuple[str, ...]) -> Condition:
-    # Refunds of renewals are not those of the purchase; a refund of nothing gave nothing back.
-    given_back = (col(Refund.renewal_id).is_(None), col(Refund.total_minor) > 0)
-    touched = sa.select(col(Refund.purchase_id)).where(*given_back).correlate(None)
-    bought: Any = aliased(Purchase)
-    whole = (
-        sa.select(col(Refund.purchase_id))
-        .join(bought, bought.id == col(Refund.purchase_id))
-        .where(*given_back, col(Refund.total_minor) >= bought.total_minor)
-        .correlate(None)
-    )
-    key = col(Purchase.id)
-    conditions = {
-        "paid": key.not_in(touched),
-        "part": sa.and_(key.in_(touched), key.not_in(whole)),
-        "refunded": key.in_(whole),
-    }
-    return sa.or_(*(conditions[state] for state in states))
 
 
 class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
@@ -176,58 +135,6 @@ class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
     def of_catalogue(self) -> bool:
         """True when nothing but time, products and distributors narrows the sales, so that a roll-up can answer."""
         return self.is_answered_by(DaybookLine)
-
-
-class PurchaseFilter(SalesFilter, on=(Purchase,)):
-    """Filter of the list of purchases."""
-
-    find: str | None = declare_search(
-        _find,
-        api="search",
-        help="A part of a policy number, plate, name or phone, an e-mail or the id of a record.",
-        placeholder="Number, plate, name, e-mail, phone or reference",
-    )
-    stages: tuple[str, ...] = of(
-        Words,
-        label="Policy state",
-        column=lambda _, stages: declaration.policy_stage().in_(stages),
-        joins=Policy,
-        address="policy",
-        options={str(stage): str(stage) for stage in PolicyStage},
-        help="The state of the policy now.",
-        anything="Any state",
-    )
-    payment_states: tuple[str, ...] = of(
-        Words,
-        label="Payment",
-        column=_has_payment_state,
-        address="payment",
-        options=PAYMENT_STATES,
-        help="paid, part (some was refunded) or refunded; may be repeated.",
-        anything="Any payment",
-    )
-
-    customer_email: str | None = SalesFilter.redeclare("customer_email", place="grid")
-    request_sources: tuple[str, ...] = SalesFilter.redeclare("request_sources", place="grid")
-    customer_type: Literal["principal", "beneficiary"] | None = SalesFilter.redeclare(
-        "customer_type", api="customer_type"
-    )
-    premium_from: Decimal | None = of(
-        Naira,
-        label="Premium from",
-        column="total_minor",
-        address="premium_from",
-        bound="least",
-        help="Smallest premium in naira, included.",
-    )
-    premium_to: Decimal | None = of(
-        Naira,
-        label="Premium to",
-        column="total_minor",
-        address="premium_to",
-        bound="most",
-        help="Largest premium in naira, included.",
-    )
 
 
 # SQL conditions of a sales filter on purchases and their policies.

@@ -21,7 +21,7 @@ from core.services.catalogue.for_sale import ProductForSale
 from core.services.people.staff import Person
 from core.services.selling import buying
 from core.services.selling.buying import Seller
-from core.store.access import Scope, ScopedSession, read_in, reading, transact
+from core.store.access import Owner, Scope, ScopedSession, read_in, reading, transact
 from core.ui.frame import frame, page_links
 
 Option = TypeVar("Option")
@@ -69,6 +69,11 @@ class Counter:
     def scope(self) -> Scope:
         """Return the scope of the distributor in this mode."""
         return Scope.of(self.distributor_id, is_live=self.is_live)
+
+    @property
+    def owner(self) -> Owner:
+        """Return the owner of what is sold."""
+        return Owner(distributor_id=self.distributor_id, is_live=self.is_live)
 
     @property
     def seller(self) -> Seller:

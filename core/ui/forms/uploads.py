@@ -11,8 +11,7 @@ from streamlit.typing import UploadedFile
 from core.errors import FieldFault, InvalidInput, WrongMediaType
 from core.services.files import files
 from core.services.files.files import ReceivedFile
-from core.services.files.links import Owner
-from core.store.access import writing
+from core.store.access import Owner, writing
 from core.ui.buying.selling import Counter
 
 _PLACE: Final = "https://files.example/chosen"
