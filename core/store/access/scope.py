@@ -119,7 +119,7 @@ class Owner:
 
     @property
     def scope(self) -> Scope:
-        """What the owner may read and write."""
+        """The rows that the owner may read and write."""
         return Scope.of(self.distributor_id, is_live=self.is_live)
 
     @property
