@@ -317,8 +317,7 @@ class Settings(BaseSettings):
         """Return the URL of an insurer ("insurer-a"); None means delegated authority.
 
         Test records go to the insurer's test URL. Without one they go to its live URL only if that is on loopback, a
-        sandbox: an
-        insurer must not take a test for a policy (contract M1, N1).
+        sandbox: an insurer must not take a test for a policy (contract M1, N1).
         """
         insurer = self.insurers.get(segment, Insurer())
         if is_live:

@@ -13,8 +13,8 @@ from sqlmodel import col
 from typer.testing import CliRunner, Result
 
 from core import cli
-from core.demo import marker
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
+from core.services.audit import demonstration as mark
 from core.services.audit import log as audit
 from core.services.claims.workflow import paying as claim_paying
 from core.services.people import staff
@@ -43,8 +43,14 @@ def mode(monkeypatch: pytest.MonkeyPatch) -> None:
 def demonstration(office: Office, mode: None) -> None:
     """The store is a demonstration too, where the command line approves and pays as well."""
     with office.store.writing(Scope.system()) as session:
-        facts = marker.Mark(purchases=1, seed=1, until=NOON, written=True).facts
-        audit.write(session, actor="tests", action=marker.BEGUN, subject=marker.SUBJECT, after=facts)
+        facts = mark.Mark(purchases=1, seed=1, until=NOON, written=True).facts
+        audit.write(
+            session,
+            actor="tests",
+            action=mark.BEGUN,
+            subject=mark.SUBJECT,
+            after=facts,
+        )
 
 
 def test_outside_a_demonstration_the_command_line_neither_approves_nor_offers_nor_pays(office: Office) -> None:

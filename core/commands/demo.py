@@ -11,8 +11,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from core import telemetry
 from core.commands.init import prepare_store, print_first_steps
-from core.demo import background, portfolio, refuse_business
-from core.services.selling.demonstration import FAULTS, build_sample
+from core.demo import background, portfolio
+from core.demo.papers.selling import FAULTS, build_sample
+from core.services.audit import demonstration
 from core.store.access import Scope, read_in, store
 from core.store.operations import statistics
 from core.store.schema import versions
@@ -123,5 +124,5 @@ def _refuse_business() -> bool:
     """Before anything is written, be it only a newer version of the tables; True where nothing is there yet."""
     if versions.version(store()) is None:
         return True
-    read_in(Scope.system(), refuse_business)
+    read_in(Scope.system(), demonstration.refuse_business)
     return False

@@ -4,7 +4,8 @@ import sys
 
 import typer
 
-from core import demo, telemetry
+from core import telemetry
+from core.services.audit import demonstration
 from core.services.catalogue import shipped
 from core.services.people import accounts
 from core.settings import settings
@@ -41,7 +42,7 @@ def print_first_steps() -> bool:
 
 def _print_set_up_link() -> None:
     with reading(Scope.system()) as session:
-        is_demonstration = demo.find(session) is not None
+        is_demonstration = demonstration.is_demonstration(session)
     typer.echo("An admin can sign in already and adds everybody else, under Admin > Staff.")
     if is_demonstration:
         typer.echo("This store holds the demonstration: name one of your own with COVERDESK_DATABASE_URL.")

@@ -8,14 +8,10 @@ from contextlib import suppress
 from functools import partial
 
 from core import clock
+from core.demo import accounts
+from core.demo.papers import finance, privacy, selling, webhooks
 from core.demo.portfolio import without_gc
-from core.desk import demonstrated_months
 from core.errors import NotFound
-from core.services.compliance import demonstration as privacy
-from core.services.events import demonstration as webhooks
-from core.services.finance import demonstration as finance
-from core.services.people import demonstration
-from core.services.selling import demonstration as endorsements
 from core.settings import settings
 from core.store.access import Scope, read_in, store, transact, writing
 from core.store.operations import statistics
@@ -29,7 +25,7 @@ def add_accounts() -> None:
     """Add the accounts of demonstration mode; outside it nobody is given a password that everybody knows."""
     if settings().demo:
         with writing(Scope.system()) as session:
-            demonstration.add_accounts(session)
+            accounts.add_accounts(session)
 
 
 def write(purchases: int, show: Show) -> list[str]:
@@ -53,10 +49,10 @@ def _write_months(purchases: int, show: Show) -> Iterator[str]:
             statements = 0
             for number, month in enumerate(months, 1):
                 statements += transact(_LIVE, partial(finance.write_month, month=month))
-                transact(_LIVE, partial(demonstrated_months.close_month, month=month))
+                transact(_LIVE, partial(finance.close_month, month=month))
                 progress(number)
             show("A reconciliation and credit notes", None)
-            transact(_LIVE, demonstrated_months.settle)
+            transact(_LIVE, finance.settle)
             yield f"{statements:,} statements of the months that are over."
 
 
@@ -64,7 +60,7 @@ def _add_cases(purchases: int, show: Show) -> Iterator[str]:
     """Let the accounts write cases by the services, where they can still sign in; yields a line on each kind."""
     show("Endorsements and cases of the privacy desk", None)
     with suppress(NotFound):
-        yield f"{transact(_LIVE, endorsements.write_endorsements):,} endorsements of policies in force."
+        yield f"{transact(_LIVE, selling.write_endorsements):,} endorsements of policies in force."
     with suppress(NotFound):
         yield f"{transact(Scope.system(), privacy.write_cases):,} cases of the privacy desk."
     show("Webhooks and what was delivered", None)
@@ -73,4 +69,4 @@ def _add_cases(purchases: int, show: Show) -> Iterator[str]:
     if purchases >= finance.FEWEST_PURCHASES:
         show("Loan books", None)
         with suppress(NotFound):
-            yield f"{transact(_LIVE, endorsements.write_books):,} loan books, in every state that lasts."
+            yield f"{transact(_LIVE, selling.write_books):,} loan books, in every state that lasts."

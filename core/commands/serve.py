@@ -25,8 +25,8 @@ from core import telemetry
 from core.api.outside import health
 from core.api.protection import slow_senders
 from core.commands import insurers, ports, stores
+from core.demo import accounts as demo_accounts
 from core.errors import InvalidSetting
-from core.services.people import demonstration
 from core.settings import LOOPBACK_HOSTS, ROOT, settings
 from core.store.access import Scope, read_in, store
 from core.store.operations import local_files
@@ -114,7 +114,7 @@ def _check_safe_to_serve() -> None:
 
 
 def _check_published_passwords() -> None:
-    published = read_in(Scope.system(), demonstration.list_with_published_password)
+    published = read_in(Scope.system(), demo_accounts.list_with_published_password)
     if published:
         raise InvalidSetting(
             f"COVERDESK_DATABASE_URL: in this store {', '.join(published)} can sign in with the password of the"
@@ -202,7 +202,7 @@ def _print_address(host: str, port: int) -> None:
 
 def _print_sign_ins() -> None:
     """Print those that `coverdesk demo` made: a store that it has not written to has none."""
-    accounts = read_in(Scope.system(), demonstration.list_accounts)
+    accounts = read_in(Scope.system(), demo_accounts.list_accounts)
     if accounts:
         out.print(f"Demonstration sign-ins, password [bold]{settings().demo_password.get_secret_value()}[/]:")
     for account in accounts:

@@ -15,11 +15,11 @@ from sqlmodel import col
 
 from core import clock, money
 from core.demo.bulk_rows import Rows, stamp
-from core.demo.marker import ACTOR, BEGUN, SUBJECT, Mark, find, refuse_business
 from core.demo.random_source import dashed_id, dice, new_id
 from core.demo.sales.policy_lives import Ended
 from core.demo.sales.sales import DESK, Sale
 from core.errors import StateForbids
+from core.services.audit.demonstration import ACTOR, BEGUN, SUBJECT, Mark, find, refuse_business
 from core.store.access import ScopedSession
 from core.store.audit_chain import chain_of, link
 from core.store.schema.admin import AuditEntry, AuditHead

@@ -19,13 +19,12 @@ import sqlalchemy as sa
 from sqlmodel import UTCDateTime, col
 
 from core import clock
-from core.demo import audit_log, marker
+from core.demo import Summary, audit_log
 from core.demo.audit_log import Entry, Log, chain
 from core.demo.bulk_rows import Rows, pour
 from core.demo.claims import rows as claim_rows
 from core.demo.claims.claims import Losses
 from core.demo.claims.submitted import Specimens
-from core.demo.marker import Mark, Summary
 from core.demo.market import market
 from core.demo.market.market import Market, begins_at, instants
 from core.demo.market.offers import Offer, on_the_shelf
@@ -36,6 +35,8 @@ from core.demo.sales import rows as sale_rows
 from core.demo.sales.rows import Figures, pour_figures
 from core.demo.sales.sales import Counting
 from core.errors import StateForbids
+from core.services.audit import demonstration
+from core.services.audit.demonstration import Mark
 from core.states.finance import CreditNoteState
 from core.store.access import Scope, ScopedSession, Store
 from core.store.policy_numbers import credit_note_series
@@ -66,7 +67,7 @@ WHERE refund.total_minor > 0 AND NOT EXISTS (SELECT 1 FROM credit_note AS note W
 
 def fill(session: ScopedSession, until: datetime) -> None:
     """Write the credit notes that are missing; safe to repeat."""
-    values = {"actor": marker.ACTOR, "old": CreditNoteState.NOT_RECORDED, "young": CreditNoteState.COMPUTED}
+    values = {"actor": demonstration.ACTOR, "old": CreditNoteState.NOT_RECORDED, "young": CreditNoteState.COMPUTED}
     settled = sa.bindparam("settled", until - _SETTLED_AFTER, type_=UTCDateTime())
     session.connection().execute(sa.text(_FILL).bindparams(settled, **values))
     keys = (col(CreditNote.provider_id), col(CreditNote.is_live))
@@ -128,7 +129,7 @@ def chunks(plan: Plan) -> Generator[Chunk]:
         upto += len(batch)
         is_last = upto == mark.purchases
         if is_last:
-            log.add(until, marker.ACTOR, marker.WRITTEN, marker.SUBJECT, after=mark.facts)
+            log.add(until, demonstration.ACTOR, demonstration.WRITTEN, demonstration.SUBJECT, after=mark.facts)
         entries = log.entries_until(until if is_last else batch[-1])
         yield Chunk(rows, figures, entries, dict(counting.policy_numbers), upto, until)
 
@@ -209,7 +210,7 @@ def _begin(session: ScopedSession, *, purchases: int, seed: int, until: datetime
     if log is not None:
         chain(session, rows, log.entries_until(until))
     pour(session, rows)
-    mark = marker.find(session)
+    mark = demonstration.find(session)
     assert mark is not None  # noqa: S101 - it was written above
     offers = on_the_shelf(session, mark.until)
     if not offers:

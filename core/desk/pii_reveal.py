@@ -20,10 +20,9 @@ from core.services.audit import log as audit
 from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.claims.workflow import paying as claim_paying
 from core.services.files import links as file_links
-from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.services.policies import policies
-from core.store.access import ScopedSession
+from core.store.access import Owner, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import Claim, Customer, Policy
 

@@ -16,10 +16,10 @@ from core import clock
 from core.desk import status
 from core.desk.queues import QueueHealth, count_endpoints, list_queues
 from core.desk.status import Beat
-from core.services.audit import search
+from core.services.audit import demonstration, search
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
-from core.services.people import demonstration, role_grants
+from core.services.people import role_grants
 from core.settings import VERSION, Settings, get_commit, settings
 from core.store.access import ScopedSession, store, wal_is_safe
 from core.store.schema import versions

@@ -162,6 +162,9 @@ def draw_waiting(waiting: OpenTerms, person: Person) -> None:
         lines = [
             f"{_LABELS[name]}: {_say(name, was)} → {_say(name, will)}" for name, (was, will) in waiting.changes.items()
         ]
+        if waiting.followed_by:
+            on, number = waiting.followed_by
+            lines.append(f"From {words.day(on)} agreement {number} holds instead")
         st.markdown("\n".join(f"- {words.plain(line)}" for line in lines))
         st.caption(
             f"Proposed by {words.plain(waiting.proposer)}, {words.moment(waiting.proposed_at)}. They hold only once"

@@ -112,7 +112,7 @@ def outcome() -> None:
             st.code(link, language=None, wrap_lines=True)
             st.caption(
                 "It lets them choose a password, once and within 24 hours. It is shown now and not again; a new one"
-                " replaces it."
+                " replaces it. Who proposed the account tells them the code that it may ask for."
             )
 
 

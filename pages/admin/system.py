@@ -62,7 +62,7 @@ def glance(found: SystemFacts, fault: str | None) -> None:
         st.error(f"{words.plain(fault[:1].upper() + fault[1:])}.", icon=":material/error:")
     if found.unconfirmed:
         lines = "".join(f"\n- {words.plain(line)}" for line in found.unconfirmed[-_MOST:])
-        text = f"Changes of accounts that no second admin confirmed, in the last 30 days:{lines}"
+        text = f"Changes of accounts and terms that no second admin confirmed, in the last 30 days:{lines}"
         st.error(text, icon=":material/how_to_reg:")
     for line in found.restores[-_MOST:]:
         st.error(f"The store was {words.plain(line)}.", icon=":material/settings_backup_restore:")

@@ -18,13 +18,12 @@ from core.services.catalogue.distributors import DistributorName
 from core.services.catalogue.for_sale import ProductForSale
 from core.services.files import files
 from core.services.files.files import ReceivedFile
-from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Uploader
 from core.services.selling.loan_books.records import LoanBookView
 from core.states.loan_books import COLOURS, LoanBookState
-from core.store.access import ScopedSession, reading
+from core.store.access import Owner, ScopedSession, reading
 from core.ui.buying import selling
 from core.ui.buying.selling import Counter
 from core.ui.frame import frame, page_links
@@ -134,7 +133,7 @@ def list_fields(product: ProductForSale, kind: str) -> list[Field]:
 
 def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action:
     """Return the form of an upload of one kind for a lender and its product."""
-    owner = Owner(distributor_id=counter.distributor_id, is_live=counter.is_live)
+    owner = Owner.of(counter)
     month = st.session_state.get("loan_book_month") or list_months()[0]
     chosen = {"kind": kind, "product_id": str(product.id), "month": f"{month:%Y-%m}"}
 

@@ -305,7 +305,7 @@ def _lodge(form: Form, typed: Mapping[str, Any], counter: Counter, token: str) -
 
 def _lodged(request: ClaimRequest, counter: Counter, token: str) -> str:
     def lodge(session: ScopedSession, _: Mapping[str, str], by: Person) -> str:
-        claim = lodging.lodge_claim(session, request, [], owner=counter.seller.owner, actor=by.actor)
+        claim = lodging.lodge_claim(session, request, [], owner=counter, actor=by.actor)
         return claim["id"]
 
     lodging_once = Action(

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from core.demo import marker
+from core.services.audit import demonstration
 from core.store.schema import tables
 from core.store.schema.rollups import COVER, MEASURES
 from tests.bench.portfolios import FOLDER
@@ -120,7 +120,7 @@ def _multiply(url: sa.URL, size: int, factor: int) -> None:
     for book, names in (("daybook_line", MEASURES), ("day_total", (*MEASURES, *COVER))):
         sums = ", ".join(f"{name} = {name} * {factor}" for name in names)
         _run(url, f"UPDATE {book} SET {sums}", f"CLUSTER {book} USING pk_{book}")
-    _run(url, _FACTS.format(size * factor, marker.SUBJECT), "VACUUM", "ANALYZE")
+    _run(url, _FACTS.format(size * factor, demonstration.SUBJECT), "VACUUM", "ANALYZE")
 
 
 def main() -> None:

@@ -17,10 +17,11 @@ import sqlalchemy as sa
 from core import demo
 from core.cli import COMMANDS, LazyCommand, main
 from core.commands import export
+from core.demo import accounts
 from core.desk import export_runs
 from core.errors import InvalidInput
 from core.services.catalogue import keys
-from core.services.people import demonstration, staff
+from core.services.people import staff
 from core.settings import ROOT
 from core.store.access import Scope, Store
 from core.store.operations import backups, local_files
@@ -285,7 +286,7 @@ def test_server_refuses_an_unsafe_or_unreadable_setting_by_name(
 @pytest.mark.parametrize("command", ["serve", "api"])
 def test_server_refuses_an_account_whose_password_everybody_knows(store: Store, command: str) -> None:
     with store.writing(Scope.system()) as session:
-        demonstration.add_accounts(session)
+        accounts.add_accounts(session)
     answer = coverdesk(command)
     assert answer.returncode == 2
     assert "admin@coverdesk.example" in answer.stderr

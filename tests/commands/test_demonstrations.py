@@ -10,8 +10,9 @@ from sqlmodel import SQLModel, col
 
 from core import settings
 from core.commands import serve
+from core.demo import accounts
 from core.services.catalogue import keys
-from core.services.people import demonstration, staff
+from core.services.people import staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase, Staff
 from tests.commands.command_line import coverdesk
@@ -138,10 +139,10 @@ def test_init_of_a_demonstration_says_why_there_is_no_link(folder: Path) -> None
 @pytest.mark.both_databases
 def test_an_account_that_somebody_disabled_is_not_opened_again(store: Store) -> None:
     with store.writing(Scope.system()) as session:
-        demonstration.add_accounts(session)
+        accounts.add_accounts(session)
     with store.writing(Scope.system()) as session:
         staff.disable(session, "finance@coverdesk.example", actor="tests")
-        demonstration.add_accounts(session)
+        accounts.add_accounts(session)
         disabled = sa.select(col(Staff.email)).where(col(Staff.disabled_at).is_not(None))
         assert session.execute(disabled).scalars().all() == ["finance@coverdesk.example"]
 
@@ -151,7 +152,7 @@ def test_only_sign_ins_that_exist_are_printed(store: Store, capsys: pytest.Captu
     serve._print_sign_ins()
     assert capsys.readouterr().out == ""
     with store.writing(Scope.system()) as session:
-        demonstration.add_accounts(session)
+        accounts.add_accounts(session)
         staff.disable(session, "finance@coverdesk.example", actor="tests")
     serve._print_sign_ins()
     output = capsys.readouterr().out
@@ -162,10 +163,10 @@ def test_only_sign_ins_that_exist_are_printed(store: Store, capsys: pytest.Captu
 def test_a_demonstration_that_is_to_be_kept_is_served_once_its_accounts_are_closed(store: Store) -> None:
     """The advice of the refusal leads somewhere."""
     with store.writing(Scope.system()) as session:
-        demonstration.add_accounts(session)
+        accounts.add_accounts(session)
     assert "`coverdesk staff add`" in coverdesk("api").stderr
     assert coverdesk("staff", "add", "ada@x.example", "--role", "admin", stdin=PASSWORD).returncode == 0
-    for account in demonstration.DEMO_ACCOUNTS:
+    for account in accounts.DEMO_ACCOUNTS:
         assert coverdesk("staff", "disable", account.email).returncode == 0, account
     with store.reading(Scope.system()) as session:
-        assert demonstration.list_with_published_password(session) == []
+        assert accounts.list_with_published_password(session) == []

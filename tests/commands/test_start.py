@@ -127,9 +127,8 @@ def test_commands_and_servers_start_without_what_they_do_not_need_yet(loaded: di
 def test_init_and_the_servers_load_nothing_that_invents_a_business(loaded: dict[str, list[str]]) -> None:
     inventing = (
         "core.demo.portfolio",
-        "core.services.finance.demonstration",
+        "core.demo.papers.finance",
         "core.desk.closing",
-        "core.desk.demonstrated_months",
     )
     assert [name for name in loaded["init"] if name.startswith(inventing)] == []
 

@@ -14,8 +14,7 @@ from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.claims.lists.records import ClaimRecord
 from core.services.files import files
 from core.services.files.files import ReceivedFile
-from core.services.files.links import Owner
-from core.store.access import Scope, Store
+from core.store.access import Owner, Scope, Store
 from core.store.schema.tables import Claim, Policy
 from tests import papers
 from tests.conftest import Partner

@@ -13,12 +13,11 @@ from sqlmodel import col
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.dispatch import loan_books as worker
-from core.services.files.links import Owner
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.selling.loan_books import books
 from core.services.selling.loan_books.books import Expected, Uploader
-from core.store.access import Scope, Store
+from core.store.access import Owner, Scope, Store
 from core.store.schema.tables import LoanBook, LoanBookRow, Staff
 from tests.conftest import Partner
 from tests.covers import shipped

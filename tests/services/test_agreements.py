@@ -7,8 +7,9 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 
-from core import clock
+from core import clock, ids
 from core.covers.insurers import insurer_a
 from core.desk import closing, resealing
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
@@ -17,6 +18,7 @@ from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.settings import settings
 from core.store.access import Scope
+from core.store.schema import migrating
 from core.store.schema.tables import Agreement, BankAccount, Provider
 from tests.conftest import Partner
 from tests.every_case import every_case
@@ -58,34 +60,60 @@ def test_terms_that_decide_money_take_two_admins(
     assert held().tin == TERMS["tin"]
     add("root", contact_email="new@lender.example")
     assert held().contact_email, "an address takes one admin"
+    later = add("root", starts_on="2027-01-01")
+    assert finance.read(agreements.get_in_force, party, date(2027, 1, 1)).number == "AG/3", "one alone would end others"
+    finance.do(agreements.confirm, later, by="second")
     for decide, by in ((agreements.refuse, "second"), (agreements.take_back, "root"), (agreements.confirm, "second")):
         waits = add("root", **books)
-        assert finance.read(agreements.find_waiting, party).changes["charges_vat"] == (False, True)
+        waiting = finance.read(agreements.find_waiting, party)
+        assert (waiting.changes["charges_vat"], waiting.followed_by) == ((False, True), (date(2027, 1, 1), "AG/4"))
         assert not held().charges_vat
         finance.do(decide, waits, by=by)
     assert held().charges_vat
     finance.change_person("second", confirms_from=clock.now() + timedelta(hours=1))
     with pytest.raises(NotAllowed, match="No other admin can confirm it now"):
         add("root")
-    finance.change_person("second", roles=["finance"])
     monkeypatch.setenv("COVERDESK_ONE_ADMIN", "true")
+    _add_alone_and_list(finance, lambda: add("root", **books, is_small=True))
+
+
+def _add_alone_and_list(finance: Finance, add: Any) -> None:
+    """A firm with one admin adds terms, and looks at the checks of the month."""
+    finance.change_person("second", roles=["finance"])
     settings.cache_clear()
-    add("root", **books, is_small=True)
-    assert held().is_small, "a firm with one admin"
-    _assert_listed(finance)
-
-
-def _assert_listed(finance: Finance) -> None:
+    add()
     checks = {check.key: check for check in finance.read(closing.run, date(2026, 11, 1))}
     assert [row.partition(", ")[2] for row in checks["terms"].rows] == [
         "tax number by agreement AG/1 from 1 Jan 2026: Root, confirmed by Second",
-        "VAT, premium of loan books that its key confirms by agreement AG/6 from 1 Jan 2026: Root, confirmed by Second",
-        "size by agreement AG/8 from 1 Jan 2026: Root alone",
+        "VAT, premium of loan books that its key confirms by agreement AG/7 from 1 Jan 2026: Root, confirmed by Second",
+        "size by agreement AG/9 from 1 Jan 2026: Root alone",
     ]
     assert not checks["terms"].is_blocking
     (alone,) = checks["accounts"].rows
     assert "agreement added by root@f.example, one admin alone" in alone
     assert not finance.faults("Terms are what two admins confirmed")
+
+
+@pytest.mark.both_databases
+def test_the_check_names_terms_that_nobody_confirmed_but_for_those_of_before(finance: Finance, party: Party) -> None:
+    rule = "Terms are what two admins confirmed"
+
+    def insert(number: str) -> None:
+        with finance.store.writing(Scope.system()) as session:
+            given = {"number": number, "starts_on": date(2026, 1, 1), "charges_vat": number == "AG/1"}
+            made = {"made_by": finance.people["root"].id, "created_at": clock.now()}
+            session.insert(Agreement(id=ids.new(), **party.columns, **given, **made))
+
+    with finance.store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0098")
+    insert("AG/1")
+    with finance.store.writers.begin() as connection:
+        command.upgrade(migrating._config(connection), "head")
+    assert finance.faults(rule) == []
+    with clock.freeze(NOW + timedelta(seconds=1)):
+        insert("AG/2")
+    (found,) = finance.faults(rule)
+    assert found.startswith("agreement AG/2 with Swift Lenders from 1 Jan 2026: it was not given on this desk")
 
 
 def test_terms_of_an_insurer_are_its_own(finance: Finance, party: Party) -> None:

@@ -7,11 +7,11 @@ from uuid import UUID, uuid4
 import pytest
 import sqlalchemy as sa
 
-from core.desk import audit_names, demonstrated_months
+from core.demo.papers import finance as papers
+from core.desk import audit_names
 from core.services.audit import log as audit
 from core.services.audit import search
 from core.services.audit.search import AuditFilter, Entry
-from core.services.finance import demonstration
 from core.services.lists.paging import Paging
 from core.services.people import staff
 from core.store.access import Scope, ScopedSession, Store
@@ -37,11 +37,11 @@ def filled(store: Store) -> Store:
         # They have been admins for long.
         session.execute(sa.update(Staff).values(confirms_from=None))
     with store.writing(Scope.staff(is_live=True)) as session:
-        over = demonstration.list_closed(session, UNTIL)
-        demonstration.write_terms(session, over[0])
+        over = papers.list_closed(session, UNTIL)
+        papers.write_terms(session, over[0])
         for month in over:
-            demonstration.write_month(session, month)
-            demonstrated_months.close_month(session, month)
+            papers.write_month(session, month)
+            papers.close_month(session, month)
     return store
 
 

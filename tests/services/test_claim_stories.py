@@ -24,9 +24,8 @@ from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import paying as claim_paying
 from core.services.files import files
 from core.services.files.files import ReceivedFile
-from core.services.files.links import Owner
 from core.services.finance.payments import proofs
-from core.store.access import Scope, Store
+from core.store.access import Owner, Scope, Store
 from core.store.schema.tables import Policy, Product
 from tests import papers
 from tests.conftest import fresh_store

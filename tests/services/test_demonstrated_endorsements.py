@@ -8,12 +8,11 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, demo, settings
+from core.demo import accounts
+from core.demo.papers import selling, webhooks
 from core.desk import store_check
 from core.services.events import catalogue
-from core.services.events import demonstration as webhooks
-from core.services.people import demonstration
 from core.services.policies import policies
-from core.services.selling import demonstration as selling
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, PolicyEndorsement, WebhookDelivery, WebhookEndpoint, WebhookTry
 from tests.portfolio import NOW
@@ -25,7 +24,7 @@ def test_some_policies_in_force_are_endorsed_once_and_every_second_insurer_was_t
     with clock.freeze(NOW):
         demo.write(store, purchases=300, seed=5, until=NOW)
         with store.writing(Scope.system()) as session:
-            demonstration.add_accounts(session)
+            accounts.add_accounts(session)
         with store.writing(LIVE) as session:
             number = selling.write_endorsements(session)
         with store.writing(LIVE) as session:
@@ -63,7 +62,7 @@ def test_webhooks_of_this_machine_have_deliveries_in_every_state(store: Store) -
     with clock.freeze(NOW):
         demo.write(store, purchases=300, seed=5, until=NOW)
         with store.writing(Scope.system()) as session:
-            demonstration.add_accounts(session)
+            accounts.add_accounts(session)
             number = webhooks.write_endpoints(session)
             assert webhooks.write_endpoints(session) == 0
         with store.reading(Scope.system()) as session:

@@ -22,14 +22,13 @@ from core.desk import sale as sale_view
 from core.errors import DuplicateRisk, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.intake import lodging
 from core.services.claims.workflow import judgement as claim_judgement
-from core.services.files.links import Owner
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import certificates, changes, policies
 from core.services.sales.search import select_policies
 from core.services.selling import endorsing
 from core.services.selling.buying import Sale
-from core.store.access import Scope, Store
+from core.store.access import Owner, Scope, Store
 from core.store.schema import migrating
 from core.store.schema.tables import (
     AuditEntry,

@@ -13,11 +13,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import col
 
 from core import demo, ids
-from core.desk import demonstrated_months, store_check
+from core.demo import accounts
+from core.demo.papers import finance
+from core.desk import store_check
 from core.services.compliance import erasures, own_records, remembering
 from core.services.compliance.personal_values import ERASED, PersonalValues
-from core.services.finance import demonstration as finance
-from core.services.people import demonstration as people
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema import tables
 from core.store.schema.columns import table_of
@@ -311,7 +311,7 @@ def _write_months(store: Store) -> None:
     """Closed months with statements, payouts and their steps, by the people of the demonstration."""
     demo.write(store, purchases=12, seed=4, until=UNTIL)
     with store.writing(Scope.system()) as session:
-        people.add_accounts(session)
+        accounts.add_accounts(session)
     with store.writing(LIVE) as session:
         months = finance.list_closed(session, UNTIL)
         finance.write_terms(session, months[0])
@@ -319,7 +319,7 @@ def _write_months(store: Store) -> None:
             finance.write_month(session, month)
             # Before the month is closed, and the next statements print them.
             _plant_references(session.connection())
-            demonstrated_months.close_month(session, month)
+            finance.close_month(session, month)
     with store.writing(Scope.system()) as session:
         _add_rest(session)
 

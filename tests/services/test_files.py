@@ -9,10 +9,9 @@ from core.errors import InvalidInput, NotAllowed, NotFound, Unauthorized
 from core.services.files import files
 from core.services.files import links as file_links
 from core.services.files.files import ReceivedFile
-from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.settings import settings
-from core.store.access import Scope, Store
+from core.store.access import Owner, Scope, Store
 from core.store.operations import blob_storage
 from tests import papers
 from tests.conftest import Partner

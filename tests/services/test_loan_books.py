@@ -14,6 +14,8 @@ from sqlmodel import col
 
 from core import clock
 from core.covers.credit_life import CREDIT_LIFE
+from core.demo import accounts
+from core.demo.papers import selling
 from core.desk import store_check
 from core.desk.queues import list_queues
 from core.dispatch import loan_books as worker
@@ -22,10 +24,8 @@ from core.services.audit import log as audit
 from core.services.finance import agreements
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
-from core.services.people import demonstration as accounts
 from core.services.people.staff import Person
 from core.services.policies import certificates, changes, policies
-from core.services.selling import demonstration
 from core.services.selling.loan_books import books, carrying_out, judging, reading, records
 from core.store.access import Scope, Store
 from core.store.schema.tables import (
@@ -487,8 +487,8 @@ def test_a_borrower_without_an_email_is_sent_none(store: Store, partner: Partner
 
 
 def test_each_fault_of_a_sample_is_found(store: Store, partner: Partner) -> None:
-    names = list(demonstration.FAULTS)
-    book = Lender(store, partner).read(demonstration.build_sample(12 * len(names), names))
+    names = list(selling.FAULTS)
+    book = Lender(store, partner).read(selling.build_sample(12 * len(names), names))
     faulty = [row for row in Lender(store, partner).rows(book) if row.code or row.also]
     assert [(row.line - 1) % 12 for row in faulty] == [0] * len(names)
     assert [row.code or row.also[0] for row in faulty] == [
@@ -509,8 +509,8 @@ def test_the_demonstration_has_a_book_in_each_state_that_lasts(store: Store, par
     with store.writing(Scope.system()) as session:
         accounts.add_accounts(session)
     live = Scope.staff(is_live=True)
-    assert store.transact(live, demonstration.write_books) == 8
-    assert store.transact(live, demonstration.write_books) == 0
+    assert store.transact(live, selling.write_books) == 8
+    assert store.transact(live, selling.write_books) == 0
     with store.reading(live) as session:
         states = [book.state for book in session.execute(sa.select(LoanBook).order_by(col(LoanBook.id))).scalars()]
     assert sorted(states) == sorted(["refused", "done", "done", "done", "paused", "cancelled", "expired", "validated"])

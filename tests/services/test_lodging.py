@@ -14,9 +14,8 @@ from core.errors import InvalidInput
 from core.services.claims.intake import submitted
 from core.services.claims.lists import records as claim_records
 from core.services.claims.lists.filter import ClaimFilter
-from core.services.files.links import Owner
 from core.services.people import staff
-from core.store.access import Scope, Store
+from core.store.access import Owner, Scope, Store
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, UploadedFile
 from tests.conftest import Partner
 from tests.every_case import every_case

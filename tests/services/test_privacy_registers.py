@@ -15,12 +15,13 @@ import sqlalchemy as sa
 from core import clock, demo
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
+from core.demo import accounts
+from core.demo.papers import privacy
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import (
     breaches,
     complaints,
-    demonstration,
     erasures,
     figures,
     filings,
@@ -29,7 +30,6 @@ from core.services.compliance import (
     retention,
 )
 from core.services.mail import mail
-from core.services.people import demonstration as accounts
 from core.services.people import staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import Breach, Complaint, DataRequest, MailText, Staff
@@ -330,7 +330,7 @@ def test_the_demonstration_has_cases_of_each_register_once(store: Store) -> None
             accounts.add_accounts(session)
         for cases in (9, 0):
             with store.writing(SYSTEM) as session:
-                assert demonstration.write_cases(session) == cases
+                assert privacy.write_cases(session) == cases
         with store.reading(SYSTEM) as session:
             assert {row.kind for row in requests.list_requests(session)} == {"access", "erasure", "rectification"}
             assert {row.state for row in breaches.list_breaches(session)} == {"Closed", "To be judged"}

@@ -14,10 +14,9 @@ from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.files import files
 from core.services.files.files import ReceivedFile
-from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.settings import settings
-from core.store.access import Scope, Store
+from core.store.access import Owner, Scope, Store
 from core.store.schema.tables import AuditEntry, Claim, Policy
 from tests import papers
 from tests.conftest import Partner

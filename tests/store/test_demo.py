@@ -17,14 +17,15 @@ from core import clock, demo, money, seal
 from core.covers import registry
 from core.covers import request as requests
 from core.covers.claims import lines
-from core.demo import portfolio
+from core.demo import accounts, portfolio
 from core.demo.market.offers import on_the_shelf
 from core.demo.random_source import dice
 from core.desk import store_check
 from core.errors import StateForbids
+from core.services.audit import demonstration
 from core.services.claims.intake import submitted
 from core.services.claims.workflow.transitions import OF_WHAT_IS_SEEN
-from core.services.people import credentials, demonstration, personal
+from core.services.people import credentials, personal
 from core.services.policies import certificates
 from core.services.renewals import renewals
 from core.services.renewals.renewals import compute_window
@@ -365,9 +366,9 @@ def test_accounts_can_sign_in_and_are_added_once(store: Store) -> None:
     password = settings().demo_password.get_secret_value()
     for _ in range(2):
         with store.writing(Scope.system()) as session:
-            demonstration.add_accounts(session)
+            accounts.add_accounts(session)
     with store.reading(Scope.system()) as session:
-        for account in demonstration.DEMO_ACCOUNTS:
+        for account in accounts.DEMO_ACCOUNTS:
             assert credentials.verify_password(session, account.email, password)
     saved = read(store, sa.text("SELECT count(*) FROM audit_entry WHERE action = 'staff saved'"))
-    assert saved[0][0] == len(demonstration.DEMO_ACCOUNTS)
+    assert saved[0][0] == len(accounts.DEMO_ACCOUNTS)

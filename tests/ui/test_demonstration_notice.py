@@ -4,7 +4,7 @@ import pytest
 
 from core import demo
 from core.demo import background
-from core.services.people import demonstration as people_demonstration
+from core.services.audit import demonstration as store_demonstration
 from core.store.access import Scope, Store
 from core.ui.frame import demonstration
 from core.ui.sign_in import gate
@@ -19,7 +19,7 @@ INVENTED, NOT_YET = "are invented.", "are being written: they come within a minu
 def test_what_is_kept_of_one_store_is_not_said_of_another(store: Store) -> None:
     """A parameter of Streamlit's cache that begins with an underscore is no part of its key."""
     with store.reading(Scope.system()) as session:
-        assert not people_demonstration.is_demonstration(session)
+        assert not store_demonstration.is_demonstration(session)
     kept = (demonstration._is_demonstration, gate._has_admin, system.looked)
     empty = [function("sqlite:///one") for function in kept]
     demo.write(store, purchases=20, seed=5, until=NOW)

@@ -14,13 +14,12 @@ from core.covers.fields import build_example
 from core.covers.insurers import insurer_a
 from core.covers.request import validate
 from core.services.claims.intake import lodging
-from core.services.files.links import Owner
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.selling import endorsing
 from core.services.selling.buying import Sale
-from core.store.access import Scope, Store
+from core.store.access import Owner, Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.kit import words
 from pages.policies._shared import list_versions

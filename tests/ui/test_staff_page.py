@@ -105,9 +105,22 @@ def test_somebody_new_gets_a_link_that_is_shown_once_to_who_confirms(
     assert link not in str(at.query_params)
     at.run()
     assert not at.code
-    told = "Code of the link"
+    told, new = "Code of the link", row(store, "new@x.example").id
     assert told not in texts(at), "who has the link"
-    assert told in texts(open_page(screen, monkeypatch, admin, ONE, id=str(row(store, "new@x.example").id)))
+    assert told in texts(open_page(screen, monkeypatch, admin, ONE, id=str(new)))
+    _choose_with_code(screen, store, admin, link.partition("t=")[2])
+
+
+def _choose_with_code(screen: Screen, store: Store, admin: Person, ticket: str) -> None:
+    at = screen(t=ticket)
+    with store.reading(Scope.system()) as session:
+        code = accounts.find_link_code(session, row(store, "new@x.example").id, by=admin) or ""
+    for typed, is_chosen in (("1234", False), (code.lower(), True)):
+        for field, text in zip(at.text_input, (typed, PASSWORD, PASSWORD), strict=True):
+            field.set_value(text)
+        at.button[0].click().run()
+        assert ("Must be the one that Ada, an admin, tells you" in texts(at)) is not is_chosen
+        assert row(store, "new@x.example").has_password is is_chosen
 
 
 def test_duties_are_changed_and_what_is_wrong_is_said(

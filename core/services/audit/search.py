@@ -27,7 +27,7 @@ from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import COUNT, DAY, ID, INSTANT, TEXT
 from core.services.lists.windows import EARLIEST, Span
 from core.store.access import AnySelect, ScopedSession
-from core.store.expressions import matches
+from core.store.expressions import matches, sum_of
 from core.store.rows import build_row
 from core.store.schema.tables import ApiKey, AuditEntry, AuditHead, Distributor, Staff
 
@@ -131,7 +131,7 @@ def search_entries(
 ) -> SearchResult:
     """Return one page of a selection, newest first."""
     if criteria == AuditFilter():
-        counted = sa.select(sa.func.coalesce(sa.func.sum(col(AuditHead.position)), 0))
+        counted = sa.select(sum_of(col(AuditHead.position)))
         ids = _load_page_ids(session, build_query(criteria, [], col(AuditEntry.id)), paging)
         return SearchResult(entries=_entries(session, ids), total=int(session.execute(counted).scalar_one()))
     if criteria.q and not is_id(criteria.q):

@@ -12,22 +12,22 @@ from sqlmodel import col
 from core import clock
 from core.errors import StateForbids
 from core.settings import settings
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnySelect, Owner, ScopedSession
 from core.store.schema.tables import Agreement, Distributor
 
 
-def refuse_barred(session: ScopedSession, distributor_id: UUID, *, is_live: bool, source: str) -> None:
+def refuse_barred(session: ScopedSession, owner: Owner, source: str) -> None:
     """StateForbids for a sale of a distributor that is switched off, or a live sale of one whose licence is over.
 
     The keys of a distributor that is switched off are refused before this; terms without a last day block nothing.
     """
     if source != "api":
-        query = sa.select(col(Distributor.active)).where(col(Distributor.id) == distributor_id)
+        query = sa.select(col(Distributor.active)).where(col(Distributor.id) == owner.distributor_id)
         if not session.execute(query).scalar_one():
             raise StateForbids("This distributor is switched off: it sells again once an admin has switched it on")
-    if not (is_live and settings().licence_blocks_sales):
+    if not (owner.is_live and settings().licence_blocks_sales):
         return
-    licence = select_agreement(distributor_id, clock.today()).with_only_columns(col(Agreement.licence_expires_on))
+    licence = select_agreement(owner.distributor_id, clock.today()).with_only_columns(col(Agreement.licence_expires_on))
     last_on = session.execute(licence).scalar()
     if last_on is not None and last_on < clock.today():
         raise StateForbids(f"The licence of this distributor ended on {last_on}: it sells again once it is renewed")

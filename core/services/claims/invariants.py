@@ -10,6 +10,7 @@ from sqlalchemy import orm
 from sqlmodel import col
 
 from core import clock, money
+from core.services.audit import demonstration
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.review import coverage_checks, related
@@ -17,10 +18,11 @@ from core.services.claims.review.coverage_checks import DeskDates
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import moves as claim_moves
-from core.services.people import approvals, demonstration
+from core.services.people import approvals
 from core.services.policies import changes as policy_changes
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema.tables import (
     Approval,
     ApprovalLapse,
@@ -36,7 +38,7 @@ from core.store.schema.tables import (
     UploadedFile,
 )
 
-_PAID: Any = sa.func.coalesce(sa.func.sum(col(ClaimPayment.amount_minor)), 0)
+_PAID: Any = sum_of(col(ClaimPayment.amount_minor))
 
 
 def _name(claim_id: Any, minor: Any) -> str:

@@ -21,6 +21,7 @@ from core.services.mail import mail
 from core.services.people.staff import Person
 from core.states.policies import OPEN
 from core.store.access import ScopedSession
+from core.store.expressions import sum_of
 from core.store.rows import build_row
 from core.store.schema.claims import LETTER_WAYS
 from core.store.schema.compliance import COMPLAINT_CATEGORIES
@@ -195,7 +196,7 @@ def _count_late(session: ScopedSession) -> dict[UUID | None, tuple[int, int]]:
 
 
 def _count(condition: Any) -> Any:
-    return sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
+    return sum_of(sa.case((condition, 1), else_=0))
 
 
 WAYS: Final = LETTER_WAYS

@@ -12,7 +12,7 @@ from core import clock, ids
 from core.covers import request_parts
 from core.covers.request_parts import Policyholder
 from core.services.people import personal
-from core.store.access import Query, ScopedSession
+from core.store.access import Owner, Query, ScopedSession
 from core.store.expressions import is_among
 from core.store.schema.tables import Customer
 
@@ -41,15 +41,13 @@ class StoredCustomer:
     change: str | None
 
 
-def get_or_create(
-    session: ScopedSession, holder: Policyholder, distributor_id: UUID, *, is_live: bool
-) -> StoredCustomer:
+def get_or_create(session: ScopedSession, holder: Policyholder, owner: Owner) -> StoredCustomer:
     """Get or create the policyholder's customer record; newer contact details replace older ones."""
-    details, owner = _build_details(holder), {"distributor_id": distributor_id, "is_live": is_live}
-    fresh = _build(holder, details, **owner)
+    details = _build_details(holder)
+    fresh = _build(holder, details, owner)
     if session.insert_if_absent(fresh):
         return StoredCustomer(fresh.id, "created")
-    customer_id, *stored = _DETAILS.one(session, **owner, email_key=holder.email.lower())
+    customer_id, *stored = _DETAILS.one(session, **owner.columns, email_key=holder.email.lower())
     known = dict(zip(_DETAIL_FIELDS, stored, strict=True))
     if all(known[name] == value for name, value in details.items()):
         return StoredCustomer(customer_id, None)
@@ -57,17 +55,13 @@ def get_or_create(
     return StoredCustomer(customer_id, "updated")
 
 
-def find_changes(
-    session: ScopedSession, holder: Policyholder, distributor_id: UUID, *, is_live: bool
-) -> Mapping[str, tuple[str, str]]:
+def find_changes(session: ScopedSession, holder: Policyholder, owner: Owner) -> Mapping[str, tuple[str, str]]:
     """Return what a sale changes of the name and phone of the customer with this e-mail: as it is, and as given.
 
     Other letters or spaces change nothing that anybody reads.
     """
     query = sa.select(col(Customer.first_name), col(Customer.last_name), col(Customer.phone_number)).where(
-        col(Customer.distributor_id) == distributor_id,
-        col(Customer.is_live) == is_live,
-        col(Customer.email_key) == holder.email.lower(),
+        *owner.owns(Customer), col(Customer.email_key) == holder.email.lower()
     )
     known = session.execute(query).one_or_none()
     if known is None:
@@ -83,31 +77,29 @@ def find_changes(
 
 
 def get_or_create_many(
-    session: ScopedSession, holders: Sequence[Policyholder], distributor_id: UUID, *, is_live: bool
+    session: ScopedSession, holders: Sequence[Policyholder], owner: Owner
 ) -> dict[str, StoredCustomer]:
     """Like `get_or_create`, for several policyholders, by their e-mail in lower case; of one e-mail the last counts."""
     by_key = {holder.email.lower(): holder for holder in holders}
-    known = _load_details(session, list(by_key), distributor_id, is_live=is_live)
+    known = _load_details(session, list(by_key), owner)
     fresh = {
-        key: _build(by_key[key], _build_details(by_key[key]), distributor_id=distributor_id, is_live=is_live)
-        for key in sorted(by_key.keys() - known.keys())
+        key: _build(by_key[key], _build_details(by_key[key]), owner) for key in sorted(by_key.keys() - known.keys())
     }
     is_alone = session.insert_many(list(fresh.values()), if_absent=True)
-    known |= fresh if is_alone else _load_details(session, list(fresh), distributor_id, is_live=is_live)
+    known |= fresh if is_alone else _load_details(session, list(fresh), owner)
     return {key: _bring_up_to_date(session, holder, known[key], fresh.get(key)) for key, holder in by_key.items()}
 
 
-def _build(holder: Policyholder, details: Mapping[str, Any], **owner: Any) -> Customer:
+def _build(holder: Policyholder, details: Mapping[str, Any], owner: Owner) -> Customer:
     email, user_id = holder.email, ids.new()
-    return Customer.to_insert(**owner, email=email, email_key=email.lower(), user_id=user_id, **details)
+    return Customer.to_insert(**owner.columns, email=email, email_key=email.lower(), user_id=user_id, **details)
 
 
-def _load_details(
-    session: ScopedSession, keys: Sequence[str], distributor_id: UUID, *, is_live: bool
-) -> dict[str, Any]:
+def _load_details(session: ScopedSession, keys: Sequence[str], owner: Owner) -> dict[str, Any]:
     columns = (Customer.id, Customer.email_key, *(getattr(Customer, name) for name in _DETAIL_FIELDS))
-    own = (col(Customer.distributor_id) == distributor_id, col(Customer.is_live) == is_live)
-    query = sa.select(*(col(each) for each in columns)).where(*own, is_among(col(Customer.email_key), keys))
+    query = sa.select(*(col(each) for each in columns)).where(
+        *owner.owns(Customer), is_among(col(Customer.email_key), keys)
+    )
     found = session.execute(query.order_by(col(Customer.email_key)).with_for_update()) if keys else ()
     return {row.email_key: row for row in found}
 

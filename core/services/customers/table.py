@@ -17,6 +17,7 @@ from core.services.lists.listing import Column, Derived, Listing, Order, Row, by
 from core.services.lists.paging import Page, Paging
 from core.services.lists.spreadsheets import COUNT, DATE, DAY, EMAIL, FLAG, ID, INSTANT, MONEY, PHONE, TEXT, WORD
 from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema.tables import Customer, Policy, Purchase, Renewal
 
 
@@ -35,7 +36,7 @@ def _of_customer(entity: Any, what: Any, *conditions: Any) -> Any:
 
 
 def _sum_total(entity: Any) -> Any:
-    return sa.cast(sa.func.coalesce(sa.func.sum(col(entity.total_minor)), 0), sa.BigInteger)
+    return sa.cast(sum_of(col(entity.total_minor)), sa.BigInteger)
 
 
 def _join(columns: Sequence[Any]) -> AnySelect:

@@ -26,10 +26,9 @@ from core.services.audit import log as audit
 from core.services.files import likeness
 from core.services.files import links as file_links
 from core.services.files.likeness import Likeness, find_likeness
-from core.services.files.links import Owner
 from core.services.lists.records import Link
 from core.services.people.staff import Person
-from core.store.access import ScopedSession
+from core.store.access import Owner, ScopedSession
 from core.store.operations import blob_storage
 from core.store.schema.tables import AuditEntry, UploadedFile
 
@@ -210,8 +209,7 @@ def store_files(received: Iterable[ReceivedFile]) -> Iterator[list[StoredFile]]:
     """Inspect files and store them on disk, before the transaction that records them.
 
     Files that no row references in the end, because the request was refused or replayed, are removed again. A crash
-    leaves a
-    file without a row, never a row without its file.
+    leaves a file without a row, never a row without its file.
     """
     stored_files: list[StoredFile] = []
     try:

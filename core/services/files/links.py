@@ -2,10 +2,8 @@
 
 import posixpath
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
-from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -14,20 +12,12 @@ from core import ids
 from core.covers.request import Request
 from core.errors import FieldFault, raise_faults
 from core.settings import settings
-from core.store.access import ScopedSession
+from core.store.access import Owner, ScopedSession
 from core.store.schema import tables
 
 _FOLDERS: Final = ("/v1/files", "/files")
 _PORTS: Final = {"http": 80, "https": 443}
 NOT_OWN_FILE: Final = "must be a file that you uploaded in this mode"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Owner:
-    """The owner of a file: distributor and mode."""
-
-    distributor_id: UUID
-    is_live: bool
 
 
 def build_url(code: str) -> str:
@@ -91,9 +81,7 @@ def list_owned(session: ScopedSession, codes: Set[str], owner: Owner) -> frozens
         return frozenset()
     result = session.execute(
         sa.select(col(tables.UploadedFile.code)).where(
-            col(tables.UploadedFile.code).in_(valid_codes),
-            col(tables.UploadedFile.distributor_id) == owner.distributor_id,
-            col(tables.UploadedFile.is_live) == owner.is_live,
+            col(tables.UploadedFile.code).in_(valid_codes), *owner.owns(tables.UploadedFile)
         )
     )
     return frozenset(result.scalars())

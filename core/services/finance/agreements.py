@@ -118,7 +118,10 @@ refuse, take_back = PROPOSALS.refuse, PROPOSALS.take_back
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenTerms:
-    """Terms that wait for a second admin, with each field that they change: as it holds on that day, and as it will."""
+    """Terms that wait for a second admin, with each field that they change: as it holds, and as it will.
+
+    `followed_by` is the day from which other terms hold instead, and their number.
+    """
 
     id: UUID
     proposed_by: UUID
@@ -126,13 +129,14 @@ class OpenTerms:
     proposed_at: datetime
     starts_on: date
     changes: Mapping[str, tuple[Any, Any]]
+    followed_by: tuple[date, str] | None
 
 
 def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: Person) -> UUID:
     """Add terms that hold from their first day on, and return their id; what held before is kept.
 
-    Terms with a distributor that decide money hold once another admin has confirmed them, by the same id, or at once
-    where the firm has one admin and says so (contract K4).
+    Terms with a distributor that decide money, or begin after today, hold once another admin has confirmed them, by the
+    same id, or at once where the firm has one admin and says so (contract K4).
 
     NotAllowed for anybody but an admin, for one whose own the party is, and where no other admin could confirm them.
     StateForbids while others wait. InvalidInput for every wrong field.
@@ -144,11 +148,12 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
         raise StateForbids("Other terms wait for a second admin already: they have to be decided first")
     row = _build(party, terms, ids.new(), made_by=by.id)
     raise_faults(_find_faults(session, party, row))
-    if not _list_changes(session, party, row):
-        _write(session, row, actor=by.actor)
+    # Those of a later day would end what two admins agree on until then.
+    if not _list_changes(session, party, row) and (party.account == "provider" or row.starts_on <= clock.today()):
+        _write(session, row, by=by)
     elif role_grants.holds_alone(session, by):
         alone = {role_grants.ALONE: True, "party": parties.get_name(session, party)}
-        _write(session, row, actor=by.actor, approved_by=by, **alone)
+        _write(session, row, by=by, **alone)
     else:
         given = {"terms": terms.model_dump(mode="json"), "proposed_by": by.id, "proposed_at": clock.now()}
         proposal = TermsProposal(id=row.id, distributor_id=party.id, **given)
@@ -169,7 +174,7 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> None:
         row = _read(proposal)
         refuse_faults(_find_faults(session, party, row))
     PROPOSALS.end(session, proposal, "confirmed", by)
-    _write(session, row, actor=by.actor, approved_by=by)
+    _write(session, row, by=by)
 
 
 _WAITS: Final = col(TermsProposal.state) == OPEN
@@ -184,6 +189,7 @@ def find_waiting(session: ScopedSession, party: Party) -> OpenTerms | None:
     proposal, proposer, _ = found
     row = _read(proposal)
     held = get_in_force(session, party, row.starts_on) or _USUAL
+    later = [each for each, _ in list_history(session, party)]
     fields_of = {"number", *DistributorTerms.model_fields, "book_premium_minor"} - {"book_premium", "starts_on"}
     pairs = {name: (getattr(held, name), getattr(row, name)) for name in sorted(fields_of)}
     return OpenTerms(
@@ -191,6 +197,9 @@ def find_waiting(session: ScopedSession, party: Party) -> OpenTerms | None:
         proposer=proposer,
         starts_on=row.starts_on,
         changes={name: (was, will) for name, (was, will) in pairs.items() if was != will},
+        followed_by=min(
+            ((each.starts_on, each.number) for each in later if each.starts_on > row.starts_on), default=None
+        ),
     )
 
 
@@ -218,23 +227,21 @@ def _build(party: Party, terms: Any, row_id: UUID, *, made_by: UUID) -> Agreemen
     )
 
 
-def _write(
-    session: ScopedSession, row: Agreement, *, actor: str, approved_by: Person | None = None, **more: Any
-) -> None:
+def _write(session: ScopedSession, row: Agreement, *, by: Person, **more: Any) -> None:
     party = parties.party_of(row)
     before = get_in_force(session, party, row.starts_on)
     session.insert(row)
     audit.write(
         session,
-        actor=actor,
+        actor=by.actor,
         action="agreement added",
         subject=audit.subject_of(party.subject, party.id),
         before=_facts(before) if before else None,
         after=_facts(row) | more,
     )
-    if approved_by:
-        given: dict[str, Any] = {"staff_id": approved_by.id, "role": "admin", "limit_minor": None, "at": row.created_at}
-        approvals.approve(session, build_subject(row), **given)
+    if row.distributor_id:
+        at = row.created_at
+        approvals.approve(session, build_subject(row), staff_id=by.id, role="admin", limit_minor=None, at=at)
 
 
 def build_subject(row: Agreement) -> Subject:
@@ -245,14 +252,12 @@ def build_subject(row: Agreement) -> Subject:
 
 
 def find_unconfirmed(session: ScopedSession) -> Iterator[str]:
-    """Terms with distributors that are not what two admins confirmed, for `coverdesk check` (contract K3)."""
+    """Terms with distributors that are not what the desk wrote, for `coverdesk check` (contract K3)."""
     rows = list(session.execute(_select_of_distributors()))
     known = approvals.load_latest(session, KIND, [row.id for row, *_ in rows])
     for row, _, _, distributor in rows:
-        if row.id in known or _list_changes(session, parties.party_of(row), row, known_at=row.created_at):
-            why = approvals.describe_difference(known.get(row.id), build_subject(row))
-            if why:
-                yield f"agreement {row.number} with {distributor} from {clock.format_day(row.starts_on)}: {why}"
+        if why := approvals.describe_difference(known.get(row.id), build_subject(row)):
+            yield f"agreement {row.number} with {distributor} from {clock.format_day(row.starts_on)}: {why}"
 
 
 def require_other(session: ScopedSession, party: Party, by: Person, act: str) -> None:
@@ -371,6 +376,8 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
     )
     since = session.execute(before).scalar_one()
     rows = [row for row, _ in reversed(list_history(session, party)) if row.starts_on <= last]
+    columns = (col(TermsProposal.id), col(TermsProposal.proposed_at))
+    proposed = {row.id: row.proposed_at for row in session.execute(sa.select(*columns))}
     held: Agreement | None = None
     changed: list[tuple[UUID, datetime]] = []
     for row in rows:
@@ -381,7 +388,7 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
                     f"You changed the terms by agreement {row.number}, by which it is calculated: somebody else of"
                     " finance approves it"
                 )
-            changed.append((row.made_by, row.created_at))
+            changed.append((row.made_by, proposed.get(row.id, row.created_at)))
         held = row
     did = "changed the terms by which it is calculated"
     refuse_one_with(session, changed, by, did=did, does="approves it")

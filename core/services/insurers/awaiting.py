@@ -30,6 +30,7 @@ from core.services.sales import filter as sales_filter
 from core.settings import settings
 from core.states.policies import OPEN, AnswerStatus, PolicyStage, SubmissionState
 from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema.tables import InsurerConnection, Policy, Provider, Staff, Submission, SubmissionOwner
 
 QueueView = Literal["queued", "deciding", "failing", "dead"]
@@ -319,7 +320,7 @@ def _load(session: ScopedSession, names: Choices, query: AnySelect) -> list[Open
 def sum_premium(session: ScopedSession, criteria: SubmissionFilter = EVERYTHING) -> int:
     """Return the premium of the policies of all open submissions of a selection, in kobo."""
     query = (
-        sa.select(sa.func.coalesce(sa.func.sum(col(Policy.genius_price_minor)), 0))
+        sa.select(sum_of(col(Policy.genius_price_minor)))
         .join(Submission, col(Submission.policy_id) == col(Policy.id))
         .where(col(Submission.state).in_(OPEN), *criteria.conditions(Submission))
     )

@@ -268,8 +268,7 @@ def apply_answer(session: ScopedSession, job: Job, answer: InsurerAnswer) -> Non
     """Apply a usable answer. A late answer changes nothing and is recorded.
 
     InvalidInput if the policy cannot be activated as the insurer wants it: a number that another of its policies has,
-    or a
-    term that is over. The caller then calls `set_aside`.
+    or a term that is over. The caller then calls `set_aside`.
     """
     policy = policies.get_for_update(session, job.policy_id)
     case, stage = _Case(policy, get_for_update(session, job.policy_id), job, answer), policies.get_stage(policy)

@@ -71,7 +71,7 @@ def activate(  # noqa: PLR0913 - all that may be given by hand, and where the in
     insurer.
     InvalidInput for a number that is taken and for dates beyond the premium.
     """
-    policy = _get_for_update(session, policy_id, expected_version, PolicyAction.ACTIVATE)
+    policy = get_for_update(session, policy_id, expected_version, PolicyAction.ACTIVATE)
     sale, cover = _get_sale(session, policy)
     start_at, expiration_at = _compute_term(policy, cover, sale, start_on=start_on, expiration_on=expiration_on)
     if policy.activation_at is None or start_on is not None:
@@ -179,7 +179,7 @@ def decline(
     for somebody on the staff whose own the policy is.
     """
     reason_text = _check_reason(reason)
-    policy = _get_for_update(session, policy_id, expected_version, PolicyAction.DECLINE)
+    policy = get_for_update(session, policy_id, expected_version, PolicyAction.DECLINE)
     _refuse_own(session, policy, actor)
     _, cover = _get_sale(session, policy)
     refund = refunds.record_refund(
@@ -209,7 +209,7 @@ def cancel(
     somebody on the staff whose own the policy is.
     """
     reason_text = _check_reason(reason)
-    policy = _get_for_update(session, policy_id, expected_version, PolicyAction.CANCEL)
+    policy = get_for_update(session, policy_id, expected_version, PolicyAction.CANCEL)
     if by_insurer:
         _refuse_own(session, policy, actor)
     _, cover = _get_sale(session, policy)
@@ -253,7 +253,7 @@ def _refuse_own(session: ScopedSession, policy: Policy, actor: str) -> None:
             raise NotAllowed("It has your own e-mail or phone: somebody else notes that the insurer ends it")
 
 
-def _get_for_update(session: ScopedSession, policy_id: UUID, expected_version: int, action: PolicyAction) -> Policy:
+def get_for_update(session: ScopedSession, policy_id: UUID, expected_version: int, action: PolicyAction) -> Policy:
     """Return the row locked for update; StaleVersion if it changed, StateForbids if its stage forbids the action."""
     policy = policies.get_for_update(session, policy_id)
     if policy.version != expected_version:

@@ -18,6 +18,7 @@ from core.services.catalogue import distributor_terms, for_sale
 from core.services.lists import records
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
+from core.store.expressions import sum_of
 from core.store.policy_numbers import credit_note_series
 from core.store.schema import tables
 from core.store.schema.tables import (
@@ -178,7 +179,7 @@ def list_policy_claims(session: ScopedSession, policy_id: UUID) -> list[PolicyCl
         col(Approval.subject_id) == col(ClaimPayment.claim_id), col(Approval.approved_at) > col(ClaimPayment.created_at)
     )
     counts = sa.or_(col(ClaimPayment.reverses).is_(None), is_confirmed)
-    parts = sa.select(sa.func.coalesce(sa.func.sum(sa.case((counts, col(ClaimPayment.amount_minor)), else_=0)), 0))
+    parts = sa.select(sum_of(sa.case((counts, col(ClaimPayment.amount_minor)), else_=0)))
     mine = parts.where(col(ClaimPayment.claim_id) == col(Claim.id)).correlate(Claim).scalar_subquery()
     paid = sa.or_(whole, mine > 0)
     columns = (Claim.id, Claim.claim_status, Claim.incident_date, Claim.created_at)
@@ -330,7 +331,7 @@ def _within_corrected(session: ScopedSession, policy: Policy, found: list[TermRe
 
     A refund is of what the customer paid. A correction of the sale is taken back by the two people that it takes.
     """
-    sums = [sa.func.coalesce(sa.func.sum(col(getattr(Adjustment, name))), 0) for name in _PARTS]
+    sums = [sum_of(col(getattr(Adjustment, name))) for name in _PARTS]
     for each in found:
         renewal = col(Adjustment.renewal_id)
         query = sa.select(*sums).where(

@@ -29,6 +29,7 @@ from core.services.sales import totals
 from core.services.sales.filter import SalesFilter, resolve_customer
 from core.services.sales.totals import OF_RENEWAL, ZERO_TOTALS, group_totals
 from core.store.access import AnyRow, AnySelect, ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema.tables import Customer, Policy, Refund, Renewal, RenewalCall
 
 NOT_CALLED, AGAIN, NOBODY = "none", "again", "nobody"
@@ -217,7 +218,7 @@ def _sum_effective(session: ScopedSession, criteria: RenewalFilter) -> Sums:
 
 def _sum_rows(session: ScopedSession, criteria: RenewalFilter) -> Sums:
     amounts = (Renewal.total_minor, Renewal.mca_profit_minor, Renewal.distributor_profit_minor)
-    sums = (sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in amounts)
+    sums = (sum_of(col(amount)) for amount in amounts)
     found = session.execute(_apply_criteria(sa.select(sa.func.count(), *sums), criteria)).one()
     return Sums(*map(int, found))
 

@@ -25,7 +25,7 @@ from core.services.policies.policies import BulkResult
 from core.services.policies.refunds import PaidTerm
 from core.services.selling import duplicate_guard
 from core.services.selling.buying import Seller
-from core.store.access import ScopedSession
+from core.store.access import Owner, ScopedSession
 from core.store.schema.tables import Policy, Product, ProductBlock, Renewal
 
 DAYS_BEFORE, DAYS_AFTER = 90, 30
@@ -49,8 +49,7 @@ def compute_window(start_on: date, expiration_on: date, meta: Mapping[str, Any])
     """Return the renewal window of a term; the product's `meta` may set `renewal_window: {days_before, days_after}`.
 
     It opens no earlier than half-way through the term: otherwise a renewed monthly instalment would be in its own
-    window
-    again at once, and a renewal must close it.
+    window again at once, and a renewal must close it.
     """
     days = {"days_before": DAYS_BEFORE, "days_after": DAYS_AFTER, **meta.get("renewal_window", {})}
     before = min(int(days["days_before"]), (expiration_on - start_on).days // 2)
@@ -239,10 +238,8 @@ def renew(
     """Renew a policy for one more term; with `cover`, only a policy of that cover.
 
     NotFound if the policy is unknown in this scope; NotRenewable, with the reason and the dates in its detail, if the
-    term
-    cannot be renewed now; DuplicateRisk if another policy now covers the same risk; StaleVersion if the policy does not
-    have
-    the expected version.
+    term cannot be renewed now; DuplicateRisk if another policy now covers the same risk; StaleVersion if the policy
+    does not have the expected version.
     """
     policy = policies.get_for_update(session, policy_id)
     if expected_version not in (None, policy.version):
@@ -382,7 +379,7 @@ def _renew_one(
             return str(term or NotFound("Policy not found"))
         if money.to_minor(term.price.total) != shown.total_minor:
             return REPRICED
-        seller = Seller(distributor_id=policy.distributor_id, is_live=policy.is_live, actor=by.actor, source="desk")
+        seller = Seller(**Owner.of(policy).columns, actor=by.actor, source="desk")
         renew(session, policy.id, seller, expected_version=policy.version)
     except (NotRenewable, DuplicateRisk, NotFound) as error:
         return str(error)

@@ -12,7 +12,7 @@ from core.money import Split
 from core.services.lists.windows import Comparison, Span, Window
 from core.services.sales.filter import SalesFilter
 from core.store.access import AnySelect, Scope, ScopedSession
-from core.store.expressions import first_of_month, first_of_week, lagos_day
+from core.store.expressions import first_of_month, first_of_week, lagos_day, sum_of
 from core.store.rollups.daily_rollup import ONCE
 from core.store.rollups.day_totals import MEASURED
 from core.store.schema.tables import DaybookLine, DayTotal, Policy, Purchase, Refund, Renewal
@@ -249,7 +249,7 @@ _AMOUNTS = (Refund.total_minor, Refund.mca_profit_minor, Refund.distributor_prof
 
 def sum_refunds(session: ScopedSession, *conditions: Any, of: Any = None, criteria: SalesFilter | None = None) -> Split:
     """Sum the refunds that meet some conditions, which may read the table `of` sales and, by the criteria, policies."""
-    query: AnySelect = sa.select(*(sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in _AMOUNTS))
+    query: AnySelect = sa.select(*(sum_of(col(amount)) for amount in _AMOUNTS))
     query = query.select_from(Refund)
     if of is not None:
         query = query.join(of, OF_PURCHASE if of is Purchase else OF_RENEWAL)

@@ -16,14 +16,13 @@ from core.services.catalogue.for_sale import ProductForSale
 from core.services.customers import buyers
 from core.services.customers.buyers import StoredCustomer
 from core.services.files import links as file_links
-from core.services.files.links import Owner
 from core.services.lists.records import PolicyRecord
 from core.services.people import personal
 from core.services.policies import issuing, policies
 from core.services.selling import duplicate_guard
 from core.services.selling.duplicate_guard import EarlierPolicy
 from core.store import policy_numbers
-from core.store.access import ScopedSession
+from core.store.access import Owner, ScopedSession
 from core.store.schema.tables import Certificate, Policy, Purchase, Submission
 
 # Columns that a policy copies from its purchase.
@@ -35,19 +34,12 @@ _COPIED_FIELDS: Final = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Seller:
-    """The seller: distributor and mode, and the actor and source recorded with the sale."""
+class Seller(Owner):
+    """The seller: the owner of what is sold, and the actor and source recorded with the sale."""
 
-    distributor_id: UUID
-    is_live: bool
     actor: str
     source: str = "api"
     batch_id: UUID | None = None
-
-    @property
-    def owner(self) -> Owner:
-        """The owner of files that the sale may link to."""
-        return Owner(distributor_id=self.distributor_id, is_live=self.is_live)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,17 +74,16 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     dates, and with StateForbids for a distributor that is switched off or whose licence has ended (contract S4, S12,
     S15, S17, F2, M3).
     """
-    distributor_terms.refuse_barred(session, seller.distributor_id, is_live=seller.is_live, source=seller.source)
+    distributor_terms.refuse_barred(session, seller, seller.source)
     product, _ = run_checks(
         lambda: for_sale.get_product(session, cover, request.product_id, seller.distributor_id),
-        lambda: file_links.require_own_files(session, request, seller.owner),
+        lambda: file_links.require_own_files(session, request, seller),
     )
     sale = prepare(cover, request, product, for_sale.get_sold_version(session, product), seller)
     purchase, policy = sale.purchase, sale.policy
-    owner: dict[str, Any] = {"distributor_id": seller.distributor_id, "is_live": seller.is_live}
     if policy.risk_hash is not None:
-        duplicate_guard.lock_risk(session, product.id, policy.risk_hash, sale.term, **owner)
-    customer = buyers.get_or_create(session, sale.holder, **owner)
+        duplicate_guard.lock_risk(session, product.id, policy.risk_hash, sale.term, seller)
+    customer = buyers.get_or_create(session, sale.holder, seller)
     purchase.customer_id = policy.customer_id = policy.buyer_id = customer.id
     policy.possible_duplicate_of = duplicate_guard.find_possible_duplicate(session, cover, request, customer.id)
     _number(session, cover, product, [policy], is_live=seller.is_live)
@@ -170,13 +161,12 @@ def write_many(
     licence has ended. No other sale waits for what is locked here but those of the same risks and customers;
     `when_locked` is called when all of them are locked: whoever locks theirs after it never holds up this transaction.
     """
-    distributor_terms.refuse_barred(session, seller.distributor_id, is_live=seller.is_live, source=seller.source)
-    owner = {"distributor_id": seller.distributor_id, "is_live": seller.is_live}
+    distributor_terms.refuse_barred(session, seller, seller.source)
     terms = {each.policy.risk_hash: each.term for each in sales if each.policy.risk_hash}
-    insured = duplicate_guard.lock_risks(session, product.id, terms, **owner)  # type: ignore[arg-type]
+    insured = duplicate_guard.lock_risks(session, product.id, terms, seller)
     refused = {each.policy.id: insured[each.policy.risk_hash] for each in sales if each.policy.risk_hash in insured}
     sold = [each for each in sales if each.policy.id not in refused]
-    found = buyers.get_or_create_many(session, [each.holder for each in sold], **owner)  # type: ignore[arg-type]
+    found = buyers.get_or_create_many(session, [each.holder for each in sold], seller)
     _number(session, cover, product, [each.policy for each in sold], is_live=seller.is_live)
     when_locked()
     for each in sold:

@@ -13,9 +13,10 @@ from core.covers import endorsements as endorsable
 from core.covers import registry, request_parts
 from core.covers.cover import Cover
 from core.covers.request import Request, has_control_characters, refuse_unless
-from core.errors import StaleVersion, StateForbids, run_checks
+from core.errors import StateForbids, run_checks
 from core.services.audit import log as audit
 from core.services.people.staff import Person
+from core.services.policies import changes as policy_changes
 from core.services.policies import policies, refunds
 from core.services.selling import duplicate_guard
 from core.states.policies import PolicyAction
@@ -44,7 +45,8 @@ def endorse(
     depends on the insured thing or person, DuplicateRisk for the registration number of another policy.
     """
     _require_role(by)
-    policy, cover = _get_for_update(session, policy_id, expected_version)
+    policy = policy_changes.get_for_update(session, policy_id, expected_version, PolicyAction.ENDORSE)
+    cover = _get_cover(session, policy)
     earlier = policies.find_rows(session, policy.id)
     now = policies.apply(_as_sold(policy, cover), earlier)
     changed = {name: text.strip() for name, text in changes.items() if text.strip() != (now.get(name) or "")}
@@ -108,17 +110,6 @@ def note_told(session: ScopedSession, endorsement_id: UUID, *, note: str, by: Pe
 
 def _require_role(by: Person) -> None:
     by.require_role(*ROLES, otherwise="Policies are endorsed by operations")
-
-
-def _get_for_update(session: ScopedSession, policy_id: UUID, expected_version: int) -> tuple[Policy, Cover[Any]]:
-    policy = policies.get_for_update(session, policy_id)
-    if policy.version != expected_version:
-        raise StaleVersion(detail={"version": policy.version})
-    state = policies.get_state(session, policy.id)
-    if PolicyAction.ENDORSE not in state.actions:
-        text = f"A policy that is {state.stage.lower()} cannot be {PolicyAction.ENDORSE.past_tense}"
-        raise StateForbids(text, detail={"stage": state.stage})
-    return policy, _get_cover(session, policy)
 
 
 def _get_cover(session: ScopedSession, policy: Policy) -> Cover[Any]:

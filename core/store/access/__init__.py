@@ -25,6 +25,6 @@ from core.store.access.engine import (
     writing,
 )
 from core.store.access.replica import ReplicaStatus
-from core.store.access.scope import AnyRow, AnySelect, Scope, ScopedSession, ScopeViolation
+from core.store.access.scope import AnyRow, AnySelect, Owner, Scope, ScopedSession, ScopeViolation
 from core.store.access.sqlite import JOINS_IN_ORDER, wal_is_safe
 from core.store.access.statements import ConstraintRefused, Row, gave_way, write_only_at

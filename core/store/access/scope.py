@@ -13,7 +13,7 @@ from sqlalchemy import event, orm
 from sqlalchemy.orm.interfaces import CriteriaOption
 from sqlalchemy.sql.util import find_tables
 from sqlalchemy.sql.visitors import InternalTraversal
-from sqlmodel import Session, SQLModel
+from sqlmodel import Session, SQLModel, col
 
 from core.errors import NotFound
 from core.store.access.compiled_write import CompiledWrite, CopyWrite, RecordsetWrite, add_up
@@ -103,6 +103,33 @@ class Scope:
         """True when a row may be written in this scope."""
         is_own = self.distributor_id is None or row.distributor_id == self.distributor_id
         return is_own and (self.is_live is None or row.is_live == self.is_live)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Owner:
+    """A distributor in one mode, whose rows and files are nobody else's (contract M1, M2)."""
+
+    distributor_id: UUID
+    is_live: bool
+
+    @staticmethod
+    def of(row: "Owned | Owner") -> "Owner":
+        """Return the owner of a row, or who somebody acts for."""
+        return Owner(distributor_id=row.distributor_id, is_live=row.is_live)
+
+    @property
+    def scope(self) -> Scope:
+        """The rows that the owner may read and write."""
+        return Scope.of(self.distributor_id, is_live=self.is_live)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that name the owner in a row."""
+        return {"distributor_id": self.distributor_id, "is_live": self.is_live}
+
+    def owns(self, entity: Any) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+        """Return the conditions that a row is the owner's, also for staff and commands, whose scope is wider."""
+        return col(entity.distributor_id) == self.distributor_id, col(entity.is_live) == self.is_live
 
 
 class ScopedSession(Session):

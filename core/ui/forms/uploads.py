@@ -11,8 +11,7 @@ from streamlit.typing import UploadedFile
 from core.errors import FieldFault, InvalidInput, WrongMediaType
 from core.services.files import files
 from core.services.files.files import ReceivedFile
-from core.services.files.links import Owner
-from core.store.access import writing
+from core.store.access import Owner, writing
 from core.ui.buying.selling import Counter
 
 _PLACE: Final = "https://files.example/chosen"
@@ -117,7 +116,7 @@ def _noting(refused: list[FieldFault]) -> Iterator[None]:
 
 
 def _link(sent: UploadedFile, name: str, counter: Counter, *, key: str) -> str:
-    owner = counter.seller.owner
+    owner = Owner.of(counter)
     kept: _Kept | None = st.session_state.get(key)
     if kept is None or (kept.owner, kept.file_id) != (owner, sent.file_id):
         content = sent.getvalue()

@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 
 from core.demo import background
-from core.services.people import demonstration
+from core.services.audit import demonstration
 from core.settings import settings
 from core.store.access import Scope, read_in
 

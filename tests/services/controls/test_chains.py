@@ -617,11 +617,17 @@ def test_who_changed_terms_ahead_of_the_statement_before_approves_none_that_they
     sold(finance, partner, at=NOW - timedelta(days=90))
     party = Party("distributor", partner.id)
     terms = {"number": "AG/1", "starts_on": "2026-09-01", "charges_vat": True}
-    finance.agree(party, terms)
-    with clock.freeze(NOW + timedelta(seconds=1)):
+    # Whoever had the password of who proposed them is as much of it, whatever it was when they were confirmed.
+    choose_by_link(finance.store, finance.people["root"], by=finance.people["wale"])
+    proposed = finance.do(agreements.add, party, terms, by="root")
+    choose_by_link(finance.store, finance.people["root"], by=finance.people["sade"], days_ago=-1)
+    with clock.freeze(NOW + timedelta(days=2)):
+        finance.do(agreements.confirm, proposed, by="second")
         first = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi", without_withholding=True)
         finance.do(statements.move, first, "Approved", by="root")
         following = finance.do(statements.prepare, party, date(2026, 9, 1), by="funmi", without_withholding=True)
         with pytest.raises(NotAllowed, match="You changed the terms by agreement AG/1, by which it is calculated"):
             finance.do(statements.move, following, "Approved", by="root")
+        with pytest.raises(NotAllowed, match="One of you and Root, who changed the terms"):
+            finance.do(statements.move, following, "Approved", by="wale")
         finance.do(statements.move, following, "Approved", by="femi")

@@ -20,10 +20,9 @@ from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import paying as claim_paying
 from core.services.files import files
 from core.services.files.files import ReceivedFile
-from core.services.files.links import Owner
 from core.services.policies import changes, refunds
 from core.services.renewals import renewals
-from core.store.access import Scope
+from core.store.access import Owner, Scope
 from core.store.schema.tables import Policy
 from tests import papers
 from tests.services.claim_desk import NOON

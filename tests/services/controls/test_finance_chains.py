@@ -348,16 +348,22 @@ def test_who_sold_a_policy_does_not_alone_approve_that_its_premium_goes_back(
     assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Approved"
 
 
-@pytest.mark.parametrize("way", ["at the desk", "by a key of theirs", "by an account that they opened"])
+@pytest.mark.parametrize(
+    "way",
+    ["at the desk", "by a key of theirs", "by an account that they opened", "ended by one", "by two that they opened"],
+)
 def test_what_one_person_sold_and_ended_takes_two_who_approve_its_refund(
     finance: Finance, partner: Partner, way: str
 ) -> None:
     """Somebody sells to a friend, nobody pays, and ends it before it began: finance would give back in good faith."""
     ender = finance.people["root"]
     seller = replace(partner.seller(is_live=True), actor=ender.actor, source="desk")
-    if way == "by an account that they opened":
+    if way in ("by an account that they opened", "by two that they opened"):
         finance.do(accounts.create_password_link, finance.people["oye"].id, by="root")
         seller = replace(seller, actor=finance.people["oye"].actor)
+    by_puppet = way in ("ended by one", "by two that they opened")
+    if by_puppet:
+        choose_by_link(finance.store, finance.people["sade"], by=ender)
     if way == "by a key of theirs":
         fields = {"distributor": "Swift Lenders", "mode": "live", "name": "Counter"}
         with finance.store.writing(Scope.system()) as session:
@@ -366,10 +372,12 @@ def test_what_one_person_sold_and_ended_takes_two_who_approve_its_refund(
     with finance.store.writing(partner.scope(is_live=True)) as session:
         request = shipped.request(insurer_a.THIRD_PARTY)
         policy = buying.sell(session, insurer_a.THIRD_PARTY, request, seller).policy_id
-    note = cancel(finance, policy, by="root")
+    note = cancel(finance, policy, by="sade" if by_puppet else "root")
     assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Awaits second person"
     assert finance.do(deciding.approve, note, ACCOUNT, by="wale") == "Approved"
     assert finance.faults(SOLD_AND_ENDED) == []
+    if by_puppet:
+        return
     # As if a version without the rule had taken one approval.
     by_one = "UPDATE credit_note SET first_by = NULL, first_at = NULL WHERE first_by IS NOT NULL"
     with planted(finance.store, by_one, without={"credit_note_decision": "credit_note"}) as session:

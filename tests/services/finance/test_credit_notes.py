@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from core import clock, ids, money
 from core.covers.insurers import insurer_a
-from core.desk import demonstrated_months
+from core.demo.papers import finance as papers
 from core.desk.exported_lists import get_kind
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.finance import ageing
@@ -195,7 +195,7 @@ def test_a_claim_that_came_later_holds_it_and_a_paid_one_refuses_it(finance: Fin
     with finance.store.writing(Scope.system()) as session:
         for name, roles in (("finance", ["finance"]), ("second.finance", ["finance"]), ("admin", ["admin"])):
             session.add(Staff(email=f"{name}@coverdesk.example", name=name, roles=roles))
-    finance.do(demonstrated_months.give_back)
+    finance.do(papers.give_back)
     assert one(finance, earlier.id).state == "Computed", "the demonstration leaves it alone, and goes on"
     assert finance.do(deciding.approve, later.id, ACCOUNT, by="femi") == "Approved", "the loss was in the other term"
 

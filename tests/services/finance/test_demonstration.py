@@ -11,8 +11,9 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock, demo
-from core.desk import demonstrated_months, store_check
-from core.services.finance import demonstration, journal, parties
+from core.demo.papers import finance as finance_papers
+from core.desk import store_check
+from core.services.finance import journal, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
@@ -78,8 +79,8 @@ def begin(store: Store, purchases: int) -> list[date]:
     demo.write(store, purchases=purchases, seed=4, until=UNTIL)
     add_accounts(store)
     with store.writing(LIVE) as session:
-        over = demonstration.list_closed(session, UNTIL)
-        demonstration.write_terms(session, over[0])
+        over = finance_papers.list_closed(session, UNTIL)
+        finance_papers.write_terms(session, over[0])
     return over
 
 
@@ -98,9 +99,9 @@ def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> 
     with store.writing(LIVE) as session:
         # What is there already is left as it is, so that the command can be repeated.
         for month in [*over, *over]:
-            demonstration.write_month(session, month)
-            demonstrated_months.close_month(session, month)
-        demonstrated_months.settle(session)
+            finance_papers.write_month(session, month)
+            finance_papers.close_month(session, month)
+        finance_papers.settle(session)
     with store.reading(LIVE) as session:
         closed = [month for month in over if journal.state_of(session, month) == MonthState.CLOSED]
         assert closed == over[:-2], "one waits for approval, and one has a statement in dispute"
@@ -118,7 +119,7 @@ def test_months_in_bulk_are_what_the_services_write_one_by_one(
 ) -> None:
     shutil.copy(sqlite_template, tmp_path / "twin.db")
     twin = Store(f"sqlite:///{tmp_path / 'twin.db'}")
-    for each, write_month in ((store, demonstration.write_month), (twin, write_by_the_services)):
+    for each, write_month in ((store, finance_papers.write_month), (twin, write_by_the_services)):
         over = begin(each, purchases=6)
         for month in over:
             with each.writing(LIVE) as session:
@@ -142,7 +143,7 @@ def write_by_the_services(session: ScopedSession, month: date) -> None:
         staff.get_by_email(session, f"{name}@coverdesk.example") for name in ("finance", "second.finance")
     )
     last = clock.add_months(clock.today().replace(day=1), -1)
-    with demonstration.in_time(month, demonstration.STATED_ON):
+    with finance_papers.in_time(month, finance_papers.STATED_ON):
         due = [
             party for party, _ in parties.list_parties(session) if statements.find_due_month(session, party) == month
         ]
@@ -155,7 +156,7 @@ def write_by_the_services(session: ScopedSession, month: date) -> None:
             statements.move(session, made[0], "Disputed", by=maker, note=note)
     if clock.add_months(month, 1) < last:
         pay(session, month, maker, checker)
-    with demonstration.in_time(month, demonstration.STATED_ON):
+    with finance_papers.in_time(month, finance_papers.STATED_ON):
         for provider_id, _, kind in bordereaux.list_due(session, month) if month < last else ():
             issued = bordereaux.issue(session, provider_id, kind, month, by=maker)
             bordereaux.move(session, issued, "Sent", by=maker)
@@ -164,7 +165,7 @@ def write_by_the_services(session: ScopedSession, month: date) -> None:
 
 def pay(session: ScopedSession, month: date, maker: Person, checker: Person) -> None:
     """Pay what is due, each payment confirmed with its reference."""
-    with demonstration.in_time(month, demonstration.PAID_ON):
+    with finance_papers.in_time(month, finance_papers.PAID_ON):
         due = {balance.party: None for balance in payouts.list_payable(session)}
         if not due:
             return
@@ -203,7 +204,7 @@ def test_the_file_of_the_demonstration_has_every_kind_of_difference() -> None:
         return Entry(number.upper(), number, "", minor, date(2026, 9, day), 2_000, number)
 
     ours = [*(entry(f"P/{number}", 3) for number in range(6)), entry("P/LATE", 29), entry("", 4)]
-    content = demonstrated_months.build_file(ours, SEPTEMBER)
+    content = finance_papers.build_file(ours, SEPTEMBER)
     assert content is not None
     file = table_files.read("a.csv", content)
     columns = {"policy_number": "Policy No", "amount": "Net", "date": "Date", "rate": "Rate %"}
@@ -212,4 +213,4 @@ def test_the_file_of_the_demonstration_has_every_kind_of_difference() -> None:
     assert {each.result for each in found} == {
         *("matched", "amount differs", "rate differs", "only ours", "only theirs", "timing", "not checked")
     }
-    assert demonstrated_months.build_file(ours[:3], SEPTEMBER) is None
+    assert finance_papers.build_file(ours[:3], SEPTEMBER) is None

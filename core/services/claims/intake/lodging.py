@@ -28,14 +28,13 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.files import files
 from core.services.files import links as file_links
 from core.services.files.files import StoredFile
-from core.services.files.links import Owner
 from core.services.lists.filters.fields import Condition
 from core.services.people.staff import Person
 from core.services.policies import certificates, policies
 from core.services.sales import search as sales_search
 from core.states.claims import DECIDED, ClaimStatus
 from core.store import policy_numbers
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnySelect, Owner, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import (
     Claim,
@@ -322,8 +321,7 @@ def _flag_reused(session: ScopedSession, claim: Claim, hashes: set[str]) -> None
 
 
 def _keep(session: ScopedSession, claim: Claim, file: StoredFile, *, actor: str) -> None:
-    owner = Owner(distributor_id=claim.distributor_id, is_live=claim.is_live)
-    address = files.record(session, file, owner, actor=actor, claim_id=claim.id)["file_url"]
+    address = files.record(session, file, Owner.of(claim), actor=actor, claim_id=claim.id)["file_url"]
     submitted.set_meta(claim, {file.field: address})
 
 

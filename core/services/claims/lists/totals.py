@@ -18,6 +18,7 @@ from core.services.lists.filters.fields import Condition
 from core.services.people.staff import Person
 from core.states.claims import CLOSED, DECIDED, ClaimStatus
 from core.store.access import Scope, ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema import rollups
 from core.store.schema.tables import Claim, ClaimPayment, ClaimReserve, ClaimTotal
 
@@ -145,7 +146,7 @@ def _build_line_conditions(criteria: ClaimFilter) -> list[Condition]:
 
 def _count_lines(criteria: ClaimFilter) -> Any:
     conditions = sa.and_(sa.true(), *_build_line_conditions(criteria))
-    return sa.func.coalesce(sa.func.sum(sa.case((conditions, col(ClaimTotal.claims)), else_=0)), 0)
+    return sum_of(sa.case((conditions, col(ClaimTotal.claims)), else_=0))
 
 
 def _sum_claims(session: ScopedSession, conditions: Sequence[Condition]) -> QueueTotal:

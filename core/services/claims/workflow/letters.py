@@ -19,11 +19,10 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.files import files, printing
 from core.services.files.files import StoredFile
-from core.services.files.links import Owner
 from core.services.mail import mail
 from core.services.people.staff import Person, join_names
 from core.states.claims import DECIDED, ClaimStatus
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnySelect, Owner, ScopedSession
 from core.store.schema.claims import LETTER_WAYS
 from core.store.schema.tables import Claim, ClaimEvent, ClaimLetterSent, Policy, Provider, UploadedFile
 
@@ -145,8 +144,7 @@ def keep_letter(
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
     _require(claim, kind)
     before = claim_changes.get_audited_facts(claim)
-    owner = Owner(distributor_id=claim.distributor_id, is_live=claim.is_live)
-    address = files.record(session, file, owner, actor=person.actor, claim_id=claim.id)["file_url"]
+    address = files.record(session, file, Owner.of(claim), actor=person.actor, claim_id=claim.id)["file_url"]
     if kind == "offer":
         claim.offer_form_url = address
     facts = {"letter": KINDS[kind].title}

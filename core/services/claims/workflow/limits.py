@@ -21,6 +21,7 @@ from core.services.policies import refunds
 from core.services.policies.refunds import PaidTerm
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema.tables import (
     Adjustment,
     Approval,
@@ -158,7 +159,7 @@ def _find_given_back(session: ScopedSession, claim: Claim, policy: Policy) -> in
     terms = refunds.list_paid_terms(session, policy)
     term = _find_term(terms, submitted.get_loss_day(claim))
     if refunds.is_given_by_distributor(session, policy):
-        corrected = sa.select(sa.func.coalesce(sa.func.sum(col(Adjustment.total_minor)), 0))
+        corrected = sa.select(sum_of(col(Adjustment.total_minor)))
         corrected = corrected.where(col(Adjustment.corrects_id) == col(Refund.id)).correlate(Refund)
         query = sa.select(sa.func.sum(col(Refund.total_minor) - corrected.scalar_subquery()))
     else:

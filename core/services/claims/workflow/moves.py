@@ -14,6 +14,7 @@ from core import money, reference
 from core.covers import fields, request
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.audit import demonstration
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.workflow import changes as claim_changes
@@ -29,7 +30,7 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.payments import PaymentInput, Source
 from core.services.claims.workflow.transitions import Case, TransitionInput
-from core.services.people import demonstration, staff
+from core.services.people import staff
 from core.services.people.staff import Person
 from core.states import claims as claim_states
 from core.states.claims import CHECKS, CLAIMS_ROLES, DECIDED, ClaimStatus, ClaimTransition, Effect

@@ -20,6 +20,7 @@ from core.services.people.staff import Person, join_names
 from core.services.people.transfers import TypedReference
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema.tables import (
     Approval,
     Claim,
@@ -274,5 +275,5 @@ def of_claim(session: ScopedSession, claim: Claim) -> Sequence[Payment]:
 
 def build_paid_column() -> sa.ScalarSelect[int]:
     """Column for `select(Claim)`: the amount paid on each claim, in kobo."""
-    mine = sa.select(sa.func.coalesce(sa.func.sum(AMOUNT), 0)).where(col(ClaimPayment.claim_id) == col(Claim.id))
+    mine = sa.select(sum_of(AMOUNT)).where(col(ClaimPayment.claim_id) == col(Claim.id))
     return mine.correlate(Claim).scalar_subquery()

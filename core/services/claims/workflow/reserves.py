@@ -22,6 +22,7 @@ from core.services.claims.workflow.limits import Limits
 from core.services.people.staff import Person, join_names
 from core.states.claims import DECIDED, ClaimStatus, ClaimTransition, ClockEffect, Effect
 from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema.tables import Claim, ClaimReserve
 
 CHANGE: Final = col(ClaimReserve.change_minor)
@@ -67,7 +68,7 @@ def list_changes(session: ScopedSession, claim_id: UUID) -> Sequence[ReserveChan
 
 def build_reserve_column() -> sa.ScalarSelect[int]:
     """Build a column for `select(Claim)`: the reserve of each claim in kobo."""
-    mine = sa.select(sa.func.coalesce(sa.func.sum(CHANGE), 0)).where(col(ClaimReserve.claim_id) == col(Claim.id))
+    mine = sa.select(sum_of(CHANGE)).where(col(ClaimReserve.claim_id) == col(Claim.id))
     return mine.correlate(Claim).scalar_subquery()
 
 

@@ -170,13 +170,17 @@ def _judge_payee(
 def _has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
     """True for who sold or renewed the policy, or may act as who did, or as who ended it, by a key or an account.
 
-    For everybody where somebody of the desk did both, or may have: a premium that nobody paid would come back in good
-    faith. A key of the command line may be anybody's.
+    For everybody where somebody of the desk did both, or may have, as an admin who made the password links of both: a
+    premium that nobody paid would come back in good faith. A key of the command line may be anybody's.
     """
     sellers = _list_sellers(session, row)
     uploaders = {book.uploaded_by for book in _list_books(session, row)}
     holders = role_grants.list_holders(session, {*sellers, *uploaders, row.made_by})
-    if is_sold_by_ender(session, row):
+    at_desk = {seller for seller in sellers if seller.startswith("staff ")}
+    may_have_sold, may_have_ended = (
+        {*each, *role_grants.list_holders(session, each)} for each in (at_desk, {row.made_by})
+    )
+    if is_sold_by_ender(session, row) or may_have_sold & may_have_ended:
         return True
     return by.actor in {*sellers, *holders} or any(each.startswith(f"{audit.COMMAND_LINE}, ") for each in holders)
 

@@ -23,13 +23,13 @@ from core.services.audit import log as audit
 from core.services.catalogue import distributor_terms, for_sale
 from core.services.catalogue.for_sale import ProductForSale
 from core.services.files import links as file_links
-from core.services.files.links import Owner
 from core.services.people import role_grants
 from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_one_with, require_second
 from core.services.people.staff import Person
 from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
-from core.store.access import ScopedSession
+from core.store.access import Owner, ScopedSession
+from core.store.expressions import sum_of
 from core.store.schema import sales as schema
 from core.store.schema.tables import Agreement, LoanBook, LoanBookFile, LoanBookRow, Policy, Purchase, Staff
 
@@ -132,9 +132,7 @@ def upload(session: ScopedSession, typed: Mapping[str, Any], name: str, content:
     _refuse_again(session, digest, by.owner)
     row = _build(given, product, name, content, digest, by)
     session.insert(row)
-    session.insert(
-        LoanBookFile(book_id=row.id, content=content, distributor_id=by.owner.distributor_id, is_live=by.owner.is_live)
-    )
+    session.insert(LoanBookFile(book_id=row.id, content=content, **by.owner.columns))
     note(session, row, "loan book uploaded", actor=by.actor, file=row.file_name, sha256=digest, kind=row.kind)
     return row
 
@@ -151,8 +149,7 @@ def _check_said(given: LoanBookRequest, content: bytes) -> None:
 def _refuse_again(session: ScopedSession, digest: str, owner: Owner) -> None:
     query = sa.select(LoanBook).where(
         col(LoanBook.sha256) == digest,
-        col(LoanBook.distributor_id) == owner.distributor_id,
-        col(LoanBook.is_live) == owner.is_live,
+        *owner.owns(LoanBook),
         col(LoanBook.state).not_in([str(state) for state in GIVEN_UP]),
     )
     first: LoanBook | None = session.execute(query).scalar()
@@ -180,8 +177,7 @@ def _build(
     now, chosen = clock.now(), given.benefit_coverage or list(shares)
     return LoanBook(
         id=ids.new(),
-        distributor_id=by.owner.distributor_id,
-        is_live=by.owner.is_live,
+        **by.owner.columns,
         kind=given.kind,
         product_id=product.id,
         month=given.month,
@@ -529,7 +525,7 @@ def find_book_faults(session: ScopedSession) -> Iterator[str]:
 
 
 def _find_wrong_sums(session: ScopedSession) -> Iterator[str]:
-    count, total = sa.func.count(col(LoanBookRow.line)), sa.func.coalesce(sa.func.sum(LoanBookRow.premium_minor), 0)
+    count, total = sa.func.count(col(LoanBookRow.line)), sum_of(LoanBookRow.premium_minor)
     query = (
         sa.select(col(LoanBook.id), col(LoanBook.done_rows), col(LoanBook.done_minor), count, total)
         .outerjoin(LoanBookRow, sa.and_(col(LoanBookRow.book_id) == col(LoanBook.id), _DONE))

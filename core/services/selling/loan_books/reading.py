@@ -22,7 +22,7 @@ from core.services.selling.loan_books import books, judging, row_values
 from core.services.selling.loan_books.judging import Judged, Rules, Tally
 from core.services.selling.loan_books.row_values import Heading
 from core.states.loan_books import LoanBookState, RowOutcome
-from core.store.access import ScopedSession
+from core.store.access import Owner, ScopedSession
 from core.store.expressions import sum_of
 from core.store.schema.tables import Customer, LoanBook, LoanBookFile, LoanBookRow, Policy
 
@@ -178,9 +178,8 @@ def judge(session: ScopedSession, book: LoanBook, rules: Rules, rows: Sequence[J
     if book.kind == row_values.EXITS:
         judging.judge(session, book, rows)
         return
-    owner: dict[str, Any] = {"distributor_id": book.distributor_id, "is_live": book.is_live}
     terms = {row.risk_hash: judging.term_of(row.facts) or Term.undated() for row in rows if row.risk_hash}
-    insured = duplicate_guard.find_insured_many(session, book.product_id, terms, **owner)
+    insured = duplicate_guard.find_insured_many(session, book.product_id, terms, Owner.of(book))
     if book.kind == row_values.SNAPSHOT:
         for row in rows:
             found = insured.get(row.risk_hash or "")

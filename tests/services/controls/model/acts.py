@@ -23,13 +23,12 @@ from core.services.claims.workflow import tasks as claim_tasks
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.files import files
 from core.services.files.files import ReceivedFile
-from core.services.files.links import Owner
 from core.services.finance import claim_payment_files as payment_files
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import changes
 from core.states.claims import RULES, ClaimStatus
-from core.store.access import ScopedSession
+from core.store.access import Owner, ScopedSession
 from tests import papers
 from tests.services.controls.model.office import LIVE, PEOPLE, Office
 

@@ -12,7 +12,6 @@ from core import clock, ids
 from core.desk import closing
 from core.dispatch import loan_books as worker
 from core.services.catalogue import rate_changes, share_changes
-from core.services.files.links import Owner
 from core.services.finance import adjustments, agreements, bank_accounts, tax_rates
 from core.services.finance.credit_notes import deciding
 from core.services.finance.payments import payouts, settlement
@@ -23,6 +22,7 @@ from core.services.policies import changes
 from core.services.selling import endorsing
 from core.services.selling.loan_books import books
 from core.services.selling.loan_books.books import Expected, Uploader
+from core.store.access import Owner
 from core.store.schema.tables import Policy, Staff
 from tests.services.controls.model.acts import ACCOUNTS, Idle, acting, anybody, as_id, naira, reference
 from tests.services.controls.model.office import PASSWORD, SYSTEM, Office

@@ -21,13 +21,12 @@ from core.services.claims.intake import lodging, submitted
 from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.files import files
 from core.services.files.files import ReceivedFile
-from core.services.files.links import Owner
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.statements import statements
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.store.access import Scope, ScopedSession, Store
+from core.store.access import Owner, Scope, ScopedSession, Store
 from core.store.schema.tables import Policy, Product, Staff
 from tests import papers
 from tests.conftest import Partner, make_partner

@@ -1,11 +1,10 @@
-"""The demonstration store: detection and demo accounts."""
+"""The accounts of a demonstration, whose password everybody knows."""
 
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import demo
 from core.errors import Unauthorized
 from core.services.people import credentials, staff
 from core.settings import Settings, settings
@@ -31,16 +30,6 @@ DEMO_ACCOUNTS = (
     *(DemoAccount(role, f"{role}@coverdesk.example") for role in ROLES),
     *(DemoAccount(role, f"second.{role}@coverdesk.example") for role in ("finance", "admin")),
 )
-
-
-def is_demonstration(session: ScopedSession) -> bool:
-    """Return True when the store holds the demo portfolio, so that every screen can say so."""
-    return demo.find(session) is not None
-
-
-def is_demonstrating(session: ScopedSession) -> bool:
-    """Return True in demonstration mode on a store that is a demonstration: whoever has a shell sets the mode alone."""
-    return settings().demo and is_demonstration(session)
 
 
 def add_accounts(session: ScopedSession) -> None:

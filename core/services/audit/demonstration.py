@@ -10,8 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock
 from core.errors import StateForbids
+from core.settings import settings
 from core.store.access import ScopedSession
 from core.store.schema.admin import AuditEntry
 from core.store.schema.parties import ApiKey, Distributor, Staff
@@ -36,26 +36,6 @@ class Mark:
     def facts(self) -> dict[str, Any]:
         """The values of the audit entry."""
         return {"purchases": self.purchases, "seed": self.seed, "until": self.until.isoformat()}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Summary:
-    """Counts of the store; `already_there` when nothing had to be written."""
-
-    purchases: int
-    policies: int
-    renewals: int
-    customers: int
-    claims: int
-    seed: int
-    until: datetime
-    already_there: bool
-
-    def __str__(self) -> str:
-        counted = ("purchases", "policies", "renewals", "customers", "claims")
-        facts = ", ".join(f"{getattr(self, name):,} {name}" for name in counted)
-        verb = "Already there" if self.already_there else "Written"
-        return f"{verb}: {facts}; two years up to {clock.format_lagos(self.until)}, seed {self.seed}."
 
 
 def find(session: ScopedSession) -> Mark | None:
@@ -83,3 +63,13 @@ def refuse_business(session: ScopedSession) -> None:
             "This store has business of its own, and a demonstration never enters it:"
             " leave COVERDESK_DATABASE_URL out, or name another store"
         )
+
+
+def is_demonstration(session: ScopedSession) -> bool:
+    """Return True when the store holds the demo portfolio, so that every screen can say so."""
+    return find(session) is not None
+
+
+def is_demonstrating(session: ScopedSession) -> bool:
+    """Return True in demonstration mode on a store that is a demonstration: whoever has a shell sets the mode alone."""
+    return settings().demo and is_demonstration(session)

@@ -16,7 +16,6 @@ from sqlmodel import col
 from core import clock
 from core.errors import InvalidInput
 from core.services.files import table_reader
-from core.services.files.links import Owner
 from core.services.lists.filters import declaration
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -26,7 +25,7 @@ from core.services.selling.loan_books.books import Expected, Uploader
 from core.services.selling.loan_books.judging import Tally
 from core.services.selling.loan_books.reading import Job
 from core.states.loan_books import LoanBookState, RowOutcome
-from core.store.access import ScopedSession
+from core.store.access import Owner, ScopedSession
 from core.store.schema.tables import Claim, LoanBook, LoanBookRow, Policy, PolicyEndorsement
 
 _MOST, _OF_PRODUCT, _LOOKED_AT = 12, 2, 500
