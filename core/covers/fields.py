@@ -416,7 +416,6 @@ Year = Annotated[
 Naira = Annotated[Decimal, BeforeValidator(naira), WithJsonSchema(AMOUNT)]
 PositiveNaira = Annotated[Naira, AfterValidator(above_zero), WithJsonSchema(ABOVE_ZERO)]
 WHOLE_NUMBER = BeforeValidator(count)
-Count = Annotated[int, WHOLE_NUMBER]
 Flag = Annotated[
     bool,
     BeforeValidator(_parse_flag),

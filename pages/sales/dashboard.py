@@ -19,7 +19,7 @@ from core.services.lists.windows import Comparison, Window
 from core.services.people.staff import Person
 from core.services.sales import breakdowns, targets
 from core.services.sales.breakdowns import Breakdown, Mover, SilentDistributor
-from core.services.sales.figures import METRICS, MONEY_METRICS, Summary
+from core.services.sales.figures import METRICS, METRICS_BY_KEY, Summary
 from core.services.sales.filter import SalesFilter
 from core.services.sales.targets import MEMBERS, Member, Progress
 from core.store.access import Scope, ScopedSession
@@ -54,7 +54,7 @@ def draw_tiles(summary: Summary, *, is_compared: bool = True) -> None:
             compared=compared,
             trend=summary.trend(metric)[: -1 if is_under_way else None],
         )
-        for metric in (*METRICS, *MONEY_METRICS)
+        for metric in METRICS_BY_KEY.values()
     ]
     figure_tiles.draw(tiles, first=len(METRICS), alt="Figures of the period", key="figures")
 

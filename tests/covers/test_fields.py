@@ -17,7 +17,7 @@ class Sample(Request):
 
     money: fields.Naira | None = None
     positive: fields.PositiveNaira | None = None
-    count: fields.Count | None = None
+    count: Annotated[int, fields.WHOLE_NUMBER] | None = None
     flag: fields.Flag | None = None
     name: fields.Name | None = None
     address: fields.Address | None = None
