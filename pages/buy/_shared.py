@@ -211,7 +211,7 @@ def _show_changes(counter: Counter, request: Request) -> None:
     """Say what becomes of the record of a customer who is known by this e-mail (contract S2)."""
     with reading(counter.scope) as session:
         holder = request_parts.get_policyholder(request)
-        changes = buyers.find_changes(session, holder, counter.owner)
+        changes = buyers.find_changes(session, holder, counter)
     if changes:
         lines = [f"{words.plain(before)} becomes {words.plain(after)}" for before, after in changes.values()]
         st.warning(

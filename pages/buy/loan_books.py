@@ -133,7 +133,7 @@ def list_fields(product: ProductForSale, kind: str) -> list[Field]:
 
 def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action:
     """Return the form of an upload of one kind for a lender and its product."""
-    owner = counter.owner
+    owner = Owner.of(counter)
     month = st.session_state.get("loan_book_month") or list_months()[0]
     chosen = {"kind": kind, "product_id": str(product.id), "month": f"{month:%Y-%m}"}
 

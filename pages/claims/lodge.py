@@ -33,6 +33,7 @@ from pages.claims import _papers, _shared
 ROLES: Final = ("claims", "supervisor")
 _DRAFTS: Final = "claim "
 _SHOWN: Final = 5
+_CHOICE: Final = "lodge chosen"
 # The draft of the claim that was lodged last, and the claim.
 _LODGED: Final = "claim lodged"
 _LIVE: Final = frozenset({"incident_type", "accidental", "incident_date", "claimant"})
@@ -85,7 +86,10 @@ def found() -> ClaimablePolicy | None:
 
 
 def chosen(policies: Sequence[ClaimablePolicy]) -> ClaimablePolicy | None:
-    """Let the officer choose; nothing is chosen beforehand, as a claim on another person's policy is soon lodged."""
+    """Let the officer choose; nothing is chosen beforehand, as a claim on another person's policy is soon lodged.
+
+    What is looked for is then the number of the chosen one: the form stands where the others stood.
+    """
     if len(policies) == 1:
         return policies[0]
     by_id = {policy.id: policy for policy in policies}
@@ -93,6 +97,8 @@ def chosen(policies: Sequence[ClaimablePolicy]) -> ClaimablePolicy | None:
         "Which of these policies?",
         list(by_id),
         index=None,
+        key=_CHOICE,
+        on_change=lambda: url_state.change({"policy": [by_id[st.session_state[_CHOICE]].number]}),
         format_func=lambda id_: describe(by_id[id_]),
         captions=[words.plain(", ".join((policy.product, policy.provider))) for policy in policies],
     )
@@ -299,7 +305,7 @@ def _lodge(form: Form, typed: Mapping[str, Any], counter: Counter, token: str) -
 
 def _lodged(request: ClaimRequest, counter: Counter, token: str) -> str:
     def lodge(session: ScopedSession, _: Mapping[str, str], by: Person) -> str:
-        claim = lodging.lodge_claim(session, request, [], owner=counter.seller.owner, actor=by.actor)
+        claim = lodging.lodge_claim(session, request, [], owner=counter, actor=by.actor)
         return claim["id"]
 
     lodging_once = Action(

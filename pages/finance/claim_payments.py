@@ -6,7 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from core import clock
+from core import clock, seal
 from core.desk.pii_reveal import PAYEE_ACCOUNT, HiddenField
 from core.errors import CoverdeskError
 from core.services.claims.workflow import paying as claim_paying
@@ -35,14 +35,15 @@ TO_PAY: Table[HandOver] = Table(
     name="claims_to_pay",
     noun=("payment", "payments"),
     act=lambda row: (PAY, ACCOUNT) if row.payee.hint else PAY_OTHERWISE,
-    narrow=("payee", "amount", "account", "waits"),
+    narrow=("payee", "account", "waits", "amount"),
+    only_wide=("type", "approved"),
     columns={
         "payee": columns.text("Payee", lambda row: row.payee.name, 150),
         "amount": columns.naira("Amount", lambda row: row.amount_minor),
         "account": TableColumn(
             "Account",
             lambda row: (
-                ", ".join(filter(None, (f"Ending in {row.payee.hint}", row.payee.bank_name)))
+                ", ".join(filter(None, (seal.mask(row.payee.hint), row.payee.bank_name)))
                 if row.payee.hint
                 else "Not named: a supervisor sets it"
             ),

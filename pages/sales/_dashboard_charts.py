@@ -481,8 +481,7 @@ COHORTS: tables.Table[Cohort] = tables.Table(
     key=lambda row: str(row.month),
     columns={
         "month": columns.text("Ended in", lambda row: f"{row.month:%B %Y}"),
-        "ended": columns.number("Terms", lambda row: row.ended),
-        "renewed": columns.number("Renewed", lambda row: row.renewed),
+        "renewed": columns.text("Renewed", lambda row: f"{words.count(row.renewed)} of {words.count(row.ended)}"),
         "rate": columns.text("Rate", lambda row: None if row.rate is None else words.percent(row.rate), right=True),
     },
 )

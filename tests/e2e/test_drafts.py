@@ -61,7 +61,7 @@ def lodged(desk: Desk, number: str) -> str:
         "pending_repayment_amount": "75000",
     }
     validated: CreditLifeDeskRequest = request.validate(CreditLifeDeskRequest, fields)
-    owner = Seller(distributor_id=desk.seller, is_live=False, actor="tests").owner
+    owner = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
     with desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
         return str(lodging.lodge_claim(session, validated, [], owner=owner, actor="tests")["id"])
 

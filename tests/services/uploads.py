@@ -10,5 +10,5 @@ from tests.papers import pdf
 def upload(store: Store, partner: Partner) -> str:
     with files.store_files([ReceivedFile(field="file", file_name="letter.pdf", content=pdf())]) as kept:
         with store.writing(partner.scope()) as session:
-            files.record(session, kept[0], partner.seller().owner, actor="tests")
+            files.record(session, kept[0], partner.seller(), actor="tests")
         return kept[0].code

@@ -182,10 +182,15 @@ def test_names_are_text_in_what_the_pointer_shows(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         names, window = load_choices(session), windows.named_window("1y", lagos(NOW))
         part = breakdowns.compute_breakdown(session, window, SalesFilter(), names).list_shares("provider")[0]
-    chart = charts.ranked_bars([replace(part, name="<img src=x>")], whole=1, what="Share")
+    two = [replace(part, name="<img src=x>"), replace(part, name="Compass <b> Rose Insurance")]
+    chart = charts.ranked_bars(two, whole=1, what="Share")
     (bars,), up = chart.figure["data"], chart.figure["layout"]["yaxis"]
     assert bars["hovertext"][0].startswith("&lt;img src=x><br>₦")
-    assert up["ticktext"] == up["categoryarray"] == ["&lt;img src=x>"]
+    assert up["categoryarray"][0] == "&lt;img src=x>"
+    assert up["ticktext"] == ["&lt;img src=x>", "Compass &lt;b><br>Rose Insurance"], "a long name takes two lines"
+    margins = chart.figure["layout"]["margin"]
+    assert margins["r"] > 6 * len(bars["text"][0]), "what is beyond the longest bar is not cut on a telephone"
+    assert margins["l"] < 6 * len(two[1].name)
     series = charts.over_time([lagos(NOW)], [Series(None, "A & <b>B</b>", [1])], "day", what="Premium").figure["data"]
     assert series[0]["name"] == "A &amp; &lt;b>B&lt;/b>"
 

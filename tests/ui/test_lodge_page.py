@@ -99,6 +99,8 @@ def test_of_several_policies_none_is_chosen_beforehand(
     assert all("Ngozi Okafor, 0803 123 4567" in label for label in at.radio[0].options), "who calls is told by phone"
     assert not at.selectbox
     at.radio[0].set_value(other.policy_id).run()
+    assert not at.radio, "the others leave the form their room"
+    assert at.text_input(key="policy 1").value == other.policy["meta"]["policy_number"]
     assert field(other, "incident_type") in {each.key for each in at.selectbox}
 
 

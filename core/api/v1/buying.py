@@ -30,7 +30,7 @@ def _make_handler(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
     """Return the handler of one cover; its body type is set here, as a loop with annotations would mix them up."""
 
     async def buy(request: Request, caller: Signed, body: object) -> Response:
-        seller = buying.Seller(distributor_id=caller.distributor_id, is_live=caller.is_live, actor=caller.actor)
+        seller = buying.Seller(**caller.columns, actor=caller.actor)
 
         def work(session: ScopedSession) -> WireResponse:
             return _answer(cover, buying.sell(session, cover, body, seller))

@@ -147,7 +147,7 @@ def _lodged(request: Request, caller: Caller, form: Form, door: _LodgingRoute) -
     with files.store_files([sent[name] for name in door.documents if name in sent]) as stored:
 
         def lodge(session: ScopedSession) -> dict[str, Any]:
-            return {"claim": lodging.lodge_claim(session, body, stored, owner=caller.owner, actor=caller.actor)}
+            return {"claim": lodging.lodge_claim(session, body, stored, owner=caller, actor=caller.actor)}
 
         return answer_once(request, caller, lodge, _LODGED)
 
@@ -206,7 +206,7 @@ def _added(request: Request, caller: Caller, form: Form, claim_id: Id) -> Respon
     with files.store_files(arriving) as stored:
 
         def attach(session: ScopedSession) -> dict[str, Any]:
-            claim = lodging.attach_over_api(session, claim_id, stored, links, owner=caller.owner, actor=caller.actor)
+            claim = lodging.attach_over_api(session, claim_id, stored, links, owner=caller, actor=caller.actor)
             return {"claim": claim}
 
         return answer_once(request, caller, attach, _ADDED)

@@ -79,7 +79,7 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
     with files.store_files([sent["file"]]) as (stored,):
 
         def record(session: ScopedSession) -> FileRecord:
-            return files.record(session, stored, caller.owner, actor=caller.actor)
+            return files.record(session, stored, caller, actor=caller.actor)
 
         return answer_once(request, caller, record, _UPLOADED)
 

@@ -103,7 +103,7 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
         posts.validate(request, UploadedBookRequest, {**form.texts, "file": "x"})
         raise InvalidInput.for_field("file", "is required, as a file with a name")
     posts.validate(request, UploadedBookRequest, form.values(sent))
-    uploader, file = Uploader(owner=caller.owner, actor=caller.actor), sent["file"]
+    uploader, file = Uploader(owner=caller, actor=caller.actor), sent["file"]
 
     def upload(session: ScopedSession) -> dict[str, Any]:
         book = books.upload(session, dict(form.texts), file.file_name, file.content, uploader)

@@ -44,7 +44,7 @@ RenewalPage = openapi.build_page("RenewalPage", "A page of renewals.", renewals=
 )
 async def renew_third_party(request: Request, caller: Signed, body: RenewThirdPartyRequest) -> Response:
     """One more term of a third-party auto policy, from the later of now and its expiration."""
-    seller = Seller(distributor_id=caller.distributor_id, is_live=caller.is_live, actor=caller.actor)
+    seller = Seller(**caller.columns, actor=caller.actor)
 
     def renew(session: ScopedSession) -> dict[str, Any]:
         return {"policy": renewals.renew(session, UUID(body.policy_id), seller, cover=insurer_a.THIRD_PARTY).policy}

@@ -14,7 +14,7 @@ from core import clock, ids, seal
 from core.errors import Unauthorized
 from core.services.audit import log as audit
 from core.services.catalogue import distributors
-from core.store.access import Owner, Scope, ScopedSession
+from core.store.access import Owner, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import ApiKey, Distributor
 
@@ -24,23 +24,11 @@ _USE_RECORD_INTERVAL = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Caller:
-    """The holder of a key: distributor, mode, and the key's id for the audit log."""
+class Caller(Owner):
+    """The holder of a key: the owner of what it sells and uploads, and the key's id for the audit log."""
 
     key_id: UUID
-    distributor_id: UUID
-    is_live: bool
     last_used_at: datetime | None
-
-    @property
-    def scope(self) -> Scope:
-        """The data that this key may read and write."""
-        return Scope.of(self.distributor_id, is_live=self.is_live)
-
-    @property
-    def owner(self) -> Owner:
-        """The owner of files uploaded with this key."""
-        return Owner(distributor_id=self.distributor_id, is_live=self.is_live)
 
     @property
     def actor(self) -> str:

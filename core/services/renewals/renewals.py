@@ -25,7 +25,7 @@ from core.services.policies.policies import BulkResult
 from core.services.policies.refunds import PaidTerm
 from core.services.selling import duplicate_guard
 from core.services.selling.buying import Seller
-from core.store.access import ScopedSession
+from core.store.access import Owner, ScopedSession
 from core.store.schema.tables import Policy, Product, ProductBlock, Renewal
 
 DAYS_BEFORE, DAYS_AFTER = 90, 30
@@ -379,7 +379,7 @@ def _renew_one(
             return str(term or NotFound("Policy not found"))
         if money.to_minor(term.price.total) != shown.total_minor:
             return REPRICED
-        seller = Seller(distributor_id=policy.distributor_id, is_live=policy.is_live, actor=by.actor, source="desk")
+        seller = Seller(**Owner.of(policy).columns, actor=by.actor, source="desk")
         renew(session, policy.id, seller, expected_version=policy.version)
     except (NotRenewable, DuplicateRisk, NotFound) as error:
         return str(error)

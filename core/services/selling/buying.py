@@ -34,19 +34,12 @@ _COPIED_FIELDS: Final = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Seller:
-    """The seller: distributor and mode, and the actor and source recorded with the sale."""
+class Seller(Owner):
+    """The seller: the owner of what is sold, and the actor and source recorded with the sale."""
 
-    distributor_id: UUID
-    is_live: bool
     actor: str
     source: str = "api"
     batch_id: UUID | None = None
-
-    @property
-    def owner(self) -> Owner:
-        """The owner of what is sold, and of the files that the sale may link to."""
-        return Owner(distributor_id=self.distributor_id, is_live=self.is_live)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,16 +74,16 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     dates, and with StateForbids for a distributor that is switched off or whose licence has ended (contract S4, S12,
     S15, S17, F2, M3).
     """
-    distributor_terms.refuse_barred(session, seller.owner, seller.source)
+    distributor_terms.refuse_barred(session, seller, seller.source)
     product, _ = run_checks(
         lambda: for_sale.get_product(session, cover, request.product_id, seller.distributor_id),
-        lambda: file_links.require_own_files(session, request, seller.owner),
+        lambda: file_links.require_own_files(session, request, seller),
     )
     sale = prepare(cover, request, product, for_sale.get_sold_version(session, product), seller)
     purchase, policy = sale.purchase, sale.policy
     if policy.risk_hash is not None:
-        duplicate_guard.lock_risk(session, product.id, policy.risk_hash, sale.term, seller.owner)
-    customer = buyers.get_or_create(session, sale.holder, seller.owner)
+        duplicate_guard.lock_risk(session, product.id, policy.risk_hash, sale.term, seller)
+    customer = buyers.get_or_create(session, sale.holder, seller)
     purchase.customer_id = policy.customer_id = policy.buyer_id = customer.id
     policy.possible_duplicate_of = duplicate_guard.find_possible_duplicate(session, cover, request, customer.id)
     _number(session, cover, product, [policy], is_live=seller.is_live)
@@ -168,12 +161,12 @@ def write_many(
     licence has ended. No other sale waits for what is locked here but those of the same risks and customers;
     `when_locked` is called when all of them are locked: whoever locks theirs after it never holds up this transaction.
     """
-    distributor_terms.refuse_barred(session, seller.owner, seller.source)
+    distributor_terms.refuse_barred(session, seller, seller.source)
     terms = {each.policy.risk_hash: each.term for each in sales if each.policy.risk_hash}
-    insured = duplicate_guard.lock_risks(session, product.id, terms, seller.owner)
+    insured = duplicate_guard.lock_risks(session, product.id, terms, seller)
     refused = {each.policy.id: insured[each.policy.risk_hash] for each in sales if each.policy.risk_hash in insured}
     sold = [each for each in sales if each.policy.id not in refused]
-    found = buyers.get_or_create_many(session, [each.holder for each in sold], seller.owner)
+    found = buyers.get_or_create_many(session, [each.holder for each in sold], seller)
     _number(session, cover, product, [each.policy for each in sold], is_live=seller.is_live)
     when_locked()
     for each in sold:

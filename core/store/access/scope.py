@@ -112,10 +112,15 @@ class Owner:
     distributor_id: UUID
     is_live: bool
 
-    @classmethod
-    def of(cls, row: Owned) -> "Owner":
-        """Return the owner of a row."""
-        return cls(distributor_id=row.distributor_id, is_live=row.is_live)
+    @staticmethod
+    def of(row: "Owned | Owner") -> "Owner":
+        """Return the owner of a row, or who somebody acts for."""
+        return Owner(distributor_id=row.distributor_id, is_live=row.is_live)
+
+    @property
+    def scope(self) -> Scope:
+        """The rows that the owner may read and write."""
+        return Scope.of(self.distributor_id, is_live=self.is_live)
 
     @property
     def columns(self) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
-from uuid import UUID
 
 import streamlit as st
 
@@ -21,7 +20,7 @@ from core.services.catalogue.for_sale import ProductForSale
 from core.services.people.staff import Person
 from core.services.selling import buying
 from core.services.selling.buying import Seller
-from core.store.access import Owner, Scope, ScopedSession, read_in, reading, transact
+from core.store.access import Owner, ScopedSession, read_in, reading, transact
 from core.ui.frame import frame, page_links
 
 Option = TypeVar("Option")
@@ -58,27 +57,15 @@ def choice(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Counter:
+class Counter(Owner):
     """Context of a sale at the desk: distributor, mode and person."""
 
-    distributor_id: UUID
-    is_live: bool
     person: Person
-
-    @property
-    def scope(self) -> Scope:
-        """Return the scope of the distributor in this mode."""
-        return Scope.of(self.distributor_id, is_live=self.is_live)
-
-    @property
-    def owner(self) -> Owner:
-        """Return the owner of what is sold."""
-        return Owner(distributor_id=self.distributor_id, is_live=self.is_live)
 
     @property
     def seller(self) -> Seller:
         """Return the desk as the seller."""
-        return Seller(distributor_id=self.distributor_id, is_live=self.is_live, actor=self.person.actor, source="desk")
+        return Seller(**self.columns, actor=self.person.actor, source="desk")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -116,7 +116,7 @@ def _noting(refused: list[FieldFault]) -> Iterator[None]:
 
 
 def _link(sent: UploadedFile, name: str, counter: Counter, *, key: str) -> str:
-    owner = counter.seller.owner
+    owner = Owner.of(counter)
     kept: _Kept | None = st.session_state.get(key)
     if kept is None or (kept.owner, kept.file_id) != (owner, sent.file_id):
         content = sent.getvalue()

@@ -10,7 +10,7 @@ the first drawing. `datarevision` says that a figure with other data is another 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -86,6 +86,7 @@ _CLEAR: Final = "rgba(0,0,0,0)"
 _FONT_SIZE: Final = 12
 # Of a character of that size, on average and a little more; a text that is measured would be drawn twice.
 _CHARACTER: Final = 6.4
+_LONGEST_LINE: Final = 18
 _LABEL_HEIGHT: Final = 26
 _OVER_TIME_HEIGHT: Final = 320
 _LINE_HEIGHT: Final = 15
@@ -292,11 +293,12 @@ def build_figure(
     up: Mapping[str, Any],
     legend: bool = False,
     left: int = 0,
+    right: int = 0,
     **layout: object,
 ) -> dict[str, Any]:
     """Return a figure of series on their axes: their values stand at the places of an axis of names, in its order.
 
-    `left` is the room for the labels of the vertical axis in pixels.
+    `left` is the room for the labels of the vertical axis in pixels, `right` that for what stands beyond the other one.
     """
     below = _LABEL_HEIGHT + _LINE_HEIGHT * any("<br>" in text for text in across.get("ticktext", ()))
     places = {name: axis["categoryarray"] for name, axis in (("x", across), ("y", up)) if "categoryarray" in axis}
@@ -307,7 +309,7 @@ def build_figure(
             # Said, as it would end when the framework gives the width that was found, and the figure be drawn again.
             "autosize": True,
             "height": height,
-            "margin": {"l": left + 6, "r": 8, "t": 2, "b": below + _LEGEND_HEIGHT * legend, "pad": 4},
+            "margin": {"l": left + 6, "r": right + 8, "t": 2, "b": below + _LEGEND_HEIGHT * legend, "pad": 4},
             "paper_bgcolor": _CLEAR,
             "plot_bgcolor": _CLEAR,
             "font": {"family": font(), "size": _FONT_SIZE, "color": text_colour()},
@@ -355,18 +357,36 @@ def _style_hover() -> dict[str, Any]:
 
 def build_ranked(series: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return the figure of horizontal bars beside their names, the first on top."""
-    up = category_axis(names) | {"range": [len(names) - 0.5, -0.5], "tickvals": list(range(len(names)))}
-    # Leaves room for the text beside the longest bar.
-    across = hidden_axis(max(series["x"], default=0) * 1.75)
+    folded = [_fold(name) for name in names]
+    up = category_axis(names) | {
+        "range": [len(names) - 0.5, -0.5],
+        "tickvals": list(range(len(names))),
+        "ticktext": ["<br>".join(map(plain, lines)) for lines in folded],
+    }
     return build_figure(
         [series],
         height=len(names) * BAR_HEIGHT + 30,
-        across=across,
+        across=hidden_axis(max(series["x"], default=0)),
         up=up,
-        # Room for the longest name.
-        left=round(max(map(len, names), default=0) * _CHARACTER),
+        left=_measure(line for lines in folded for line in lines),
+        # The text of the longest bar stands beyond the axis, whatever the width of the screen.
+        right=_measure(series["text"]),
         bargap=0.35,
     )
+
+
+def _measure(lines: Iterable[str]) -> int:
+    """Return the room for the longest of some lines, in pixels."""
+    return round(max(map(len, lines), default=0) * _CHARACTER)
+
+
+def _fold(name: str) -> Sequence[str]:
+    """Return a name in one line, or a long one in two of about equal length: bars keep their room on a telephone."""
+    parts = name.split(" ")
+    if len(name) <= _LONGEST_LINE or len(parts) == 1:
+        return [name]
+    halves = ([" ".join(parts[:place]), " ".join(parts[place:])] for place in range(1, len(parts)))
+    return min(halves, key=lambda lines: max(map(len, lines)))
 
 
 def build_over_time(
@@ -378,7 +398,7 @@ def build_over_time(
     up: Mapping[str, Any],
     most_labels: int,
     height: int = _OVER_TIME_HEIGHT,
-    **layout: object,
+    **layout: Any,
 ) -> dict[str, Any]:
     """Return the figure of series over time buckets; `names` are the buckets as the pointer tells them."""
     labels = [f"{day:%b %Y}" if grain == "month" else f"{day.day} {day:%b}" for day in when]

@@ -307,7 +307,7 @@ def _payload(
 ) -> dict[str, Any]:
     """Return the payload for the browser; `keys`, each row's by its text there, is removed before sending."""
     shown = [table.columns[name] for name in names]
-    stay = [name for name in names if name in table.narrow]
+    stay = [name for name in table.narrow if name in names]
     # Where none of them is declared or shown, the columns that come first fill up.
     fill = names if set(stay) <= {names[0]} else ()
     places = _places(table, list(dict.fromkeys([names[0], *stay, *fill]))[:_NARROW])
