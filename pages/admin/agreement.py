@@ -17,7 +17,7 @@ from core.services.finance.bank_accounts import Account
 from core.services.finance.parties import Account as AccountKind
 from core.services.finance.parties import Party
 from core.services.people.staff import Person
-from core.store.access import Scope, read_in, reading
+from core.store.access import Scope, ScopedSession, read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, proposals, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Text, Values
@@ -73,9 +73,19 @@ def changing_terms(party: Party) -> Action:
         + (" Another admin confirms what decides money." if is_distributor else ""),
         fields=fields,
         confirm="Save the terms",
-        work=lambda session, typed, by: agreements.add(session, party, _read(typed), by=by),
-        done="Saved. Terms hold from their first day on; what decides money, once another admin has confirmed it.",
+        work=lambda session, typed, by: _add(session, party, typed, by=by),
+        done=lambda waits: (
+            "The terms are proposed: they hold once another admin has confirmed them."
+            if waits
+            else "The terms are saved and hold from their first day on."
+        ),
     )
+
+
+def _add(session: ScopedSession, party: Party, typed: Values, *, by: Person) -> bool:
+    """Add terms; True where they wait for another admin."""
+    agreements.add(session, party, _read(typed), by=by)
+    return agreements.find_waiting(session, party) is not None
 
 
 def _read(typed: Values) -> dict[str, Any]:

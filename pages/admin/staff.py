@@ -112,7 +112,7 @@ def outcome() -> None:
             st.code(link, language=None, wrap_lines=True)
             st.caption(
                 "It lets them choose a password, once and within 24 hours. It is shown now and not again; a new one"
-                " replaces it. Who proposed the account tells them the code that it may ask for."
+                " replaces it. If it asks for a code, the admin who proposed the account tells it to them."
             )
 
 
@@ -244,7 +244,9 @@ def access(person: StaffRow, by: Person) -> None:
             facts.line("Link open until", words.moment(person.link_until))
             if code := read_in(Scope.system(), accounts.find_link_code, person.id, by=by):
                 facts.line("Code of the link", code)
-                st.caption("Tell it to the person yourself, and not to who has the link: both open the account.")
+                st.caption(
+                    "Tell it to the person yourself, not to the admin who has the link: the account opens with both."
+                )
         with st.container(horizontal=True, gap="xsmall"):
             _buttons(person, by)
 

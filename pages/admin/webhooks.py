@@ -20,7 +20,7 @@ from core.services.events.webhooks.log import Delivery, Try
 from core.services.lists.dimensions import load_choices
 from core.services.people.accounts import as_admin
 from core.services.people.staff import Person
-from core.store.access import ScopedSession, read_in, reading, store
+from core.store.access import Owner, ScopedSession, read_in, reading, store
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Several, Text, Tick, Values
@@ -169,9 +169,8 @@ def registering(sellers: Mapping[str, str], chosen: str | None, *, is_live: bool
         if not distributor:
             raise InvalidInput.for_field("distributor", "choose a distributor")
         request: EndpointRequest = requests.validate(EndpointRequest, given)
-        return endpoints.register(
-            session, request, distributor_id=UUID(distributor), is_live=is_live, actor=as_admin(by)
-        )
+        owner = Owner(distributor_id=UUID(distributor), is_live=is_live)
+        return endpoints.register(session, request, owner, actor=as_admin(by))
 
     return action(
         title="Register an endpoint",

@@ -152,14 +152,14 @@ def measure() -> Table:  # noqa: PLR0915 - one story from top to bottom
     from core.services.events.webhooks.endpoints import EndpointRequest
     from core.services.selling import buying
     from core.services.selling.buying import Seller
-    from core.store.access import Scope
+    from core.store.access import Owner, Scope
     from core.store.access import store as opened
     from core.store.schema.tables import WebhookEndpoint
 
     store = opened()
     with store.writing(Scope.system()) as session:
         owners = [keys.get_or_create_distributor(session, f"Bench {number}") for number in range(ENDPOINTS // 10)]
-    seller = Seller(distributor_id=owners[0], is_live=False, actor="bench")
+    seller = Seller(Owner(distributor_id=owners[0], is_live=False), actor="bench")
 
     def sell() -> str:
         request = validate(
@@ -174,7 +174,7 @@ def measure() -> Table:  # noqa: PLR0915 - one story from top to bottom
     def register(address: str, events: str = "purchase.*") -> None:
         request = validate(EndpointRequest, {"url": address, "events": [events]})
         with store.writing(Scope.system()) as session, mock.patch.object(endpoints, "MAX_ENDPOINTS", 1_000):
-            made = endpoints.register(session, request, distributor_id=owners[0], is_live=False, actor="bench")
+            made = endpoints.register(session, request, Owner(distributor_id=owners[0], is_live=False), actor="bench")
             session.get_one(WebhookEndpoint, made.endpoint.id).state = "active"
 
     def forget() -> None:

@@ -18,7 +18,7 @@ from core.services.events import derivation
 from core.services.events.webhooks import endpoints
 from core.services.events.webhooks.endpoints import EndpointRequest
 from core.settings import settings
-from core.store.access import Scope, ScopedSession, Store
+from core.store.access import Owner, Scope, ScopedSession, Store
 from core.store.schema.events import DELIVERY_STATES
 from core.store.schema.tables import Event, WebhookDelivery, WebhookEndpoint
 from tests.crash import books
@@ -108,7 +108,7 @@ class Deliveries:
         owner = self.place.partner
         request = requests.validate(EndpointRequest, {"url": self.receiver.url, "events": ["*"]})
         with self.store.writing(SYSTEM) as session:
-            made = endpoints.register(session, request, distributor_id=owner.id, is_live=False, actor="tests")
+            made = endpoints.register(session, request, Owner(distributor_id=owner.id, is_live=False), actor="tests")
             session.get_one(WebhookEndpoint, made.endpoint.id).state = "active"
         self.endpoint_id = made.endpoint.id
 

@@ -19,7 +19,7 @@ from core.services.events.webhooks import endpoints, log
 from core.services.events.webhooks.endpoints import Endpoint, EndpointRequest, NewSecret
 from core.services.events.webhooks.log import Delivery, DeliveryDetail
 from core.services.selling.buying import Sale
-from core.store.access import Scope, Store
+from core.store.access import Owner, Scope, Store
 from tests.api import conftest as api
 from tests.conftest import Partner
 from tests.services.selling import sell
@@ -46,7 +46,7 @@ class Hooks:
         owner = partner or self.partner
         request = requests.validate(EndpointRequest, {"url": url, "events": ["purchase.*"], **changed})
         with self.store.writing(owner.scope()) as session:
-            made = endpoints.register(session, request, distributor_id=owner.id, is_live=False, actor="tests")
+            made = endpoints.register(session, request, Owner(distributor_id=owner.id, is_live=False), actor="tests")
         if ping:
             self.ping(made.endpoint.id)
         return made

@@ -403,8 +403,7 @@ def registered_with_key(hooks: Hooks, url: str, **changed: Any) -> tuple[UUID, N
         caller = keys.authenticate(session, hooks.partner.test_key)
     request = requests.validate(EndpointRequest, {"url": url, "events": ["purchase.*"], **changed})
     with hooks.store.writing(hooks.scope) as session:
-        owner = {"distributor_id": hooks.partner.id, "is_live": False, "actor": "tests"}
-        made = endpoints.register(session, request, key_id=caller.key_id, **owner)  # type: ignore[arg-type]
+        made = endpoints.register(session, request, caller, actor="tests", key_id=caller.key_id)
     hooks.ping(made.endpoint.id)
     return caller.key_id, made
 

@@ -248,6 +248,7 @@ _REASONS = {
         claim moved by command, credit note approval lapsed, resent to the insurer, all set aside resent,
         submission set aside, insurer answered late, adjustment proposed, adjustment confirmed, adjustment refused,
         adjustment taken back, target set, target changed, target removed, renewal call recorded, agreement added,
+        terms proposed, terms confirmed, terms refused, terms taken back,
         bank account proposed, bank account confirmed, bank account refused, bank account withdrawn,
         commission share proposed, commission share confirmed, commission share refused, commission share taken back,
         statement prepared, statement approved, statement reversed, statement disputed, statement given up,

@@ -12,18 +12,20 @@ from alembic import command
 from core import clock, ids
 from core.covers.insurers import insurer_a
 from core.desk import closing, resealing
-from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.catalogue import distributor_terms
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
+from core.services.finance.statements import statements
 from core.settings import settings
 from core.store.access import Scope
 from core.store.schema import migrating
-from core.store.schema.tables import Agreement, BankAccount, Provider
+from core.store.schema.tables import Agreement, BankAccount, Provider, Statement
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.portfolio import NOW
-from tests.services.finance_office import Finance
+from tests.services.finance_office import LIVE, Finance
+from tests.services.races import run_while_open
 from tests.services.selling import sell
 
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001", "collects": "platform"}
@@ -92,6 +94,33 @@ def _add_alone_and_list(finance: Finance, add: Any) -> None:
     (alone,) = checks["accounts"].rows
     assert "agreement added by root@f.example, one admin alone" in alone
     assert not finance.faults("Terms are what two admins confirmed")
+
+
+@pytest.mark.both_databases
+def test_terms_that_are_confirmed_while_their_month_is_stated_are_of_one_mind_with_it(
+    finance: Finance, partner: Partner, party: Party
+) -> None:
+    """Whichever is first: a statement is by them, or they begin after its month."""
+    with clock.freeze(NOW - timedelta(days=90)):
+        sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True)
+
+    def run(month: date, *, is_stated_first: bool, **changed: Any) -> CoverdeskError | None:
+        terms = {**TERMS, "number": f"AG/{month}", "starts_on": str(month), **changed}
+        made, how = finance.do(agreements.add, party, terms, by="root"), {"without_withholding": True}
+        funmi, second = finance.people["funmi"], finance.people["second"]
+        works: list[Any] = [
+            lambda session: agreements.confirm(session, made, by=second),
+            lambda session: statements.prepare(session, party, month, by=funmi, **how),
+        ]
+        first, other = works[::-1] if is_stated_first else works
+        return run_while_open(finance.store, LIVE, first, lambda: finance.do(other))
+
+    assert run(date(2026, 8, 1), is_stated_first=False, charges_vat=True) is None
+    with finance.reading() as session:
+        assert session.execute(sa.select(Statement.vat_minor)).scalar_one() > 0
+    refusal = run(date(2026, 9, 1), is_stated_first=True)
+    assert "must be 2026-10-01 or later: a statement of the distributor" in str(refusal)
+    assert not finance.money_faults()
 
 
 @pytest.mark.both_databases

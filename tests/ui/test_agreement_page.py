@@ -27,6 +27,7 @@ def test_terms_are_added_and_shown_with_their_history(finance: Finance, screen: 
     at.date_input(key="decision.field.licence_expires_on").set_value(clock.add_days(clock.today(), 20))
     at.selectbox(key="decision.field.collects").set_value("distributor")
     confirm(at)
+    assert "they hold once another admin has confirmed them" in texts(at)
     assert [link.label for link in _list_waiting(screen)] == [
         "A new set of terms waits for a second admin: Swift Lenders"
     ]

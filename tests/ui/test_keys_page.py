@@ -11,7 +11,7 @@ from core.services.catalogue.key_admin import KeyFilter
 from core.services.events.webhooks import endpoints
 from core.services.events.webhooks.endpoints import EndpointRequest
 from core.services.lists.paging import Paging
-from core.store.access import Scope, Store
+from core.store.access import Owner, Scope, Store
 from core.store.schema.tables import Distributor
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, address, labels, lists, press, texts
@@ -108,8 +108,8 @@ def test_revoking_a_key_names_its_endpoints_which_go_on_unless_it_was_stolen(
     details = request.validate(EndpointRequest, {"url": "https://hooks.example.com/", "events": ["*"]})
     with store.writing(Scope.system()) as session:
         key = next(row for row in key_admin.list_keys(session, KeyFilter(is_live=True), Paging(1, 9)).items)
-        owner = {"distributor_id": partner.id, "is_live": True, "actor": "tests", "key_id": key.id}
-        made = endpoints.register(session, details, **owner)  # type: ignore[arg-type]
+        owner = Owner(distributor_id=partner.id, is_live=True)
+        made = endpoints.register(session, details, owner, actor="tests", key_id=key.id)
     at = screen("admin", path="admin/keys.py#key", id=str(key.id))
     assert "go on, as they belong to the distributor" in texts(at)
     assert "- https" in texts(at)

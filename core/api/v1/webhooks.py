@@ -144,14 +144,7 @@ async def register_endpoint(request: Request, caller: Signed, body: EndpointRequ
     """Register an endpoint for events of this mode. Give its receiver the secret, then ping it: a 2xx activates it."""
 
     def register(session: ScopedSession) -> NewSecret:
-        return endpoints.register(
-            session,
-            body,
-            distributor_id=caller.distributor_id,
-            is_live=caller.is_live,
-            actor=caller.actor,
-            key_id=caller.key_id,
-        )
+        return endpoints.register(session, body, caller, actor=caller.actor, key_id=caller.key_id)
 
     return await _show_secret(request, caller, register, _REGISTERED)
 

@@ -17,7 +17,7 @@ from core.services.events import derivation, feed
 from core.services.events.webhooks import endpoints, log
 from core.services.events.webhooks.endpoints import EndpointRequest
 from core.services.people import staff
-from core.store.access import ScopedSession
+from core.store.access import Owner, ScopedSession
 from core.store.schema.tables import Event, WebhookEndpoint, WebhookTry
 
 _ADMIN: Final = "admin@coverdesk.example"
@@ -64,7 +64,7 @@ def write_endpoints(session: ScopedSession) -> int:
     for (distributor_id, events), path in reversed(list(zip(sellers, ("crm", "old-ledger"), strict=False))):
         url = f"http://127.0.0.1:9471/{path}"
         request = EndpointRequest(url=url, events=wanted, description=f"Receiver on this machine: {path}")
-        made = endpoints.register(session, request, distributor_id=distributor_id, is_live=True, actor=by)
+        made = endpoints.register(session, request, Owner(distributor_id=distributor_id, is_live=True), actor=by)
         row = endpoints.get_for_update(session, made.endpoint.id)
         written += _write_working(session, row, events) if path == "crm" else _write_disabled(session, row, events, by)
     return written

@@ -21,7 +21,7 @@ from core.services.customers.customers import CustomerFilter
 from core.services.lists.filters.fields import Condition
 from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
-from core.store.access import ScopedSession
+from core.store.access import Owner, ScopedSession
 from core.store.schema.tables import Customer, CustomerMerge, ReminderOptOut, Staff
 
 ROLES: Final = ("operations",)
@@ -155,9 +155,7 @@ def share_opt_out(session: ScopedSession, customer_id: UUID) -> None:
     if first is None:
         return
     for key in keys:
-        session.insert_if_absent(
-            ReminderOptOut(customer_id=key, distributor_id=first.distributor_id, is_live=first.is_live)
-        )
+        session.insert_if_absent(ReminderOptOut(customer_id=key, **Owner.of(first).columns))
 
 
 def find_merge_faults(session: ScopedSession) -> Iterator[str]:

@@ -29,7 +29,7 @@ from core.services.policies import policies
 from core.services.sales import filter as sales_filter
 from core.settings import settings
 from core.states.policies import OPEN, AnswerStatus, PolicyStage, SubmissionState
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnySelect, Owner, ScopedSession
 from core.store.expressions import sum_of
 from core.store.schema.tables import InsurerConnection, Policy, Provider, Staff, Submission, SubmissionOwner
 
@@ -156,8 +156,7 @@ def _write(session: ScopedSession, submission: Submission, to: UUID | None, pers
     if before == to:
         return
     if row is None and to is not None:
-        of_distributor, is_live = submission.distributor_id, submission.is_live
-        session.insert(SubmissionOwner(policy_id=key, owner_id=to, distributor_id=of_distributor, is_live=is_live))
+        session.insert(SubmissionOwner(policy_id=key, owner_id=to, **Owner.of(submission).columns))
     elif row is not None and to is None:
         session.delete(row)
     elif row is not None and to is not None:

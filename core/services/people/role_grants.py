@@ -197,11 +197,11 @@ def holds_alone(session: ScopedSession, by: Person, *, about: UUID | None = None
     if any(_find_unfit(row, by.id) is None and f"{_STAFF}{row.email}" not in same for row in others):
         return False
     if others or not settings().one_admin:
+        does = "do it with `coverdesk staff`, or give" if about else "give"
         raise NotAllowed(
             "No other admin can confirm it now: one who has been an admin for 24 hours, not made one by you, with a"
-            " password that came by no link between you and them. Whoever runs the server can do it with"
-            " `coverdesk staff`, or give one of you a password by `coverdesk staff add`, which counts as nobody else's"
-            " and lets them confirm 24 hours later"
+            f" password that came by no link between you and them. Whoever runs the server can {does} one of you a"
+            " password by `coverdesk staff add`, which counts as nobody else's and lets them confirm 24 hours later"
         )
     return True
 

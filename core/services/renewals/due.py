@@ -29,7 +29,7 @@ from core.services.renewals.automations import RENEWAL_REMINDERS
 from core.services.renewals.calls import Call
 from core.services.renewals.records import DueFilter
 from core.services.renewals.renewals import NextTerm
-from core.store.access import AnyRow, AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, Owner, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import (
     Customer,
@@ -484,9 +484,7 @@ def set_opt_out(session: ScopedSession, customer_id: UUID, *, is_out: bool, by: 
     if customer is None or (customer_id in list_opted_out(session, [customer_id])) == is_out:
         return
     if is_out:
-        session.insert(
-            ReminderOptOut(distributor_id=customer.distributor_id, is_live=customer.is_live, customer_id=customer_id)
-        )
+        session.insert(ReminderOptOut(**Owner.of(customer).columns, customer_id=customer_id))
         merging.share_opt_out(session, customer_id)
     else:
         everyone = merging.list_linked(session, [customer_id])

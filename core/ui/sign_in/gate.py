@@ -60,7 +60,7 @@ def _form(invitation: Invitation, ticket: str) -> bool:
             typed["email"], places["email"] = _line("E-mail", autocomplete="username", longest=100)
         if invitation.needs_code:
             typed["code"], places["code"] = _line("Code", autocomplete="one-time-code", longest=20)
-            st.caption("Another admin than who sent the link tells you the code.")
+            st.caption("Another admin than the one who sent you the link tells you the code.")
         if settings().passwords:
             typed["password"], places["password"] = _secret("Password")
             st.caption(_RULE)

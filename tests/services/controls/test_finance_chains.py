@@ -139,6 +139,30 @@ def test_others_have_a_payout_that_came_back_paid_again(finance: Finance, partne
     assert finance.faults(RETURNS) == []
 
 
+def test_a_return_that_is_noted_after_a_payout_was_prepared_is_not_paid_by_it(
+    finance: Finance, partner: Partner, party: Party
+) -> None:
+    """Whoever prepared the rest of a statement notes that its first part came back: others pay that again."""
+    sold(finance, partner)
+    whole = pay_out(finance, party)
+    (row,) = finance.read(payment_reading.list_of_batch, whole)
+    finance.do(settlement.return_payment, row.id, BACK, by="femi")
+    part = finance.do(payouts.prepare, {party: row.net_minor - 1}, by="funmi")
+    finance.do(payouts.approve, part, by="second")
+    (first,) = finance.read(payment_reading.list_of_batch, part)
+    finance.do(settlement.confirm, first.id, {**PAID, "bank_reference": "TRF/7"}, by="femi")
+    rest = finance.do(payouts.prepare, {party: None}, by="wale")
+    with clock.freeze(NOW + timedelta(hours=1)):
+        finance.do(settlement.return_payment, first.id, {**BACK, "bank_reference": "BACK/7"}, by="wale")
+        finance.do(payouts.approve, rest, by="funmi")
+    assert finance.faults(RETURNS) == []
+    with clock.freeze(NOW + timedelta(hours=2)):
+        (last,) = finance.read(payment_reading.list_of_batch, rest)
+        finance.do(settlement.confirm, last.id, {**PAID, "bank_reference": "TRF/8"}, by="funmi")
+        with pytest.raises(NotAllowed, match="You noted that a payment of this came back"):
+            finance.do(payouts.prepare, {party: None}, by="wale")
+
+
 def test_nor_does_who_noted_that_the_bank_refused_an_order(finance: Finance, partner: Partner, party: Party) -> None:
     sold(finance, partner)
     (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))

@@ -101,7 +101,7 @@ _PARTIES = {
     money_acts.decide_account: 2,
 }
 _PEOPLE = {
-    money_acts.add_terms: 1,
+    money_acts.add_terms: 3,
     money_acts.decide_terms: 2,
     money_acts.propose_share: 2,
     money_acts.decide_share: 2,

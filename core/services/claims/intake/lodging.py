@@ -190,8 +190,7 @@ def _get_accepted_policy(
     session: ScopedSession, new: NewClaim, uploads: Sequence[StoredFile], owner: Owner
 ) -> tuple[Policy, Customer, Endpoint]:
     """Return the policy of the claim, its customer and its endpoint, or raise InvalidInput (contract C1, C2)."""
-    mine = (col(Policy.distributor_id) == owner.distributor_id, col(Policy.is_live) == owner.is_live)
-    query = build_policy_query(has_number(new.policy_number), new.endpoints).where(*mine).limit(1)
+    query = build_policy_query(has_number(new.policy_number), new.endpoints).where(*owner.owns(Policy)).limit(1)
     row = session.execute(query).first()
     faults = _list_foreign(session, new.documents, {file.code for file in uploads}, owner)
     if row is None:

@@ -21,7 +21,7 @@ from core.services.catalogue import key_admin
 from core.services.events import catalogue
 from core.services.mail import mail
 from core.services.people.staff import Person
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnySelect, Owner, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.events import ENDPOINT_STATES
 from core.store.schema.tables import Distributor, WebhookDelivery, WebhookEndpoint
@@ -175,23 +175,15 @@ class NewSecret:
 
 
 def register(
-    session: ScopedSession,
-    request: EndpointRequest,
-    *,
-    distributor_id: UUID,
-    is_live: bool,
-    actor: str,
-    key_id: UUID | None = None,
+    session: ScopedSession, request: EndpointRequest, owner: Owner, *, actor: str, key_id: UUID | None = None
 ) -> NewSecret:
     """Register an endpoint, to be activated by a ping that gets a 2xx.
 
     StateForbids beyond ten of a distributor in a mode. `key_id` is the key that registers it.
     """
-    _refuse_too_many(session, distributor_id, is_live=is_live)
+    _refuse_too_many(session, owner)
     secret = signing.new_secret()
-    row = WebhookEndpoint(
-        distributor_id=distributor_id, is_live=is_live, key_id=key_id, secret=_seal(secret), **request.model_dump()
-    )
+    row = WebhookEndpoint(**owner.columns, key_id=key_id, secret=_seal(secret), **request.model_dump())
     session.add(row)
     session.flush()
     _note(session, row, "endpoint registered", actor, after=_describe(row))
@@ -387,11 +379,13 @@ def _set_state(row: WebhookEndpoint, state: str) -> None:
     row.state, row.disabled_at, row.failing_since, row.last_error = state, None, None, None
 
 
-def _refuse_too_many(session: ScopedSession, distributor_id: UUID, *, is_live: bool) -> None:
+def _refuse_too_many(session: ScopedSession, owner: Owner) -> None:
     # A counter that is locked: two who register at once must not both be the tenth.
-    session.next_in_transaction(f"endpoints {distributor_id.hex} {is_live:d}")
-    owned = (col(WebhookEndpoint.distributor_id) == distributor_id, col(WebhookEndpoint.is_live) == is_live)
-    if session.count_rows(WebhookEndpoint, *owned, col(WebhookEndpoint.deleted_at).is_(None)) >= MAX_ENDPOINTS:
+    session.next_in_transaction(f"endpoints {owner.distributor_id.hex} {owner.is_live:d}")
+    if (
+        session.count_rows(WebhookEndpoint, *owner.owns(WebhookEndpoint), col(WebhookEndpoint.deleted_at).is_(None))
+        >= MAX_ENDPOINTS
+    ):
         raise StateForbids(f"There are {MAX_ENDPOINTS} endpoints in this mode already: delete one first")
 
 

@@ -474,6 +474,11 @@ def load_returners(
     )
     is_return = sa.and_(col(PartyPayment.payment_id) == col(Payment.id), col(PartyPayment.reverses).is_not(None))
     noted = sa.func.coalesce(col(Payment.refused_by), col(PartyPayment.paid_by))
+    before: list[sa.ColumnElement[bool]] = []
+    if again:
+        # What comes back after a batch was prepared is paid again by a later one.
+        is_known = sa.or_(col(Payment.refused_by).is_not(None), col(PartyPayment.created_at) <= again.prepared_at)
+        before = [col(PayoutBatch.number) < again.number, is_known]
     query: AnySelect = (
         sa.select(noted.label("by"), col(PartyPayment.created_at).label("at"))
         .select_from(Payment)
@@ -485,7 +490,7 @@ def load_returners(
         .where(
             stated.id.in_(list(statement_ids)),
             noted.is_not(None),
-            *([col(PayoutBatch.number) < again.number] if again else []),
+            *before,
         )
     )
     # Of an order that the bank refused no moment is known.

@@ -278,8 +278,7 @@ def _sum_confirmed(session: ScopedSession, book: LoanBook) -> int:
     rows = session.execute(sa.select(Staff)).scalars()
     unlimited = [row.id for row in rows if not {"supervisor", "admin"}.isdisjoint(row.roles)]
     earlier = sa.select(col(LoanBook.preview)).where(
-        col(LoanBook.distributor_id) == book.distributor_id,
-        col(LoanBook.is_live) == book.is_live,
+        *Owner.of(book).owns(LoanBook),
         col(LoanBook.kind) == book.kind,
         col(LoanBook.id) != book.id,
         col(LoanBook.confirmed_at) > clock.now() - COUNTS_FOR,
@@ -313,8 +312,7 @@ def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
     allowed = 0 if terms is None or distributor_terms.has_ended(terms, today) else terms.book_premium_minor or 0
     month = clock.lagos_midnight(today.replace(day=1))
     earlier = sa.select(col(LoanBook.preview)).where(
-        col(LoanBook.distributor_id) == book.distributor_id,
-        col(LoanBook.is_live) == book.is_live,
+        *Owner.of(book).owns(LoanBook),
         col(LoanBook.kind) == row_values.ADDITIONS,
         col(LoanBook.confirmed_at) >= month,
         col(LoanBook.confirmer_id).is_(None),

@@ -26,7 +26,7 @@ from core.services.selling.duplicate_guard import EarlierPolicy, hash_risk
 from core.services.selling.loan_books.row_values import EXIT_REASONS, RowValues
 from core.states.loan_books import RowOutcome
 from core.store import policy_numbers
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnySelect, Owner, ScopedSession
 from core.store.schema.tables import LoanBook, LoanBookRow, Policy
 
 # Products may say more than the least age: the oldest at the start, and what a loan may come to, in naira.
@@ -210,8 +210,7 @@ def _load(
     query = (
         sa.select(Policy)
         .where(
-            col(Policy.distributor_id) == book.distributor_id,
-            col(Policy.is_live) == book.is_live,
+            *Owner.of(book).owns(Policy),
             col(Policy.product_id) == book.product_id,
             sa.or_(col(Policy.risk_hash).in_(hashes), col(Policy.number_key).in_(keys)),
         )
@@ -273,8 +272,7 @@ def select_missing(book: LoanBook) -> AnySelect:
     """Return the query of the policies in force whose loan the snapshot does not have."""
     there = sa.exists().where(col(LoanBookRow.book_id) == book.id, col(LoanBookRow.risk_hash) == col(Policy.risk_hash))
     return sa.select(Policy).where(
-        col(Policy.distributor_id) == book.distributor_id,
-        col(Policy.is_live) == book.is_live,
+        *Owner.of(book).owns(Policy),
         col(Policy.product_id) == book.product_id,
         col(Policy.risk_hash).is_not(None),
         col(Policy.activated),

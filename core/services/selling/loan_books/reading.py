@@ -201,8 +201,7 @@ def _list_borrowers(session: ScopedSession, book: LoanBook, rows: Sequence[Judge
         sa.select(col(Customer.email_key))
         .join(Policy, col(Policy.customer_id) == col(Customer.id))
         .where(
-            col(Customer.distributor_id) == book.distributor_id,
-            col(Customer.is_live) == book.is_live,
+            *Owner.of(book).owns(Customer),
             col(Customer.email_key).in_(emails),
             col(Policy.product_id) == book.product_id,
             col(Policy.expiration_at) > clock.now(),
@@ -319,8 +318,7 @@ def _compare(session: ScopedSession, book: LoanBook, tally: Tally) -> dict[str, 
         return judging.compare_snapshot(session, book, tally.outcomes[RowOutcome.UNINSURED])
     before = clock.add_months(book.month, -1)
     query = sa.select(sum_of(col(LoanBook.done_rows)), sum_of(col(LoanBook.done_minor))).where(
-        col(LoanBook.distributor_id) == book.distributor_id,
-        col(LoanBook.is_live) == book.is_live,
+        *Owner.of(book).owns(LoanBook),
         col(LoanBook.kind) == book.kind,
         col(LoanBook.product_id) == book.product_id,
         col(LoanBook.month) == before,

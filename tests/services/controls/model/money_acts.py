@@ -352,12 +352,17 @@ def decide_account(office: Office, dice: Random) -> None:
 def add_terms(office: Office, dice: Random) -> None:
     """Other terms with a party, by one admin, perhaps from a day that is past."""
     office.papers += 1
-    typed: dict[str, Any] = {"number": f"AG/{office.papers + 2}", "starts_on": office.today(dice.choice((-60, 0, 5)))}
-    if (party := dice.choice(office.parties)).account == "distributor":
+    typed: dict[str, Any] = {
+        "number": f"AG/{office.papers + 2}",
+        "starts_on": office.today(dice.choice((-60, 0, 5, 40))),
+    }
+    if (party := dice.choice((office.parties[0], *office.parties))).account == "distributor":
         typed |= {"charges_vat": dice.random() < 0.5, "is_small": dice.random() < 0.5}
         typed["collects"] = dice.choice(("platform", "distributor"))
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
         agreements.add(session, party, typed, by=person)
+    if dice.random() < 0.7:
+        decide_terms(office, dice)
 
 
 def decide_terms(office: Office, dice: Random) -> None:
