@@ -99,6 +99,9 @@ def _stands_in_the_lists_and_schedules(finance: Finance, screen: Screen, owed: s
     for find in ("TRF/1", "pb 1", "PB-0001/1 2026-08", owed, "cs-1", "cs-2", "nobody"):
         at = open_page(screen, finance, LIST, by="femi", view="payments", find=find)
         assert len(lists(at)) == (find not in ("cs-2", "nobody")), find
+    short = open_page(screen, finance, LIST, by="femi", view="payments", find="x")
+    assert "Must have 2 to 100 characters" in texts(short)
+    assert short.text_input(key="find").value == "x", "what was typed is corrected where it stands"
     press(at, "Show all payments")
     assert list(lists(at)[0]["Bank reference"]) == ["TRF/1"], "the view stays"
     at = open_page(screen, finance, LIST, by="femi", view="payouts")

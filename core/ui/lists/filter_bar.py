@@ -19,6 +19,7 @@ from core.services.lists.filters import fields
 from core.services.lists.filters.declaration import Filter
 from core.services.lists.filters.fields import Field, Place
 from core.services.lists.windows import Span
+from core.ui.forms import forms
 from core.ui.kit import url_state, words
 
 F = TypeVar("F", bound=Filter)
@@ -39,8 +40,22 @@ def read(
         criteria = declared.read(address, **context)
         _refuse_unknown(criteria, names or {})
     except InvalidInput as error:
+        _ask_again(declared, error.faults)
         url_state.way_back(error.faults)
     return criteria
+
+
+def _ask_again(declared: type[Filter], faults: Sequence[FieldFault]) -> None:
+    """Draw the search with its error below it and stop the page, where nothing else of the address is wrong."""
+    searches = (each for each in declared.FIELDS.values() if isinstance(each, fields.Text) and each.searches)
+    search = next(searches, None)
+    if search is None or {fault.field for fault in faults} != {search.address}:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="filter_chips"):
+        draw_field(search, st.query_params.get(search.address), {})
+        url_state.reset_button(shown=True)
+    st.markdown(forms.complaint(faults[0].message))
+    st.stop()
 
 
 def _refuse_unknown(criteria: Filter, names: Names) -> None:
