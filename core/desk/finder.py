@@ -9,10 +9,17 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core import money
 from core.services.claims.lists import queue
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import table as customer_table
 from core.services.customers.customers import CustomerFilter
+from core.services.finance.credit_notes import reading as credit_note_reading
+from core.services.finance.credit_notes.reading import CreditNoteFilter
+from core.services.finance.payments import payouts
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments.reading import PaymentFilter
+from core.services.finance.statements import reading as statement_reading
 from core.services.lists.dimensions import Choices, Dimension, load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Paging
@@ -25,7 +32,8 @@ from core.services.sales import search as sales_search
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy
 
-Kind = Literal["policy", "purchase", "customer", "claim", "product", "distributor", "insurer"]
+_Paper = Literal["statement", "payout", "payment", "credit_note"]
+Kind = Literal["policy", "purchase", "customer", "claim", "product", "distributor", "insurer"] | _Paper
 MAX_LENGTH: Final = sales_search.MAX_LENGTH
 _FIRST = Paging(1, 6)
 _MOST_NAMED = 4
@@ -37,6 +45,7 @@ _SHOWN = ("number", "plate", "customer", "phone", "product", "state")
 _SALE_ROLES: Final = ("operations", "claims", "supervisor", "finance")
 _POLICY_ROLES: Final = ("operations", "claims", "supervisor")
 _CLAIM_ROLES: Final = ("claims", "supervisor")
+_PAPER_ROLES: Final = ("finance",)
 _CATALOGUE: Final[Mapping[Kind, tuple[Dimension, tuple[str, ...]]]] = {
     "product": ("product", ("operations",)),
     "distributor": ("distributor", ("admin",)),
@@ -57,8 +66,8 @@ class Hit:
 def find_records(session: ScopedSession, text: str, person: Person) -> list[Hit]:
     """Return the first records of each kind that a text finds, only of kinds that the person may open.
 
-    A text is any part of a name, a policy number, claim reference, plate, e-mail, phone or id; InvalidInput when it
-    is too short or too long.
+    A text is any part of a name, a policy number, claim reference, plate, e-mail, phone or id, for finance the number
+    of a paper, a bank reference or an amount as well; InvalidInput when it is too short or too long.
     """
     bare = sales_search.normalise_text(text)
     if not bare:
@@ -69,6 +78,7 @@ def find_records(session: ScopedSession, text: str, person: Person) -> list[Hit]
         (_SALE_ROLES, lambda: _find_policies(session, bare, names, person, on_policies)),
         (_POLICY_ROLES, lambda: _find_customers(session, bare, names)),
         (_CLAIM_ROLES, lambda: _find_claims(session, bare, on_policies)),
+        (_PAPER_ROLES, lambda: _find_papers(session, bare)),
     )
     found = [hit for roles, find in sources if person.has_role(*roles) for hit in find()]
     return [*found, *_find_in_catalogue(bare, names, person)]
@@ -139,6 +149,34 @@ def _find_claims(session: ScopedSession, text: str, found: _Policies) -> Iterato
     for row in queue.list_rows(session, ClaimFilter(search=text), paging=_FIRST, policy_ids=found.numbered):
         parts = (row.claimant, format_phone(row.phone), row.claim_type, row.status)
         yield Hit(kind="claim", id=row.id, title=row.reference, detail=" · ".join(filter(None, parts)))
+
+
+def _find_papers(session: ScopedSession, text: str) -> Iterator[Hit]:
+    """Yield credit notes, statements and payouts by their numbers, for any other text payments; all but the first are
+    of live records alone.
+    """
+    if credit_note_reading.is_number(text):
+        for note in credit_note_reading.list_notes(session, CreditNoteFilter(find=text), _FIRST):
+            title, detail = f"{note.number} of {note.provider}", _describe(note.customer, note.total_minor, note.state)
+            yield Hit(kind="credit_note", id=note.id, title=title, detail=detail)
+    elif session.scope.is_live is False:
+        return
+    elif statement_reading.match_number(text):
+        for row in statement_reading.list_numbered(session, text, _FIRST.limit):
+            detail = _describe(f"{row.paper.month:%B %Y}", row.paper.closing_minor, row.paper.state)
+            yield Hit(kind="statement", id=row.id, title=f"{row.paper.number} of {row.paper.party}", detail=detail)
+    elif is_meant := payouts.match_number(text):
+        for batch in payment_reading.list_batches(session, *is_meant):
+            detail = _describe(f"{batch.payments} payments", batch.net_minor, batch.progress)
+            yield Hit(kind="payout", id=batch.id, title=batch.number, detail=detail)
+    else:
+        for paid in payment_reading.list_payments(session, PaymentFilter(find=text), _FIRST):
+            detail = _describe(paid.bank_reference, paid.net_minor, paid.state)
+            yield Hit(kind="payment", id=paid.id, title=paid.name, detail=detail)
+
+
+def _describe(what: str | None, minor: int, state: str) -> str:
+    return " · ".join(filter(None, (what, money.format_naira(minor), state)))
 
 
 def _find_in_catalogue(text: str, names: Choices, person: Person) -> Iterator[Hit]:

@@ -21,7 +21,7 @@ from core.ui.lists.tables import Table
 # Entries should not contain such a number in clear; if one does, these screens must not reveal it (contract A3).
 _PERSONAL = ("bvn", "nin", "passport", "account_number", "verification_number")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
-_LONGEST, _HASH = 160, "Sha256"
+_LONGEST, _HASH = 160, "SHA-256"
 # The kinds of the log whose records have a screen, which is called as they are, but for people.
 _SHOWN = ("policy", "purchase", "claim", "product", "customer", "key", "distributor", "insurer")
 _SCREENS: Mapping[str, str] = {**{kind: kind for kind in _SHOWN}, "staff": "person"}

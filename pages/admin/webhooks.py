@@ -66,7 +66,7 @@ ENDPOINTS: Table[EndpointRow] = Table(
     name="endpoints",
     noun=("endpoint", "endpoints"),
     opens="admin/webhooks.py#webhook",
-    narrow=("name", "distributor", "state", "held"),
+    narrow=("name", "distributor", "state"),
     columns={
         "name": columns.text("Endpoint", lambda row: row.name, 240),
         "distributor": columns.text("Distributor", lambda row: row.distributor, 160),
@@ -88,7 +88,7 @@ DELIVERIES: Table[Delivery] = Table(
     name="deliveries",
     noun=("delivery", "deliveries"),
     opens="admin/webhooks.py#delivery",
-    narrow=("type", "state", "attempts", "created"),
+    narrow=("type", "state", "created"),
     columns={
         "type": columns.text("Event", lambda row: row.event_type, 190),
         "state": columns.state("State", lambda row: DELIVERY_STATES[row.state]),

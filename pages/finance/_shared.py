@@ -1,7 +1,7 @@
 """Shared by the screens of finance: who may, what the bank says, the choice of a month, and what two screens draw."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from zlib import crc32
@@ -45,6 +45,13 @@ def downloads(address: str, *formats: str, title: str = "") -> None:
     with st.container(horizontal=True, gap="xsmall"):
         for each in formats:
             st.link_button(f"{title} {each.upper()}".strip(), f"{address}.{each}", icon=":material/download:")
+
+
+def describe_owed(minors: Iterable[int]) -> str:
+    """Return what some balances come to, for the parties that we owe and for those that owe us."""
+    each = list(minors)
+    owed, owing = sum(minor for minor in each if minor > 0), -sum(minor for minor in each if minor < 0)
+    return f"owed by the platform **{words.naira(owed)}** · owed to it **{words.naira(owing)}**"
 
 
 def count_states(states: Collection[str]) -> str:

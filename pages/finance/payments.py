@@ -28,6 +28,7 @@ from pages.finance._shared import (
     action,
     bank_answer,
     bank_return,
+    describe_owed,
 )
 
 MOST = 200
@@ -113,7 +114,8 @@ def due(by: Person) -> None:
     if not rows:
         st.info("Nothing is due: every statement that was sent is settled.", icon=":material/task_alt:")
         return
-    tables.head(totals([balance for balance, _ in rows]), DUE, beside=partial(prepare_button, payable))
+    line = f"{DUE.count_text(len(rows))} · {describe_owed(balance.amount_minor for balance in found)}"
+    tables.head(line, DUE, beside=partial(prepare_button, payable))
     tables.draw_held(DUE, rows)
 
 
@@ -121,13 +123,6 @@ def prepare_button(payable: Sequence[Balance]) -> None:
     if payable:
         total = words.naira(sum(each.amount_minor for each in payable))
         preparing(payable).button(f"Prepare a payout of {total}", key="many.prepare", type="primary")
-
-
-def totals(found: list[Balance]) -> str:
-    owed = sum(each.amount_minor for each in found if each.amount_minor > 0)
-    owing = -sum(each.amount_minor for each in found if each.amount_minor < 0)
-    owes = f"owed by the platform **{words.naira(owed)}** · owed to it **{words.naira(owing)}**"
-    return f"{DUE.count_text(len(found))} · {owes}"
 
 
 def payments(person: Person) -> None:

@@ -35,6 +35,7 @@ from pages.finance._shared import (
     bank_answer,
     choose_month,
     count_states,
+    describe_owed,
     downloads,
     lacks_withholding,
     warn_of_withholding,
@@ -105,14 +106,14 @@ def moving_all(month: date, to: str, rows: Sequence[StatementRow]) -> Action:
 def _add_up(rows: Sequence[StatementRow], account: str) -> str:
     closing = [row.paper.closing_minor for row in rows if row.paper.account == account]
     title = "Distributors" if account == "distributor" else "Insurers"
-    return f"{title}: **{words.count(len(closing))}** statements, closing at **{words.naira(sum(closing))}** together."
+    return f"{title}: **{words.count(len(closing))}** statements, {describe_owed(closing)}."
 
 
 def counted(rows: list[StatementSummary]) -> None:
     """Draw how many accounts stand in which state, and their balances behind the sentence."""
     states = count_states([row.state for row in rows])
     stated = [row for row in rows if row.closing_minor is not None]
-    closing = f" · closing {words.naira(sum(row.closing_minor or 0 for row in stated))}" if stated else ""
+    closing = f" · {describe_owed(row.closing_minor or 0 for row in stated)}" if stated else ""
     sums = partial(draw_sums, stated) if stated else None
     tables.head(f"{STATEMENTS.count_text(len(rows))} · {states}{closing}", STATEMENTS, sums=sums)
 

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+from dataclasses import replace
 from datetime import date, timedelta
 from uuid import UUID
 
@@ -13,7 +14,7 @@ import sqlalchemy as sa
 from alembic import command
 
 from core import clock, money
-from core.desk import examples, export_runs
+from core.desk import examples, export_runs, finder
 from core.dispatch import webhooks
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
@@ -25,6 +26,7 @@ from core.services.finance.parties import Party
 from core.services.finance.payments import bank_answers, payouts, settlement
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.bank_answers import AnswerLine
+from core.services.finance.payments.reading import PaymentRow
 from core.services.finance.payments.settlement import Due
 from core.services.finance.reconciling import table_files
 from core.services.finance.statements import reading as statement_reading
@@ -98,6 +100,17 @@ def approved(finance: Finance, party: Party, amount: int | None = None) -> UUID:
     return UUID(str(row.id))
 
 
+def _is_found_by_numbers_and_amounts(finance: Finance, statement: UUID, row: PaymentRow) -> None:
+    """The finder leads finance, and nobody else, to each paper of the newest payment."""
+    amount, femi = money.format_naira(row.net_minor), finance.people["femi"]
+    wanted = {row.statement: statement, row.batch: row.batch_id, row.bank_reference: row.id, amount: row.id}
+    for text, key in wanted.items():
+        assert key in [hit.id for hit in finance.read(finder.find_records, text, femi)], text
+        assert not finance.read(finder.find_records, text, replace(femi, roles=("operations",))), text
+    with finance.store.reading(Scope.staff(is_live=False)) as session:
+        assert not [hit for text in wanted if text for hit in finder.find_records(session, text, femi)]
+
+
 @pytest.fixture
 def paid_out(finance: Finance, party: Party) -> None:
     """A statement was sent and paid in full, and nothing is wrong."""
@@ -159,6 +172,7 @@ def test_parts_of_a_statement_are_paid_until_nothing_remains_and_their_taxes_mak
     settled = paper(finance, made).number
     assert (line["reference"], line["statement"], line["batch"]) == ("TRF/2", settled, "PB-0003")
     assert line["net"] == money.to_wire(newest[0].net_minor)
+    _is_found_by_numbers_and_amounts(finance, made, newest[0])
     with pytest.raises(InvalidInput, match="there are no payments of test mode"):
         export_runs.create_order("payments", "csv", {"mode": ["test"]}, by="tests")
     assert oldest == newest[::-1]

@@ -113,10 +113,13 @@ def test_somebody_else_approves_and_sends_a_whole_month_with_its_sums_before_the
     assert opening + change == closing
     sums = f"opening {words.naira(opening)} + of the month {words.naira(change)} = closing {words.naira(closing)}"
     assert f"{len(rows)} stated: {sums}." in texts(at)
+    owed = sum(max(row.closing_minor, 0) for row in rows)
+    assert f"owed by the platform **{words.naira(owed)}** · owed to it **{words.naira(owed - closing)}**" in texts(at)
     at = press(open_page(screen, finance, LIST, by="wale", month="2026-08"), f"Approve {drafts}")
     for account in ("distributor", "provider"):
-        closing = [row.paper.closing_minor for row in made(finance) if row.paper.account == account]
-        assert f"**{len(closing)}** statements, closing at **{words.naira(sum(closing))}** together" in texts(at)
+        each = [row.paper.closing_minor for row in made(finance) if row.paper.account == account]
+        owed = words.naira(sum(minor for minor in each if minor > 0))
+        assert f"**{len(each)}** statements, owed by the platform **{owed}**" in texts(at)
     # One of them was approved by somebody else while the dialog was open.
     first = made(finance)[0]
     finance.do(statements.move, first.id, "Approved", by=finance.rest("femi", None))

@@ -45,6 +45,10 @@ _PAGES: Final[Mapping[Kind, tuple[str, str]]] = {
     "product": ("admin/product.py", "Product"),
     "distributor": ("admin/partners.py#distributor", "Distributor"),
     "insurer": ("admin/partners.py#insurer", "Insurer"),
+    "statement": ("finance/statements.py#statement", "Statement"),
+    "payout": ("finance/payout.py", "Payout"),
+    "payment": ("finance/payments.py#payment", "Payment"),
+    "credit_note": ("finance/credit_notes.py#credit_note", "Credit note"),
 }
 
 

@@ -24,6 +24,7 @@ _ABBREVIATIONS = {
     "dob": "date of birth",
     "nok": "next of kin",
     "num": "number",
+    "sha256": "SHA-256",
     "color": "colour",
 }
 # The meaning of a state decides its colour; screens do not choose colours themselves.

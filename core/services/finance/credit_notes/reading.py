@@ -56,6 +56,11 @@ def _find(_: Any, text: str) -> Condition:
     return col(CreditNote.id).in_(sa.union_all(*queries))
 
 
+def is_number(text: str) -> bool:
+    """Return True for a text that is the number of a credit note."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 def _build_searches(text: str) -> Iterator[AnySelect]:
     found: AnySelect = sa.select(col(CreditNote.id))
     if number := _NUMBER.fullmatch(text):

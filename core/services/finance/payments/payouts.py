@@ -1,6 +1,7 @@
 """Payouts: prepared by one person, approved by another, and a file for the bank (contract F4)."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
@@ -38,6 +39,7 @@ KIND: Final = "payout"
 PROPOSED_BY: Final = "accounts_proposed_by"
 # And who noted before that a payment of the same came back.
 RETURNED_BY: Final = "returns_noted_by"
+_NUMBER: Final = re.compile(r"PB[- ]?0*([0-9]{1,9})(?:/.*)?", re.IGNORECASE)
 _OWN_ACCOUNT: Final = "You proposed the account that is paid to: others of finance prepare and approve its payouts"
 HEADING: Final = "batch,line,payee,bank,account_name,account_number,amount,narration"
 
@@ -45,6 +47,15 @@ HEADING: Final = "batch,line,payee,bank,account_name,account_number,amount,narra
 def number_of(row: PayoutBatch) -> str:
     """Return the number as it is printed, such as PB-0003."""
     return print_number(row.number)
+
+
+def match_number(text: str) -> tuple[sa.ColumnElement[bool], ...]:
+    """Return the condition of the number that a text is, also as the bank file narrates a payment: "PB-0003/2 2026-08".
+
+    Nothing for any other text.
+    """
+    found = _NUMBER.fullmatch(text)
+    return (col(PayoutBatch.number) == int(found[1]),) if found else ()
 
 
 def print_number(number: int | None) -> str:

@@ -1,6 +1,5 @@
 """Payments and payouts as their lists and pages show them (contract F4)."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -46,8 +45,6 @@ DIRECTIONS = {"out": "Paid out", "in": "Received"}
 _STATES = {state.value: state.value for state in PaymentState}
 _PARTY: Final[Any] = sa.func.coalesce(col(Distributor.business_name), col(Provider.company_name))
 _PREPARER, _APPROVER = orm.aliased(Staff), orm.aliased(Staff)
-# "CS-0007", "ac 7", or a payout as our bank file narrates a payment of it: "PB-0003/2 2026-08".
-_NUMBER: Final = re.compile(r"(CS|AC|PB)[- ]?0*([0-9]{1,9})(/.*)?", re.IGNORECASE)
 
 
 def _find(_: Any, text: str) -> Condition:
@@ -65,20 +62,13 @@ def _build_searches(text: str) -> Iterator[AnySelect]:
     )
     if amount := parse_naira(text):
         yield found.where(sa.func.abs(col(Payment.net_minor)) == money.to_minor(amount))
-    if number := _NUMBER.fullmatch(text):
-        series = number[1].upper()
-        if series == "PB":
-            mine = sa.select(col(PayoutBatch.id)).where(col(PayoutBatch.number) == int(number[2]))
-            yield found.where(col(Payment.batch_id).in_(mine))
-        else:
-            is_meant = (
-                col(Statement.account) == statement_reading.ACCOUNTS[series],
-                col(Statement.number) == int(number[2]),
-            )
-            settled = sa.select(col(PaymentSettlement.payment_id)).join(
-                Statement, col(Statement.id) == col(PaymentSettlement.statement_id)
-            )
-            yield settled.where(*is_meant)
+    if is_batch := payouts.match_number(text):
+        yield found.where(col(Payment.batch_id).in_(sa.select(col(PayoutBatch.id)).where(*is_batch)))
+    if is_stated := statement_reading.match_number(text):
+        settled = sa.select(col(PaymentSettlement.payment_id)).join(
+            Statement, col(Statement.id) == col(PaymentSettlement.statement_id)
+        )
+        yield settled.where(*is_stated)
 
 
 class PaymentFilter(Filter, on=(Payment,)):
@@ -251,8 +241,8 @@ def get_payment(session: ScopedSession, payment_id: UUID) -> tuple[PaymentRow, l
     return found[0], parts
 
 
-def list_batches(session: ScopedSession, *, batch_id: UUID | None = None) -> list[BatchRow]:
-    """List payout batches, the newest first, or only one of them."""
+def list_batches(session: ScopedSession, *conditions: Condition) -> list[BatchRow]:
+    """List the payout batches of some conditions, the newest first."""
     answered = (PaymentState.CONFIRMED, PaymentState.RETURNED)
     query = (
         sa.select(
@@ -261,7 +251,7 @@ def list_batches(session: ScopedSession, *, batch_id: UUID | None = None) -> lis
             _of_payments(sum_of(col(Payment.net_minor)), PaymentState.CONFIRMED).label("paid_minor"),
             _of_payments(sum_of(col(Payment.net_minor)), PaymentState.RETURNED).label("returned_minor"),
         )
-        .where(*([col(PayoutBatch.id) == batch_id] if batch_id else []))
+        .where(*conditions)
         .order_by(col(PayoutBatch.number).desc())
     )
     named = join_names(query, preparer=PayoutBatch.prepared_by, approver=PayoutBatch.approved_by)
@@ -278,7 +268,7 @@ def _of_payments(figure: Any, *states: PaymentState) -> sa.ScalarSelect[int]:
 
 def get_batch(session: ScopedSession, batch_id: UUID) -> BatchRow:
     """Return one batch; NotFound for one that does not exist."""
-    return first_of(list_batches(session, batch_id=batch_id), otherwise="There is no such payout")
+    return first_of(list_batches(session, col(PayoutBatch.id) == batch_id), otherwise="There is no such payout")
 
 
 def list_allowed(row: PaymentRow, by: Any) -> list[str]:

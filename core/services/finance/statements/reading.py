@@ -1,5 +1,6 @@
 """Statements as they were frozen: lists, one of them, its lines and files, a month at a glance, answers of the API."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -27,7 +28,8 @@ from core.store.schema.tables import Movement, Staff, Statement, StatementLine, 
 
 _TITLES = {"distributor": "Commission statement", "provider": "Account current"}
 _SERIES = {"distributor": "CS", "provider": "AC"}
-ACCOUNTS = {series: account for account, series in _SERIES.items()}
+_ACCOUNTS = {series: account for account, series in _SERIES.items()}
+_NUMBER = re.compile(r"(CS|AC)[- ]?0*([0-9]{1,9})", re.IGNORECASE)
 _BATCH = 2_000
 # Neither void nor the reversal of another one.
 IS_VALID = (col(Statement.state) != StatementState.VOID, col(Statement.reverses_id).is_(None))
@@ -74,6 +76,14 @@ def number_of(row: Statement) -> str:
 def print_number(account: str, number: int) -> str:
     """Return a number of an account as it is printed."""
     return f"{_SERIES[account]}-{number:04d}"
+
+
+def match_number(text: str) -> tuple[sa.ColumnElement[bool], ...]:
+    """Return the conditions of the number that a text is, such as "CS-0007" or "ac 7"; nothing for any other text."""
+    found = _NUMBER.fullmatch(text)
+    if not found:
+        return ()
+    return (col(Statement.account) == _ACCOUNTS[found[1].upper()], col(Statement.number) == int(found[2]))
 
 
 def paper_of(row: Statement, *, reverses: str | None = None, payments: tuple[PaidLine, ...] = ()) -> Paper:
@@ -155,6 +165,12 @@ def get_statement(session: ScopedSession, statement_id: UUID) -> StatementRow:
 def list_statements(session: ScopedSession, *, month: date | None = None) -> list[StatementRow]:
     """List statements of a month, or of all, the newest month first; a distributor gets its own that were sent."""
     return _list(session, _select_listed(session, *([] if month is None else [col(Statement.month) == month])))
+
+
+def list_numbered(session: ScopedSession, text: str, most: int) -> list[StatementRow]:
+    """List at most so many statements of the number that a text is, which each party may have, the newest first."""
+    is_meant = match_number(text)
+    return _list(session, _select_listed(session, *is_meant).limit(most)) if is_meant else []
 
 
 def _select_listed(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> AnySelect:
