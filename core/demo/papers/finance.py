@@ -197,14 +197,18 @@ def list_closed(session: ScopedSession, at: datetime) -> list[date]:
 
 
 def write_terms(session: ScopedSession, first: date) -> None:
-    """Write an agreement and a bank account with every party that has none, from before the first month."""
+    """Write an agreement and a bank account with every party that has none, from before the first month.
+
+    Where months are closed already its terms begin after them.
+    """
     admin, second = (staff.get_by_email(session, email) for email in _ADMINS)
     listed = parties.list_parties(session)
     for place, (party, name) in enumerate(listed):
-        if agreements.list_history(session, party):
+        if agreements.list_history(session, party) or agreements.find_waiting(session, party):
             continue
-        with clock.freeze(clock.lagos_midnight(clock.add_days(first, -20))):
-            terms = agreements.add(session, party, _terms(party, place, first), by=admin)
+        starts_on = max(first, agreements.find_open_month(session, party))
+        with clock.freeze(clock.lagos_midnight(clock.add_days(starts_on, -20))):
+            terms = agreements.add(session, party, _terms(party, place, starts_on), by=admin)
             if agreements.find_waiting(session, party):
                 agreements.confirm(session, terms, by=second)
             account = {"bank_name": "Demo Bank", "account_name": name[:100], "account_number": f"{place:010d}"}

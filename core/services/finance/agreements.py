@@ -276,7 +276,7 @@ def _find_faults(session: ScopedSession, party: Party, row: Agreement) -> list[F
         return []
     held = get_in_force(session, party, row.starts_on) or _USUAL
     bounds = {
-        "a statement of the distributor, or the close of the month, is by the terms of before": _find_open_month(
+        "a statement of the distributor, or the close of the month, is by the terms of before": find_open_month(
             session, party
         )
     }
@@ -292,7 +292,7 @@ def _find_faults(session: ScopedSession, party: Party, row: Agreement) -> list[F
     return [FieldFault("starts_on", f"must be {day} or later: {why}") for day, why in wrong]
 
 
-def _find_open_month(session: ScopedSession, party: Party) -> date:
+def find_open_month(session: ScopedSession, party: Party) -> date:
     """Return the first month of which neither a statement of the party stands nor the books are closed."""
     query = sa.select(col(MonthStep.month), col(MonthStep.state)).order_by(
         col(MonthStep.month), col(MonthStep.position)

@@ -10,11 +10,13 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
-from core import clock, demo
+from core import clock, demo, ids
 from core.demo.papers import finance as finance_papers
 from core.desk import store_check
-from core.services.finance import journal, parties
+from core.services.catalogue import changes
+from core.services.finance import agreements, journal, parties
 from core.services.finance.bordereaux import bordereaux
+from core.services.finance.parties import Party
 from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.reconciling import matching, table_files
@@ -97,12 +99,18 @@ def add_accounts(store: Store) -> None:
 def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> None:
     over = begin(store, purchases=4)
     with store.writing(LIVE) as session:
+        admin, key = staff.get_by_email(session, "admin@coverdesk.example"), ids.new()
+        changes.add_distributor(session, key, {"name": "Somebody New", "email": None}, by=admin)
         # What is there already is left as it is, so that the command can be repeated.
         for month in [*over, *over]:
             finance_papers.write_month(session, month)
             finance_papers.close_month(session, month)
         finance_papers.settle(session)
+        finance_papers.write_terms(session, over[0])
     with store.reading(LIVE) as session:
+        terms = agreements.get_in_force(session, Party("distributor", key), clock.today())
+        assert terms is not None
+        assert terms.starts_on == over[-2], "the first month that is not closed"
         closed = [month for month in over if journal.state_of(session, month) == MonthState.CLOSED]
         assert closed == over[:-2], "one waits for approval, and one has a statement in dispute"
         statements = Counter(row.paper.state for row in statement_reading.list_statements(session))
