@@ -89,11 +89,21 @@ _HOME = ("sales/customers.py#customer", "Back to the customer")
 # The short lists of one customer, without what is the same in every row.
 _SAME = ("customer", "email", "distributor")
 OWN_POLICIES = tables.of(
-    policies.POLICIES, name="customer-policies", without=_SAME, home=_HOME, opens="policies/policy.py"
+    policies.POLICIES,
+    name="customer-policies",
+    without=_SAME,
+    home=_HOME,
+    opens="policies/policy.py",
+    narrow=("number", "product", "state", "ends"),
 )
 OWN_DUE: Table[DueRow] = of_due(name="customer-due", without=("customer", "phone", "email", "distributor"), home=_HOME)
 OWN_PURCHASES = tables.of(
-    purchases.PURCHASES, name="customer-purchases", without=_SAME, home=_HOME, opens="sales/purchases.py#purchase"
+    purchases.PURCHASES,
+    name="customer-purchases",
+    without=_SAME,
+    home=_HOME,
+    opens="sales/purchases.py#purchase",
+    narrow=("policy", "product", "sold", "total"),
 )
 OWN_RENEWALS = tables.of(
     records.RENEWALS,
