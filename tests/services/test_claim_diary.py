@@ -131,9 +131,7 @@ def test_a_move_closes_a_question_unanswered_and_an_answer_is_kept(office: Offic
     claim_id = office.lodge()
     office.do(questions.ask_claimant, claim_id, text="Which bank?")
     office.move(claim_id, "Reviewing")
-    office.do(questions.ask_claimant, claim_id, text="Which account?", due_on=NOON.date() + timedelta(days=3))
-    with pytest.raises(InvalidInput, match="due_on"):
-        office.do(questions.ask_claimant, claim_id, text="When?", due_on=NOON.date() - timedelta(days=1))
+    office.do(questions.ask_claimant, claim_id, text="Which account?")
     office.do(questions.record_answer, claim_id, text="0123, with Lagoon Bank")
     with office.store.reading(DESK) as session:
         listed = records.get_claim(session, claim_id)["questions"]
@@ -141,7 +139,7 @@ def test_a_move_closes_a_question_unanswered_and_an_answer_is_kept(office: Offic
         assert [(row.answered_at is None, row.closed_at is None) for row in rows] == [(True, False), (False, True)]
     assert [(each["status"], each["due_date"], each["answer"]) for each in listed] == [
         ("Closed unanswered", "2026-11-27", None),
-        ("Answered", "2026-11-23", "0123, with Lagoon Bank"),
+        ("Answered", "2026-11-27", "0123, with Lagoon Bank"),
     ]
     assert "Lagoon" not in str([entry.after for entry in office.log(claim_id)])
     with clock.freeze(NOON + timedelta(hours=1)):
