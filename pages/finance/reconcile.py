@@ -143,8 +143,8 @@ def _preview(file: TableFile, kind: str, columns: Mapping[str, str], month: date
         return
     rows = [{"Row": str(row.number), **_describe(kind, row)} for row in first]
     # A column that says nothing of any row takes the room of the others.
-    told = {name for row in rows for name, cell in row.items() if cell not in ("", "–")}
-    rows = [{name: cell for name, cell in row.items() if name in told} for row in rows]
+    filled = {name for row in rows for name, cell in row.items() if cell not in ("", "–")}
+    rows = [{name: cell for name, cell in row.items() if name in filled} for row in rows]
     st.markdown(f"**The first {len(rows)} rows as they are understood**")
     st.table(rows, border="horizontal", hide_index=True, alt="The first rows of the file as they are understood")
     days = [row.found.on for row in first if not isinstance(row.found, str) and row.found.on]
