@@ -25,7 +25,7 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementSummary
 from core.services.lists.windows import Window
 from core.services.people import role_grants
-from core.services.people.four_eyes import refuse_made_resting, refuse_one_with, require_second
+from core.services.people.four_eyes import FirstStep, require_other
 from core.services.people.staff import Person
 from core.states.finance import IN_FORCE, MONTH_TRANSITIONS, SHUT, BordereauState, MonthState, StatementState
 from core.store.access import Scope, ScopedSession, reading
@@ -350,10 +350,8 @@ def _require_step(session: ScopedSession, month: date, to: MonthState, by: Perso
     steps = journal.list_steps(session, month)
     state = steps[-1].state if steps else MonthState.OPEN
     if MONTH_TRANSITIONS.get(state, to).needs_other:
-        require_second(steps[-1].by, by, "You made the last step: somebody else of finance makes this one")
-        last = [(steps[-1].by, steps[-1].at)]
-        refuse_one_with(session, last, by, did="made the last step", does="makes this one")
-        refuse_made_resting(session, steps[-1].by, steps[-1].at)
+        last = FirstStep(by=steps[-1].by, at=steps[-1].at, did="made the last step", does="makes this one")
+        require_other(session, last, by, second="somebody else of finance")
     return steps
 
 

@@ -376,7 +376,7 @@ def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(fina
     with pytest.raises(StateForbids, match="At most"):
         finance.do(settlement.receive, party, {**given, "amount": money.to_wire(owed + 1)}, by="funmi")
     payment = finance.do(settlement.receive, party, given, by="funmi")
-    with pytest.raises(NotAllowed, match="You prepared"):
+    with pytest.raises(NotAllowed, match="You noted"):
         finance.do(settlement.approve_receipt, payment, by="funmi")
     assert paper(finance, made).state == "Sent"
     row, _ = finance.read(payment_reading.get_payment, payment)

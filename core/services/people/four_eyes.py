@@ -190,6 +190,35 @@ def refuse_one_with(
             )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FirstStep:
+    """The step of one person that another person follows: who made it and when, and what both do, in words.
+
+    Where the one who made it has to be able to make it today, `roles` are those of whom one is needed, and `instead`
+    says what is done else.
+    """
+
+    by: UUID | None
+    at: datetime | None
+    did: str
+    does: str
+    roles: tuple[str, ...] = ()
+    instead: str = ""
+
+
+def require_other(session: ScopedSession, first: FirstStep, by: Person, *, second: str = "somebody else") -> None:
+    """Require that whoever follows a step is another person than who made it (contract A2, K13).
+
+    NotAllowed for who made it, for who has the password of that one or gave theirs, and for who approves nothing yet.
+    StateForbids for a step in the name of somebody whose password was just reset, or who could not make it today.
+    """
+    require_second(first.by, by, f"You {first.did}: {second} {first.does}")
+    refuse_one_with(session, [(first.by, first.at)], by, did=first.did, does=first.does)
+    refuse_made_resting(session, first.by, first.at)
+    if first.roles and first.by is not None:
+        refuse_maker_gone(session, first.by, first.did, *first.roles, instead=first.instead)
+
+
 Row = TypeVar("Row", bound=SQLModel)
 
 
@@ -225,11 +254,15 @@ class Proposals(Generic[Row]):
         second = session.get(Staff, by.id) if self.role == ADMIN else None
         if second and (unfit := describe_unfit_admin(second, self._get_maker(row))):
             raise NotAllowed(unfit)
-        made_at = getattr(row, f"{self.verb}_at")
-        did = f"{self.verb} this {self.noun}"
-        refuse_one_with(session, [(self._get_maker(row), made_at)], by, did=did, does="confirms it")
-        refuse_made_resting(session, self._get_maker(row), made_at)
-        refuse_maker_gone(session, self._get_maker(row), did, self.role, instead="refuse it, and make it anew")
+        step = FirstStep(
+            by=self._get_maker(row),
+            at=getattr(row, f"{self.verb}_at"),
+            did=f"{self.verb} this {self.noun}",
+            does="confirms it",
+            roles=(self.role,),
+            instead="refuse it, and make it anew",
+        )
+        require_other(session, step, by)
 
     def refuse_maker(self, row: Any, by: Person) -> None:
         """NotAllowed if a person refuses what the same person proposed."""

@@ -433,7 +433,7 @@ def test_who_made_a_password_counts_as_its_person_where_finance_needs_two(
         account = finance.do(bank_accounts.propose, party, BANK, by="second")
         finance.do(bank_accounts.confirm, account, by="root")
     batch = finance.do(payouts.prepare, {party: None}, by="funmi")
-    with pytest.raises(NotAllowed, match=one.format("payment")):
+    with pytest.raises(NotAllowed, match=one.format("payout")):
         finance.do(payouts.approve, batch, by="root")
     finance.do(payouts.approve, batch, by="wale")
     (row,) = finance.read(payment_reading.list_of_batch, batch)

@@ -22,13 +22,7 @@ from core.services.finance.statements import statements
 from core.services.lists.spreadsheets import csv_field
 from core.services.people import approvals, transfers
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import (
-    refuse_made_resting,
-    refuse_maker_gone,
-    refuse_one_with,
-    refuse_same,
-    require_second,
-)
+from core.services.people.four_eyes import refuse_one_with, refuse_same
 from core.services.people.staff import Person
 from core.states.finance import UNDER_WAY, BatchState, PaymentState
 from core.store.access import ScopedSession
@@ -218,12 +212,7 @@ def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
 
 
 def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
-    require_second(batch.prepared_by, by, settlement.OWN_MESSAGE)
-    settlement.refuse_preparer(session, batch, by)
-    refuse_made_resting(session, batch.prepared_by, batch.prepared_at)
-    if batch.state == BatchState.PREPARED:
-        made = "prepared this payout"
-        refuse_maker_gone(session, batch.prepared_by, made, settlement.ROLE, instead=settlement.INSTEAD)
+    settlement.require_other(session, batch, by, has_role=batch.state == BatchState.PREPARED)
     settlement.refuse_returners(session, load_returners(session, batch), by)
     payments = list_payments(session, batch.id)
     parties.refuse_own_party(session, *map(parties.party_of, payments), by=by)

@@ -25,7 +25,7 @@ from core.services.finance import journal, parties
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
 from core.services.people import four_eyes, transfers
-from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_own, require_second
+from core.services.people.four_eyes import FirstStep, refuse_own, require_second
 from core.services.people.staff import Person
 from core.services.people.transfers import Reference, TypedReference
 from core.states.finance import IN_FORCE, PAYMENT_TRANSITIONS, UNDER_WAY, PaymentState, StatementState
@@ -33,12 +33,9 @@ from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import PartyPayment, Payment, PaymentSettlement, PayoutBatch, Statement
 
 ROLE: Final = "finance"
-# What is done with what somebody made who has left since.
-INSTEAD: Final = "give it up, and make it anew"
 OWN_RETURN: Final = (
     "You noted that a payment of this came back: others of finance prepare and approve that it is paid again"
 )
-OWN_MESSAGE: Final = "You prepared this: somebody else of finance approves it"
 _OWN_ANSWER: Final = "You prepared this payment: somebody else of finance notes what the bank says of it"
 _FIELD: Final = "bank_reference"
 _ACTIONS: Final[Mapping[PaymentState, str]] = {
@@ -323,6 +320,21 @@ def write(
     return row.id
 
 
+def require_other(session: ScopedSession, row: Payment | PayoutBatch, by: Person, *, has_role: bool = True) -> None:
+    """NotAllowed for who prepared a payment or a payout, or counts as that one; with `has_role`, StateForbids where
+    that one could not prepare it today.
+    """
+    step = FirstStep(
+        by=row.prepared_by,
+        at=row.prepared_at,
+        did="prepared this payout" if isinstance(row, PayoutBatch) else "noted this payment",
+        does="approves it",
+        roles=(ROLE,) if has_role else (),
+        instead="give it up, and make it anew",
+    )
+    four_eyes.require_other(session, step, by, second="somebody else of finance")
+
+
 def refuse_preparer(session: ScopedSession, row: Payment | PayoutBatch, by: Person) -> None:
     """NotAllowed for who counts as the one who prepared a payment or a payout, by a password link."""
     how = {"did": "prepared this payment", "does": "approves it, or notes what the bank did"}
@@ -335,10 +347,7 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
         row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
         if row.direction != "in" or row.state != PaymentState.PREPARED:
             raise StateForbids("A payout is approved with its batch, and confirmed with the bank's reference")
-        require_second(row.prepared_by, by, OWN_MESSAGE)
-        refuse_preparer(session, row, by)
-        refuse_made_resting(session, row.prepared_by, row.prepared_at)
-        refuse_maker_gone(session, row.prepared_by, "noted this payment", ROLE, instead=INSTEAD)
+        require_other(session, row, by)
         assert row.received_on is not None  # noqa: S101 - it was noted with its day
         typed = TypedReference(row.received_reference, _FIELD, parties.party_of(row).id)
         _note_paid(session, row, typed, row.received_on, by=by)

@@ -17,7 +17,7 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.finance.reconciling import matching, reconciliations
 from core.services.people import staff
-from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_one_with, require_second
+from core.services.people.four_eyes import FirstStep, require_other
 from core.services.people.staff import Person
 from core.states.finance import DIFFERENCE_TRANSITIONS, ENDED, DifferenceState
 from core.store import policy_numbers
@@ -165,13 +165,15 @@ def write_off(session: ScopedSession, difference_id: UUID, *, by: Person) -> Non
     row = _get_for_update(session, difference_id, DifferenceState.WRITTEN_OFF, by)
     role = "admin" if "admin" in by.roles else "finance"
     with _keep_refusal(by, "write-off", row):
-        require_second(row.asked_by, by, "You asked for this write-off: somebody else approves it")
-        refuse_one_with(
-            session, [(row.asked_by, row.changed_at)], by, did="asked for this write-off", does="approves it"
+        step = FirstStep(
+            by=row.asked_by,
+            at=row.changed_at,
+            did="asked for this write-off",
+            does="approves it",
+            roles=("finance",),
+            instead="explain it again, and ask for it anew",
         )
-        refuse_made_resting(session, row.asked_by, row.changed_at)
-        instead = "explain it again, and ask for it anew"
-        refuse_maker_gone(session, row.asked_by, "asked for this write-off", "finance", instead=instead)
+        require_other(session, step, by)
         if role != "admin":
             _refuse_above_limit(session, row)
     # `coverdesk check` holds the sum of a month against the limit of whoever approved it then.

@@ -26,9 +26,9 @@ from core.services.finance.tax import MonthRates, MonthTax
 from core.services.lists.dimensions import load_choices
 from core.services.lists.spreadsheets import hash_chunks
 from core.services.lists.windows import Window, find_first_month
-from core.services.people import approvals, four_eyes
+from core.services.people import approvals
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import refuse_made_resting, refuse_own, require_second
+from core.services.people.four_eyes import FirstStep, refuse_own, require_other
 from core.services.people.staff import Person
 from core.states.finance import PAID_ON, STATEMENT_TRANSITIONS, StatementState, StatementTransition
 from core.store.access import ScopedSession
@@ -418,11 +418,8 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
 
 
 def _require_second(session: ScopedSession, row: Statement, by: Person) -> None:
-    require_second(row.prepared_by, by, "You prepared this statement: somebody else of finance approves it")
-    four_eyes.refuse_one_with(
-        session, [(row.prepared_by, row.prepared_at)], by, did="prepared this statement", does="approves it"
-    )
-    refuse_made_resting(session, row.prepared_by, row.prepared_at)
+    step = FirstStep(by=row.prepared_by, at=row.prepared_at, did="prepared this statement", does="approves it")
+    require_other(session, step, by, second="somebody else of finance")
     agreements.refuse_who_changed(session, row, by)
 
 

@@ -24,7 +24,7 @@ from core.services.catalogue import distributor_terms, for_sale
 from core.services.catalogue.for_sale import ProductForSale
 from core.services.files import links as file_links
 from core.services.people import role_grants
-from core.services.people.four_eyes import refuse_made_resting, refuse_maker_gone, refuse_one_with, require_second
+from core.services.people.four_eyes import FirstStep, require_other
 from core.services.people.staff import Person
 from core.services.selling.loan_books import row_values
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
@@ -247,13 +247,15 @@ def require_authority(session: ScopedSession, book: LoanBook, by: Person) -> Non
     of somebody whose password was just reset.
     """
     by.require_role(*_ROLES, otherwise="Operations or a supervisor confirms a loan book")
-    require_second(book.uploader_id, by, "You uploaded this loan book: somebody else confirms it")
-    steps = [(book.uploader_id, book.created_at)]
-    refuse_one_with(session, steps, by, did="uploaded this loan book", does="confirms it")
-    refuse_made_resting(session, book.uploader_id, book.created_at)
-    if book.uploader_id is not None:
-        instead = "give it up, and upload it anew"
-        refuse_maker_gone(session, book.uploader_id, "uploaded this loan book", *_ROLES, instead=instead)
+    step = FirstStep(
+        by=book.uploader_id,
+        at=book.created_at,
+        did="uploaded this loan book",
+        does="confirms it",
+        roles=_ROLES,
+        instead="give it up, and upload it anew",
+    )
+    require_other(session, step, by)
     if book.uploader_id is None and by.actor in role_grants.list_holders(session, {book.uploaded_by}):
         raise NotAllowed("You issued the key that uploaded this loan book: somebody else confirms it")
     if not by.has_role("supervisor"):
