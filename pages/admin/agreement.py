@@ -170,7 +170,8 @@ def draw_waiting(waiting: OpenTerms, person: Person) -> None:
     with st.container(border=True, gap="xsmall"):
         st.markdown(f"{words.badge('Proposed')} **New terms from {words.day(waiting.starts_on)}**")
         lines = [
-            f"{_LABELS[name]}: {_say(name, was)} → {_say(name, will)}" for name, (was, will) in waiting.changes.items()
+            f"{_LABELS[name]}: {_describe(name, was)} → {_describe(name, will)}"
+            for name, (was, will) in waiting.changes.items()
         ]
         if waiting.followed_by:
             on, number = waiting.followed_by
@@ -184,7 +185,7 @@ def draw_waiting(waiting: OpenTerms, person: Person) -> None:
         _decisions(waiting, person, noun="set of terms", icon="contract_edit", says=says, work=_TERMS_WORK)
 
 
-def _say(name: str, value: Any) -> str:  # noqa: ANN401 - a value of any field
+def _describe(name: str, value: Any) -> str:  # noqa: ANN401 - a value of any field
     if value is None:
         return "none"
     if name == "book_premium_minor":

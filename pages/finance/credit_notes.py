@@ -372,6 +372,22 @@ def draw_credit_note() -> None:
     facts.own_interest(own)
     if giver:
         st.info(f"{words.plain(giver)}.")
+    _draw_facts(row)
+    if row.explained:
+        st.subheader("How it was computed", anchor=False)
+        facts.table_of(row.explained)
+    with st.container(horizontal=True, gap="xsmall"):
+        for copy in credit_note_reading.COPIES:
+            st.link_button(
+                f"PDF for the {copy}", f"/credit-notes/{row.id}/{copy}.pdf", icon=":material/picture_as_pdf:"
+            )
+    if person.has_role("operations", "claims", "supervisor"):
+        page_links.link_to("policies/policy.py", "Open the policy", "policy", id=str(row.policy_id))
+    st.caption(f"Credit note {row.id}")
+
+
+def _draw_facts(row: CreditNoteRow) -> None:
+    """Draw the refund beside who did what of it, and when."""
     with st.grid(2, min_column_width=320, gap="small"):
         refund = {
             "Given back": words.naira(row.parts.total_minor),
@@ -391,14 +407,3 @@ def draw_credit_note() -> None:
             "Returned": f"{words.day(row.returned_on)}: {row.note}" if row.returned_on else None,
         }
         facts.card("**People and dates**", progress)
-    if row.explained:
-        st.subheader("How it was computed", anchor=False)
-        facts.table_of(row.explained)
-    with st.container(horizontal=True, gap="xsmall"):
-        for copy in credit_note_reading.COPIES:
-            st.link_button(
-                f"PDF for the {copy}", f"/credit-notes/{row.id}/{copy}.pdf", icon=":material/picture_as_pdf:"
-            )
-    if person.has_role("operations", "claims", "supervisor"):
-        page_links.link_to("policies/policy.py", "Open the policy", "policy", id=str(row.policy_id))
-    st.caption(f"Credit note {row.id}")

@@ -21,7 +21,7 @@ from core.services.finance.credit_notes.givers import number_of
 from core.services.lists import listing
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import Filter, Ids, mentions, of
-from core.services.lists.filters.fields import Condition, Days, Words, members_of, parse_naira
+from core.services.lists.filters.fields import Condition, Days, members_of, parse_naira, states_of
 from core.services.lists.listing import Column, Derived, Listing, Order, by_time
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
@@ -46,7 +46,6 @@ from core.store.schema.tables import (
     Transfer,
 )
 
-_STATES = {state.value: state.value for state in CreditNoteState}
 # "CN-0003", which each insurer may have.
 _NUMBER: Final = re.compile(r"CN[- ]?0*([0-9]{1,9})", re.IGNORECASE)
 
@@ -85,15 +84,7 @@ class CreditNoteFilter(Filter, on=(CreditNote,)):
     created: Span = of(Days, label="Made", column="created_at", address="from to", screen="Made")
     provider_ids: Ids = of(members_of, "provider")
     distributor_ids: Ids = of(members_of, "distributor")
-    states: tuple[str, ...] = of(
-        Words,
-        label="State",
-        column="state",
-        address="state",
-        options=_STATES,
-        help=f"{', '.join(_STATES)}.",
-        anything="All states",
-    )
+    states: tuple[str, ...] = of(states_of, CreditNoteState)
 
 
 UNFILTERED = CreditNoteFilter()

@@ -19,7 +19,7 @@ from core.services.finance.payments.settlement import Due
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters.declaration import Filter, Ids, mentions, of
-from core.services.lists.filters.fields import Condition, Days, Words, members_of, parse_naira
+from core.services.lists.filters.fields import Condition, Days, Words, members_of, parse_naira, states_of
 from core.services.lists.listing import Column, Derived, Listing, Order, mode_column
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import DATE, DAY, ID, INSTANT, MASKED, SIGNED_MONEY, STATE, TEXT, WORD
@@ -42,7 +42,6 @@ from core.store.schema.tables import (
 )
 
 DIRECTIONS = {"out": "Paid out", "in": "Received"}
-_STATES = {state.value: state.value for state in PaymentState}
 _PARTY: Final[Any] = sa.func.coalesce(col(Distributor.business_name), col(Provider.company_name))
 _PREPARER, _APPROVER = orm.aliased(Staff), orm.aliased(Staff)
 
@@ -80,15 +79,7 @@ class PaymentFilter(Filter, on=(Payment,)):
         placeholder="Party, reference, statement, payout or amount",
     )
     prepared: Span = of(Days, label="Prepared", column="prepared_at", address="from to", screen="Prepared")
-    states: tuple[str, ...] = of(
-        Words,
-        label="State",
-        column="state",
-        address="state",
-        options=_STATES,
-        help=f"{', '.join(_STATES)}.",
-        anything="All states",
-    )
+    states: tuple[str, ...] = of(states_of, PaymentState)
     directions: tuple[str, ...] = of(
         Words,
         label="Direction",

@@ -335,9 +335,10 @@ def require_other(session: ScopedSession, row: Payment | PayoutBatch, by: Person
     four_eyes.require_other(session, step, by, second="somebody else of finance")
 
 
-def refuse_preparer(session: ScopedSession, row: Payment | PayoutBatch, by: Person) -> None:
-    """NotAllowed for who counts as the one who prepared a payment or a payout, by a password link."""
-    how = {"did": "prepared this payment", "does": "approves it, or notes what the bank did"}
+def _refuse_preparer(session: ScopedSession, row: Payment, by: Person) -> None:
+    """NotAllowed for who prepared a payment, or counts as that one, and would note what the bank says of it."""
+    require_second(row.prepared_by, by, _OWN_ANSWER)
+    how = {"did": "prepared this payment", "does": "notes what the bank says of it"}
     four_eyes.refuse_one_with(session, [(row.prepared_by, row.prepared_at)], by, **how)
 
 
@@ -370,8 +371,7 @@ def confirm(
         row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
         if row.direction != "out" or row.state != PaymentState.APPROVED:
             raise StateForbids("Only an approved payout is confirmed with the bank's reference")
-        require_second(row.prepared_by, by, _OWN_ANSWER)
-        refuse_preparer(session, row, by)
+        _refuse_preparer(session, row, by)
         given: BankAnswer = request.validate(BankAnswer, typed)
         if row.approved_at and given.value_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
@@ -414,8 +414,7 @@ def return_payment(
     """
     with keep_refusal("payment", payment_id, "payment return", by):
         row = get_for_update(session, payment_id, PaymentState.RETURNED, by)
-        require_second(row.prepared_by, by, _OWN_ANSWER)
-        refuse_preparer(session, row, by)
+        _refuse_preparer(session, row, by)
         given: ReturnInput = request.validate(ReturnInput, typed)
         if row.approved_at and given.returned_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("returned_on", "must not be before the day of the approval")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any, ClassVar, Literal, TypeVar
 from uuid import UUID
 
@@ -492,6 +493,13 @@ _WORDS: dict[Dimension, tuple[str, str, str]] = {
     "product": ("Product", "products", "product_id"),
     "distributor": ("Distributor", "distributors", "distributor_id"),
 }
+
+
+def states_of(states: type[StrEnum], **more: Any) -> Words:
+    """Return the filter by the states of a record, which its column `state` has; `more` changes fields."""
+    options = {state.value: state.value for state in states}
+    fields = {"label": "State", "column": "state", "address": "state", "anything": "All states", **more}
+    return Words(options=options, help=f"{', '.join(options)}.", **fields)
 
 
 def members_of(names: Dimension, **more: Any) -> Members:
