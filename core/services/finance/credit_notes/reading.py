@@ -20,8 +20,8 @@ from core.services.finance.credit_notes import givers
 from core.services.finance.credit_notes.givers import number_of
 from core.services.lists import listing
 from core.services.lists.dimensions import Choices
-from core.services.lists.filters.declaration import Filter, Ids, mentions, of
-from core.services.lists.filters.fields import Condition, Days, members_of, parse_naira, states_of
+from core.services.lists.filters.declaration import Filter, Ids, found_by_any, mentions, of
+from core.services.lists.filters.fields import Days, members_of, parse_naira, states_of
 from core.services.lists.listing import Column, Derived, Listing, Order, by_time
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
@@ -50,11 +50,6 @@ from core.store.schema.tables import (
 _NUMBER: Final = re.compile(r"CN[- ]?0*([0-9]{1,9})", re.IGNORECASE)
 
 
-def _find(_: Any, text: str) -> Condition:
-    queries = (query.correlate(None) for query in _build_searches(" ".join(text.split())))
-    return col(CreditNote.id).in_(sa.union_all(*queries))
-
-
 def is_number(text: str) -> bool:
     """Return True for a text that is the number of a credit note."""
     return _NUMBER.fullmatch(text) is not None
@@ -77,7 +72,7 @@ class CreditNoteFilter(Filter, on=(CreditNote,)):
     """Filter of the list of credit notes."""
 
     find: str | None = declare_search(
-        _find,
+        found_by_any(col(CreditNote.id), _build_searches),
         help="A number, an amount, a part of a payee or a bank reference, or what finds the policy.",
         placeholder="Number, policy, customer, payee, reference or amount",
     )

@@ -18,7 +18,7 @@ from core.services.finance.payments import bank_rows, payouts
 from core.services.finance.payments.settlement import Due
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.dimensions import Choices
-from core.services.lists.filters.declaration import Filter, Ids, mentions, of
+from core.services.lists.filters.declaration import Filter, Ids, found_by_any, mentions, of
 from core.services.lists.filters.fields import Condition, Days, Words, members_of, parse_naira, states_of
 from core.services.lists.listing import Column, Derived, Listing, Order, mode_column
 from core.services.lists.paging import Paging
@@ -46,11 +46,6 @@ _PARTY: Final[Any] = sa.func.coalesce(col(Distributor.business_name), col(Provid
 _PREPARER, _APPROVER = orm.aliased(Staff), orm.aliased(Staff)
 
 
-def _find(_: Any, text: str) -> Condition:
-    queries = (query.correlate(None) for query in _build_searches(" ".join(text.split())))
-    return col(Payment.id).in_(sa.union_all(*queries))
-
-
 def _build_searches(text: str) -> Iterator[AnySelect]:
     found: AnySelect = sa.select(col(Payment.id))
     yield _join(found).where(
@@ -74,7 +69,7 @@ class PaymentFilter(Filter, on=(Payment,)):
     """Filter of the list of payments."""
 
     find: str | None = declare_search(
-        _find,
+        found_by_any(col(Payment.id), _build_searches),
         help="A part of a party's name or a bank reference, the number of a statement or payout, or the amount.",
         placeholder="Party, reference, statement, payout or amount",
     )

@@ -11,7 +11,7 @@ work raises TypeError when it is imported.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -233,6 +233,17 @@ def _time_parameter(read: Callable[[], datetime]) -> Any:
 
 def _stage_literal(stage: PolicyStage) -> Any:
     return sa.literal_column(f"'{stage}'", sa.String)
+
+
+def found_by_any(key: Any, build_queries: Callable[[str], Iterable[AnySelect]]) -> Callable[[Any, str], Condition]:
+    """Return the condition of a search that a record meets by any of the queries of keys which its text asks for."""
+
+    def condition(_: Any, text: str) -> Condition:
+        queries = (query.correlate(None) for query in build_queries(" ".join(text.split())))
+        is_found: Condition = key.in_(sa.union_all(*queries))
+        return is_found
+
+    return condition
 
 
 def mentions(column: Any, text: str) -> sa.ColumnElement[bool]:
