@@ -168,8 +168,16 @@ def test_bars_are_seen_at_once_are_offered_by_their_names_and_close_when_clicked
 def each_of_a_stack_is_the_one_that_is_offered(chart: Locator, offer: Locator) -> None:
     series = chart.locator("g.trace.bars")
     bars_of(chart)
+    names = chart.locator(".legendtext").evaluate_all("all => all.map(one => one.textContent)")
+    for place in (0, 1):  # too soon after each other for anything but a double click
+        middle = tallest(series.nth(place).locator("g.point path")).bounding_box()
+        assert middle
+        chart.page.mouse.click(middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2)
+    expect(offer.get_by_text(re.compile(f"^{re.escape(names[1])}, "))).to_be_visible()
+    settled(chart.page)
+    expect(offer).to_be_visible()
     clicked = 0
-    for place, name in enumerate(chart.locator(".legendtext").evaluate_all("all => all.map(one => one.textContent)")):
+    for place, name in enumerate(names):
         bar = tallest(series.nth(place).locator("g.point path"))
         if bar.evaluate("bar => bar.getBoundingClientRect().height") < 6:
             continue
@@ -186,7 +194,6 @@ def one_that_is_clicked_again_closes_its_offer(chart: Locator, offer: Locator) -
     bar = tallest(bars_of(chart))
     bar.click(force=True)
     expect(offer).to_be_visible()
-    chart.page.wait_for_timeout(500)  # two clicks within 0.3 s are a double click
     bar.click(force=True)
     expect(offer).to_have_count(0)
 

@@ -82,6 +82,8 @@ BAR_HEIGHT: Final = 34
 # Patterns that tell series apart where there are more of them than colours.
 PATTERNS: Final = ("", "/", "x", ".", "-", "|", "+", "\\")
 _CONFIG: Final = {"displayModeBar": False}
+# Two bars that are clicked within half a second would be a double click, which forgets what the second one selected.
+_CLICKED_CONFIG: Final = {**_CONFIG, "doubleClickDelay": 0}
 _CLEAR: Final = "rgba(0,0,0,0)"
 _FONT_SIZE: Final = 12
 # Of a character of that size, on average and a little more; a text that is measured would be drawn twice.
@@ -136,7 +138,7 @@ def draw(chart: Chart, *, key: str, on_click: Callable[[Any], None] | None = Non
         {"data": [_make_clickable(series) for series in chart.figure["data"]], "layout": layout},
         theme=None,
         key=key,
-        config=_CONFIG,
+        config=_CLICKED_CONFIG,
         alt=chart.alt,
         on_select=on_select,
         selection_mode="points",
