@@ -369,7 +369,7 @@ def draw_fields(action: Action, place: str, prefix: str) -> Values:
                     st.session_state.setdefault(prefix + each.name, each.value)
                 with grid.container(gap="xxsmall") if grid else nullcontext():
                     each.draw(prefix + each.name)
-                    blame(place, each.name)
+                    blame(place, each.name, each.label)
             values[each.name] = each.read(prefix + each.name)
         else:
             values |= each(values) or {}
@@ -573,10 +573,10 @@ def get_refusal(place: str) -> Refusal:
     return kept
 
 
-def blame(place: str, name: str) -> None:
-    """Show the error of a field below it."""
+def blame(place: str, name: str, label: str = "") -> None:
+    """Show the error of a field below it; with its label it says what to give."""
     if message := get_refusal(place).faults.get(name):
-        st.markdown(forms.complaint(message))
+        st.markdown(forms.complaint(message, label))
 
 
 def complain(place: str, *shown: str) -> None:
