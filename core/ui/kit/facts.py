@@ -363,7 +363,8 @@ def draw_amounts(rows: Mapping[str, Split]) -> None:
         for label, parts in rows.items()
     ]
     shown = (f"| {label} | {' | '.join(map(words.naira, amounts))} |" for label, *amounts in lines)
-    st.markdown("\n".join((_AMOUNTS_HEAD, *shown)))
+    with st.container(key="amounts"):
+        st.markdown("\n".join((_AMOUNTS_HEAD, *shown)))
 
 
 def list_balance(gross: Split, given_back: Split, adjusted: Split = _NONE) -> dict[str, Split]:
