@@ -523,9 +523,7 @@ def _read_result() -> _Result | None:
     page, record = frame.page(), st.query_params.get("id")
     if result.since is None:
         st.session_state[_RESULT] = replace(result, since=clock.now(), page=page, record=record)
-        return result
-    is_elsewhere = page != result.page or (result.record and record not in (None, result.record))
-    if is_elsewhere or clock.now() - result.since > _SHOWN_FOR:
+    elif clock.now() - result.since > _SHOWN_FOR or not (page == result.page and record in (None, result.record)):
         del st.session_state[_RESULT]
         return None
     return result
