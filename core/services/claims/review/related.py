@@ -13,7 +13,7 @@ from sqlmodel import col
 from core.covers.claims.lines import PAPERS_OF_DAMAGE
 from core.services.claims.intake import submitted
 from core.services.files import likeness
-from core.services.people.personal import build_phone_key
+from core.services.people.personal import ERASED, build_phone_key
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import phone_key
@@ -96,6 +96,7 @@ SAME_LOAN: Final = "the same loan on another policy"
 SAME_DOCUMENT: Final = "the same document"
 SAME_PICTURE: Final = "a picture that looks the same"
 OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
+GONE: Final = "a loss that was erased, and may be this one"
 SAME_ACCOUNT: Final = "the same payout account"
 SAME_PHONE: Final = "the same phone, another customer"
 TWICE: Final = "duplicate"
@@ -103,7 +104,7 @@ VELOCITY_PERIOD: Final = timedelta(days=90)
 NEAR_PERIOD: Final = timedelta(days=14)
 VELOCITY_LIMIT: Final = 3
 # Matches that say that it is the same loss; the others only call for a look.
-_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_LOAN, SAME_DOCUMENT, SAME_PICTURE})
+_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_LOAN, SAME_DOCUMENT, SAME_PICTURE, GONE})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -329,13 +330,19 @@ def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
     found = {
         SAME_INCIDENT: is_same_incident,
         SAME_LOAN: other.policy_id in sharing.policies,
-        OTHER_INCIDENT: is_same_policy and not is_same_incident and are_near(claim, other),
+        GONE: is_same_policy and is_gone(other),
+        OTHER_INCIDENT: is_same_policy and not is_same_incident and not is_gone(other) and are_near(claim, other),
         SAME_DOCUMENT: other.id in sharing.documents or (is_same_policy and has_same_paper),
         SAME_PICTURE: other.id in sharing.pictures,
         SAME_ACCOUNT: claim.account_key is not None and other.account_key == claim.account_key,
         SAME_PHONE: bool(phones[0]) and phones[0] == phones[1] and other.customer_id != claim.customer_id,
     }
     return tuple(match for match, holds in found.items() if holds)
+
+
+def is_gone(claim: Claim) -> bool:
+    """True for a claim whose loss and papers were erased with its customer: nobody can tell it from another loss."""
+    return claim.claim_description == ERASED
 
 
 def are_near(claim: Claim, other: Claim) -> bool:

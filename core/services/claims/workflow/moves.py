@@ -78,6 +78,8 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     event = claim_changes.new_row(ClaimEvent, claim, status=claim.claim_status, **done)
     session.insert(event)
     facts: dict[str, Any] = {"note": move.inputs.note} if move.inputs.note else {}
+    if Effect.SETS_APPROVER in transition.effects and move.judgement:
+        facts |= _name_payee_setters(move.judgement)
     if move.inputs.estimate_document:
         facts["document"] = move.inputs.estimate_document
     facts |= _record_overrides(session, claim, move, event.id, at)
@@ -107,7 +109,14 @@ def _renew_approval(
         event_id = session.execute(latest).scalar_one()
         given: dict[str, Any] = {"event_id": event_id, "person": person, "at": at}
         claim_judgement.record_overrides(session, claim, judgement, inputs.reasons, **given)
-    return claim_changes.save_change(session, claim, before, person=person, action="claim approved anew")
+    facts = _name_payee_setters(judgement)
+    return claim_changes.save_change(session, claim, before, person=person, action="claim approved anew", facts=facts)
+
+
+def _name_payee_setters(judgement: Judgement) -> dict[str, list[str]]:
+    """Return who of the staff had named the payee, for the log of an approval and for `coverdesk check`."""
+    setters = sorted({link.actor for link in claim_judgement.list_payee_setters(judgement.links)})
+    return {claim_judgement.PAYEE_NAMED_BY: setters} if setters else {}
 
 
 def _apply_effects(
