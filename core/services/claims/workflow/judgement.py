@@ -112,7 +112,7 @@ class Link:
 
 def list_links(session: ScopedSession, claim: Claim) -> list[Link]:
     """List every act that leads to the payment of a claim, oldest first."""
-    found = [*_list_rows(session, claim), *_list_audited(session, claim)]
+    found = [*_list_rows(session, claim), *_list_audited(session, claim), *_list_renamed(session, claim)]
     named = [link for link in found if link.act in (Act.PAYEE_SET, Act.CLAIMANT_SET)]
     # The distributor that named who is paid has no part in what follows; who issued its key may have.
     kept = [link for link in found if link not in named or not link.actor.startswith("key ")]
@@ -169,6 +169,16 @@ def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
             number = claim_payments.find_submitted_number(claim)
             key = seal.build_account_key(number) if number else None
             yield Link(act=named, actor=entry.actor, by=name, at=entry.created_at, account_key=key)
+
+
+def _list_renamed(session: ScopedSession, claim: Claim) -> Iterator[Link]:
+    """Yield who gave the holder of the policy another name before the claim came that is paid to them by name."""
+    if claim.claim_owner != OWNER or not claim_payments.is_claimant_paid(claim):
+        return
+    for row in policies.find_rows(session, claim.policy_id):
+        if policies.is_renaming(row) and row.created_at <= claim.created_at:
+            person = session.get_one(Staff, row.made_by)
+            yield Link(act=Act.CLAIMANT_SET, actor=f"staff {person.email}", by=person.name, at=row.created_at)
 
 
 def _find_named(claim: Claim) -> Act | None:

@@ -250,11 +250,7 @@ def is_customer(name: str, customer: str) -> bool:
 
 def list_renamed_by(session: ScopedSession, policy_id: UUID) -> list[UUID]:
     """List who gave the holder of a policy another name by an endorsement: its refund goes to somebody else by that."""
-    return [
-        made.made_by
-        for made in policies.find_rows(session, policy_id)
-        if any(change["field"] in ("first_name", "last_name") for change in made.changes)
-    ]
+    return [made.made_by for made in policies.find_rows(session, policy_id) if policies.is_renaming(made)]
 
 
 def load_people(session: ScopedSession, row: CreditNote) -> Parties:
