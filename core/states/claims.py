@@ -58,26 +58,46 @@ class Effect(Enum):
 class Need:
     """One need of a transition, in words.
 
-    `field` is the form field that meets it, None when no input can; `of_person` marks authority rather than facts.
+    `field` is the form field that meets it, None when no input can, and `left_out` what is said of it while it is
+    empty; `of_person` marks authority rather than facts.
     """
 
     words: str
     field: str | None = None
+    left_out: str = ""
     of_person: bool = False
 
 
-ESTIMATE: Final = Need("an estimate above 0", "amount")
-ESTIMATE_DOCUMENT: Final = Need("the document with the estimate", "estimate_document")
+ESTIMATE: Final = Need("an estimate above 0", "amount", "must be given, above 0")
+ESTIMATE_DOCUMENT: Final = Need(
+    "the document with the estimate", "estimate_document", "must be given: the estimate stands in a paper of the claim"
+)
 CLAIMED: Final = Need("a supervisor, if the estimate is above what was claimed", of_person=True)
 DOCUMENTS: Final = Need("the required documents")
-APPROVED_AMOUNT: Final = Need("an approved amount above 0 and not above what is owed or insured", "amount")
+APPROVED_AMOUNT: Final = Need(
+    "an approved amount above 0 and not above what is owed or insured",
+    "amount",
+    "must be given, above 0 and not above what is owed or insured",
+)
 APPROVAL: Final = Need("an earlier approval")
-OFFER: Final = Need("an offer above 0 and not above what the rule gives", "amount")
-EVIDENCE: Final = Need("the signed discharge form among the documents, or a note of the call", "note")
+OFFER: Final = Need(
+    "an offer above 0 and not above what the rule gives",
+    "amount",
+    "must be given, above 0 and not above what the rule gives",
+)
+EVIDENCE: Final = Need(
+    "the signed discharge form among the documents, or a note of the call",
+    "note",
+    "must be given: it says how the claimant accepted, as no signed discharge form is among the documents",
+)
 STILL_OWED: Final = Need("an offer that is not above what the rule still gives")
-REASON: Final = Need("a reason code", "reason")
-NOTE: Final = Need("a note", "note")
-REFERENCE: Final = Need("a payment reference that no other payment of the insurer has", "payment_reference")
+REASON: Final = Need("a reason code", "reason", "must be given: a claim that is declined has one")
+NOTE: Final = Need("a note", "note", "must be given: it says why")
+REFERENCE: Final = Need(
+    "a payment reference that no other payment of the insurer has",
+    "payment_reference",
+    "must be given: each payment of the insurer has its own",
+)
 CHECKS: Final = Need("a reason for every check that is not met", "reasons")
 NOT_PAID_ELSEWHERE: Final = Need("no other claim for this loss that the approval did not know of")
 CHECK_AUTHORITY: Final = Need("a supervisor, where a check is failed", of_person=True)

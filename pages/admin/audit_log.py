@@ -1,7 +1,6 @@
 """The audit log, searched by words, person, subject and time; and one entry of it."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +19,6 @@ from core.ui.lists.tables import Table
 
 # Entries should not contain such a number in clear; if one does, these screens must not reveal it (contract A3).
 _PERSONAL = ("bvn", "nin", "passport", "account_number", "verification_number")
-_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _LONGEST, _HASH = 160, "SHA-256"
 # The kinds of the log whose records have a screen, which is called as they are, but for people.
 _SHOWN = ("policy", "purchase", "claim", "product", "customer", "key", "distributor", "insurer")
@@ -32,44 +30,47 @@ def describe_changes(entry: Entry) -> str:
     before, after = read_sides(entry)
     # A hash says nothing to who reads a list, and takes the room of what does; the entry itself has it.
     new = [name for name, value in after.items() if before.get(name) != value and name != _HASH]
-    facts = [
+    parts = [
         f"{name} {before[name]} → {after[name]}" if name in before else f"{name} {after[name]}"
         for name in sorted(new, key=lambda name: name not in before)
     ]
-    line = " · ".join(facts)
+    line = " · ".join(parts)
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
 def read_sides(entry: Entry) -> tuple[dict[str, str], dict[str, str]]:
     """Return the facts before and after as formatted texts by their names."""
-    before, after = (dict(leaves(side or {}, people=entry.people)) for side in (entry.before, entry.after))
+    before, after = (dict(leaves(side or {}, entry)) for side in (entry.before, entry.after))
     return before, after
 
 
-def leaves(values: Mapping[str, Any], within: str = "", *, people: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def leaves(values: Mapping[str, Any], entry: Entry, within: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """Yield facts as formatted texts with their names; nested ones with both names: "Meta, basis".
 
     The id of a person is shown as their name.
     """
+    named = entry.people
     for name, value in values.items():
-        label = f"{within}, {words.title(name).lower()}" if within else words.title(name)
         if isinstance(value, Mapping) and value:
-            yield from leaves(value, label, people=people)
-        elif isinstance(value, list):
-            yield label, _text(name, [people.get(each, each) if isinstance(each, str) else each for each in value])
-        else:
-            yield label, _text(name, people.get(value, value) if isinstance(value, str) else value)
+            yield from leaves(value, entry, (*within, name))
+            continue
+        parts = [named.get(each, each) if isinstance(each, str) else each for each in _parts(value)]
+        first, *others = map(facts.name_fact, (*within, name))
+        label = ", ".join([first, *(each.lower() for each in others)])
+        yield label, "; ".join(_text(name, each, entry, within) for each in parts) or "–"
 
 
-def _text(name: str, value: object) -> str:
-    if isinstance(value, bool):
-        return "Yes" if value else "No"
-    if value in (None, "", [], {}):
-        return "–"
-    text = "; ".join(map(str, value)) if isinstance(value, list) else str(value)
-    if _INSTANT.fullmatch(text):
-        return words.moment(text)
-    return seal.mask(text) or "" if name in _PERSONAL else words.format_dates(text)
+def _parts(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _text(name: str, value: object, entry: Entry, within: Sequence[str]) -> str:
+    if name in _PERSONAL and value:
+        return seal.mask(str(value)) or ""
+    # What a correction takes off or adds is money, where the rates of a product have percent.
+    if entry.kind == "adjustment" and name.endswith("_commission") and isinstance(value, str):
+        return words.naira_of(value)
+    return words.format_dates(facts.format_value(name, value, within=within))
 
 
 def screen_of(entry: Entry) -> menu.Screen | None:

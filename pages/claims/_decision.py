@@ -318,7 +318,7 @@ def _ask_amount(review: ClaimReview, move: ClaimTransition, person: Person) -> N
         persist_state="page",
         on_change="rerun" if AUTHORITY in move.needs else "ignore",
     )
-    actions.blame(key(review.id, MOVE), "amount")
+    actions.blame(key(review.id, MOVE), "amount", move.amount_label)
     if ESTIMATE in move.needs and review.amounts.owed:
         st.caption(f"By the records {words.naira_of(review.amounts.owed)}: {_source(review)}.")
     if APPROVED_AMOUNT in move.needs and review.amounts.limits.most_minor is not None:
@@ -401,7 +401,7 @@ def _ask_choice(
         on_change="ignore",
         help=hint,
     )
-    actions.blame(key(review.id, MOVE), name)
+    actions.blame(key(review.id, MOVE), name, label)
 
 
 def _ask_reason_of(check: CoverageCheck) -> str:
@@ -424,7 +424,8 @@ def _ask_text(review: ClaimReview, name: str, label: str, *, longest: int, hint:
         on_change="ignore",
         help=hint,
     )
-    actions.blame(key(review.id, MOVE), name)
+    # The label of a check's reason is as long as the error, and says the same.
+    actions.blame(key(review.id, MOVE), name, "Reason" if name.startswith("reasons.") else label)
 
 
 def _ask_note(review: ClaimReview, *, required: bool) -> None:
@@ -438,7 +439,7 @@ def _ask_note(review: ClaimReview, *, required: bool) -> None:
         help="Kept with the move, for the desk alone.",
     )
     for name in ("note", "referral_note"):
-        actions.blame(key(review.id, MOVE), name)
+        actions.blame(key(review.id, MOVE), name, "Note")
 
 
 REFERRED = "The claim is referred: supervisors find it under Referred."

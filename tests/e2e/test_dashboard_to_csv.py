@@ -21,6 +21,10 @@ from core.store.access import Scope
 from tests.e2e.conftest import PATIENCE, Desk, Visit, settled
 from tests.e2e.presses import Presses
 
+# By how many pixels each table is wider than its place.
+WIDER = """places => places.map(place => place.querySelector('[data-testid="stMarkdownContainer"]'))
+    .map(place => place.scrollWidth - place.clientWidth)"""
+
 
 def downloaded(page: Page, link: str) -> Download:
     """The file behind a link that opens in a tab of its own."""
@@ -163,6 +167,9 @@ def test_bars_are_seen_at_once_are_offered_by_their_names_and_close_when_clicked
     settled(page)
     main = page.get_by_test_id("stMain")
     assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0
+    amounts = page.locator(".st-key-amounts")
+    assert amounts.evaluate_all(WIDER) == [0], "each amount is read without scrolling sideways"
+    expect(amounts.get_by_role("row").nth(1)).to_contain_text("Purchases")
 
 
 def each_of_a_stack_is_the_one_that_is_offered(chart: Locator, offer: Locator) -> None:

@@ -158,7 +158,7 @@ def test_offer_above_what_the_rule_gives_is_refused_and_one_below_needs_a_reason
         refusal = refused(office, InvalidInput, claim_id, "Offer sent", amount=above, note="We promised")
         assert str(refusal) == "amount must not be above ₦12,499.75, what remains after excess and betterment"
     below = refused(office, InvalidInput, claim_id, "Offer sent", amount="12499.74")
-    assert str(below) == "note must be given: an offer below ₦12,499.75 needs a note that says why"
+    assert str(below) == "note must be given: an offer below ₦12,499.75 needs one that says why"
     office.move(claim_id, "Offer sent", amount="12499.74", note="Settled by phone")
     assert (office.claim(claim_id).offer_amount_minor, office.events(claim_id)[-1].note) == (
         1_249_974,

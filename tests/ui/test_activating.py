@@ -85,7 +85,7 @@ def test_an_acceptance_is_recorded_with_how_it_is_known(screen: Screen, pending:
     at = press(open_page(screen, pending), "Activate")
     at.button_group(key="decision.field.insurer_said").set_value("accepted").run()
     at = at.button(key="decision.confirm").click().run()
-    assert "Must be given, in 2 to 200 characters" in texts(at)
+    assert "Answer this, in 2 to 200 characters" in texts(at)
     at.text_input(key="decision.field.insurer_accepted").set_value("E-mail of the underwriter").run()
     at.date_input(key="decision.field.start_on").set_value(clock.today()).run()
     assert "backdated" not in texts(at)

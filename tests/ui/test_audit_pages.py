@@ -14,6 +14,17 @@ from tests.services.selling import CAR
 from tests.ui.conftest import Screen, lists, press, texts
 
 LIST, ONE = "admin/audit_log.py", "admin/audit_log.py#audit_entry"
+BEFORE = {"claim_limit": "500000.00", "book_premium_minor": 500_000}
+PLANS = {"plan_prices": {"Gold": "5000.00"}}
+AFTER = {
+    "claim_limit": "1000000.00",
+    "book_premium_minor": 500_000,
+    "difference": "-50000.01",
+    "platform_commission": "12.50",
+    "expiration_date": "2027-08-22T00:00:00.000Z",
+    "effective_at": "2026-11-29T23:00:00.000Z",
+    "month": "2026-09",
+}
 
 
 @pytest.fixture
@@ -26,8 +37,14 @@ def entry_id(store: Store, partner: Partner) -> UUID:
             actor="staff ada@coverdesk.example",
             action="rates planned",
             subject=subject,
-            before={"price": "1.00", "meta": {"basis": "single"}, "bvn": "22212345678"},
-            after={"price": "2.00", "meta": {"basis": "single"}, "sha256": "ab" * 32, "new": "*bold*"},
+            before={"price": "1.00", "meta": {"basis": "single"}, "bvn": "22212345678", **BEFORE},
+            after={
+                "price": "2.00",
+                "meta": {"basis": "single", **PLANS},
+                "sha256": "ab" * 32,
+                "new": "*bold*",
+                **AFTER,
+            },
         )
         return audit.list_history(session, subject)[0].id
 
@@ -35,7 +52,7 @@ def entry_id(store: Store, partner: Partner) -> UUID:
 def test_the_log_is_narrowed_by_its_address(screen: Screen, store: Store, entry_id: UUID) -> None:
     at = screen("admin", path=LIST)
     assert "**3** entries" in texts(at)
-    assert lists(at)[0]["Facts"][0] == "Price 1.00 → 2.00 · New *bold*"
+    assert lists(at)[0]["Facts"][0].startswith("Price 1.00 → 2.00 · Claim limit ₦500,000.00 → ₦1,000,000.00 · Meta,")
     assert all(re.fullmatch(r"\d+ \w{3} \d{4}, \d\d:\d\d:\d\d", when) for when in lists(at)[0]["When"])
     at.selectbox(key="kind").set_value("product").run()
     assert list(lists(at)[0]["Who"]) == ["ada@coverdesk.example"]
@@ -80,6 +97,15 @@ def test_an_entry_shows_before_and_after_and_leads_to_its_record(screen: Screen,
     assert rows["New"] == ("–", "\\*bold\\*")
     assert rows["BVN"][0].endswith("5678")
     assert "22212" not in rows["BVN"][0]
+    shown = lambda name: tuple(side.replace("\\", "") for side in rows[name])  # noqa: E731
+    assert shown("Claim limit") == (":orange-background[₦500,000.00]", ":orange-background[₦1,000,000.00]")
+    assert shown("Book premium") == ("₦5,000.00", "₦5,000.00"), "kobo is naira on a screen"
+    assert shown("Difference") == ("–", "-₦50,000.01")
+    assert shown("Meta, plan prices, gold") == ("–", "₦5,000.00")
+    assert shown("Platform commission") == ("–", "12.50 %")
+    assert shown("Expiration date") == ("–", "22 Aug 2027"), "a term ends with a day"
+    assert shown("Effective at") == ("–", "30 Nov 2026, 00:00")
+    assert shown("Month") == ("–", "September 2026")
     labels = [link.proto.label for link in at.get("page_link")]
     assert {"Open the product", "All entries of this product", "All entries of this actor"} <= set(labels)
 

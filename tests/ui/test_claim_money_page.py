@@ -45,7 +45,7 @@ def test_an_approval_against_a_check_asks_for_its_reason_and_keeps_it(opens: Ope
     assert at.button(key=key(claim_id, "to Approved")).disabled
     at = click(opens(claim_id, "sade"), claim_id, "to Approved")
     at = click(at, claim_id, "confirm")
-    assert "Must be given, as “No other claim for this loss” is not met" in texts(at)
+    assert "Give the reason, as “No other claim for this loss” is not met" in texts(at)
     at.text_input(key=key(claim_id, "reasons duplicate")).set_value("Two jobs, two losses")
     at = click(at, claim_id, "confirm")
     assert office.claim(claim_id).claim_status == "Approved"

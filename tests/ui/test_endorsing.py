@@ -59,7 +59,7 @@ def test_a_policy_is_endorsed_shows_its_versions_and_its_insurer_is_told(
     at.text_input(key=PLATE).set_value("XYZ-111AA")
     at.text_input(key="decision.field.changes.email").set_value("x")
     confirm(at)
-    assert all(fault in texts(at) for fault in ("Must be an e-mail address", "Must be given"))
+    assert all(fault in texts(at) for fault in ("Must be an e-mail address", "Say who asked, and how, in 2 to"))
     at.text_input(key="decision.field.changes.email").set_value("obi@people.example")
     at.text_input(key="decision.field.reason").set_value("New plates")
     at.text_input(key="decision.field.requested_by").set_value("The owner by phone")

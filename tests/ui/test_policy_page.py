@@ -109,9 +109,12 @@ def test_activating_takes_the_insurers_number(screen: Screen, store: Store, pend
     at.text_input(key="decision.field.policy_number").set_value("ACC/CM/11/26/HQ/77")
     confirm(at)
     assert "active as ACC/CM/11/26/HQ/77" in texts(at)
+    assert len(at.run().success) == 1
     assert "In force" in at.title[0].value
     assert actions(at) >= {"Cancel policy"}
     assert stage(store, pending) == "In force"
+    at.query_params.clear()
+    assert not turn_to(at, "policies/awaiting.py").run().success, "the sentence is about the policy that was left"
 
 
 def test_wrong_dates_are_said_beside_them_and_nothing_is_lost(screen: Screen, store: Store, pending: Sale) -> None:
@@ -141,7 +144,7 @@ def test_cancelling_shows_the_refund_first_and_gives_back_that(screen: Screen, s
 
 def test_a_reason_is_needed(screen: Screen, store: Store, active: Sale) -> None:
     at = confirm(press(open_page(screen, active.policy_id), "Cancel policy"))
-    assert "Must be given" in texts(at)
+    assert "Say why it ends, in 2 to 500 characters" in texts(at)
     assert stage(store, active) == "In force"
 
 

@@ -89,7 +89,9 @@ def instead_of_names(message: str, named: Mapping[str, str]) -> str:
     )
 
 
-_MISSING = "is required"
+_MISSING, _LEFT_OUT = "is required", "must be given"
+# How the label of a field begins that is a question.
+_ASKS = re.compile(r"(what|who|why|how|when|where)\b")
 _EMPTY = (_MISSING, "must have at least 1")
 _ACROSS = {Kind.ITEMS, Kind.LONG_TEXT}
 
@@ -329,10 +331,26 @@ def _chosen(question: Question, value: str, request: Request) -> str:
     return shown.get(value, value)
 
 
-def complaint(message: str) -> str:
-    """Return an error message as Markdown, for the place below its field, with its days as on screens."""
-    message = "fill this in" if message == _MISSING else words.format_dates(message)
+def complaint(message: str, label: str = "") -> str:
+    """Return an error message as Markdown, for the place below the field of this label, with its days as on screens.
+
+    Of a field that was left empty it says what to do: "Give the payment reference: each payment has its own".
+    """
+    message = words.format_dates(message)
+    if message == _MISSING:
+        message = "fill this in"
+    elif message.startswith(_LEFT_OUT):
+        message = f"{_ask_for(label)}{message.removeprefix(_LEFT_OUT)}"
     return f":small[:red[:material/error: {words.plain(message[:1].upper() + message[1:])}]]"
+
+
+def _ask_for(label: str) -> str:
+    """Return what is to be given: "Give the bank" for "CN-7: bank", "Say who asked" for "Who asked"."""
+    named = re.sub(r" \([^)]*\)$", "", label.rpartition(": ")[2])
+    named = named if named[1:2].isupper() else named[:1].lower() + named[1:]
+    if not named or named.endswith("?"):
+        return "Answer this" if named else "Give this"
+    return f"Say {named}" if _ASKS.match(named) else f"Give the {named}"
 
 
 def _faults(form: Form) -> tuple[FieldFault, ...]:

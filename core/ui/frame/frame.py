@@ -29,7 +29,7 @@ from core.ui.kit import words
 
 LOGO, MARK, ICON = (str(Path(ROOT, "docs", name)) for name in ("logo.svg", "icon.svg", "icon.png"))
 LOOK = Path(__file__).parents[1] / "browser" / "look.css"
-_SWITCH, _WAITING, _HOME = "mode_switch", "waiting_claims", "home_screen"
+_SWITCH, _WAITING, _HOME, _PAGE = "mode_switch", "waiting_claims", "home_screen", "open_page"
 _REFUSED = "access-refused"
 _LIVE, _TEST = "Live", "Test"
 
@@ -130,6 +130,16 @@ def link(path: str, **query: str | Sequence[str]) -> str:
 def settle_home(path: str | None) -> None:
     """Note the page file of the person's first screen, which stands at the root."""
     st.session_state[_HOME] = path
+
+
+def settle_page(address: str) -> None:
+    """Note the path of the page that this run draws."""
+    st.session_state[_PAGE] = address
+
+
+def page() -> str:
+    """Return the path of the page that is drawn, "" for the home of a person."""
+    return str(st.session_state.get(_PAGE, ""))
 
 
 def has_home() -> bool:

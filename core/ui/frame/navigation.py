@@ -238,6 +238,7 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
     pages[""].extend(_unknown({HOME, *(page.url_path for section in pages.values() for page in section)}, home))
     st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
     page = st.navigation(pages, expanded=True)
+    frame.settle_page(page.url_path)
     with st.sidebar:
         place = st.container()
         frame.mode_switch()

@@ -369,7 +369,7 @@ def draw_fields(action: Action, place: str, prefix: str) -> Values:
                     st.session_state.setdefault(prefix + each.name, each.value)
                 with grid.container(gap="xxsmall") if grid else nullcontext():
                     each.draw(prefix + each.name)
-                    blame(place, each.name)
+                    blame(place, each.name, each.label)
             values[each.name] = each.read(prefix + each.name)
         else:
             values |= each(values) or {}
@@ -496,14 +496,15 @@ class Refusal:
 class _Result:
     """The sentence of the last action, since when it is shown; it stays for several runs, as a click may stop one.
 
-    `refused` are the items of a batch that were not done, each with its reason. `record` is the id in the address where
-    it was shown first: on the page of another record it would be read as a sentence about that one.
+    `refused` are the items of a batch that were not done, each with its reason. `page` and `record`, the id in the
+    address, are where it was shown first: on another page it would be read as a sentence about what stands there.
     """
 
     text: str
     is_done: bool
     refused: Sequence[str] = ()
     since: datetime | None = None
+    page: str = ""
     record: str | None = None
 
 
@@ -519,10 +520,10 @@ def _read_result() -> _Result | None:
     result: _Result | None = st.session_state.get(_RESULT)
     if result is None:
         return None
-    record = st.query_params.get("id")
+    page, record = frame.page(), st.query_params.get("id")
     if result.since is None:
-        st.session_state[_RESULT] = replace(result, since=clock.now(), record=record)
-    elif clock.now() - result.since > _SHOWN_FOR or (result.record and record not in (None, result.record)):
+        st.session_state[_RESULT] = replace(result, since=clock.now(), page=page, record=record)
+    elif clock.now() - result.since > _SHOWN_FOR or not (page == result.page and record in (None, result.record)):
         del st.session_state[_RESULT]
         return None
     return result
@@ -570,10 +571,10 @@ def get_refusal(place: str) -> Refusal:
     return kept
 
 
-def blame(place: str, name: str) -> None:
-    """Show the error of a field below it."""
+def blame(place: str, name: str, label: str = "") -> None:
+    """Show the error of a field below it; with its label it says what to give."""
     if message := get_refusal(place).faults.get(name):
-        st.markdown(forms.complaint(message))
+        st.markdown(forms.complaint(message, label))
 
 
 def complain(place: str, *shown: str) -> None:

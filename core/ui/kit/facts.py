@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, Final
 
 import streamlit as st
@@ -18,14 +19,25 @@ from core.states.policies import PolicyStage
 from core.ui.kit import words
 
 # An instant as the log stores it. Terms start and end at midnight UTC, so such an instant is shown as a date.
-_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3,6})?(Z|\+00:00)")
 _MIDNIGHT = "T00:00:00.000Z"
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY, _MONTH = re.compile(r"\d{4}-\d\d-\d\d"), re.compile(r"\d{4}-\d\d")
 _SHOWN_DAY = re.compile(r"\b\d{1,2} [A-Z][a-z]{2} \d{4}\b")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_AMOUNT = re.compile(r"\d{1,14}(\.\d\d)?")
-# The last word of names that hold naira, and the names whose values are options rather than user input.
+_AMOUNT, _EXACT = re.compile(r"-?\d{1,14}(\.\d\d)?"), re.compile(r"-?\d{1,14}\.\d\d")
+_NUMBER = re.compile(r"\d{1,3}(\.\d+)?")
+# The last word of names that hold naira, of those that hold it where it is written with kobo, and of those that hold
+# percent; the structures that hold the one or the other under names of their own; and the names whose values are
+# options rather than user input.
 _MONEY: Final = frozenset({"amount", "cost", "value", "total", "refund", "premium", "limit"})
+_EXACT_MONEY: Final = frozenset({"paid", "reversed", "pay", "alone", "reserve", "estimate", "repair", "ceiling"}) | {
+    *("difference", "balance", "step")
+}
+_HOLDS_MONEY: Final = frozenset({"plan_prices", "category_prices", "benefits", "rates"})
+_PERCENT: Final = frozenset({"commission", "percentage"})
+_HOLDS_PERCENT: Final = frozenset({"shares"})
+# A price in percent of what is insured is at most this.
+_MOST_PERCENT: Final = 100
 _TITLES: Final = {
     "by_insurer": "Ended by the insurer",
     "insurer_accepted": "Accepted by the insurer",
@@ -169,7 +181,7 @@ def draw_masked(values: Mapping[str, Any], *, named: Callable[[str], str] | None
     """
     st.caption("Personal numbers show their last four; pictures and papers are kept and not shown here.")
     rows = {
-        words.plain((named or words.title)(name)): words.plain(_text(value) if named else _format_value(name, value))
+        words.plain((named or words.title)(name)): words.plain(_text(value) if named else format_value(name, value))
         for name, value in values.items()
     }
     st.table(rows, border="horizontal", width="content") if rows else st.caption("Nothing was kept.")
@@ -198,25 +210,55 @@ def log(events: Sequence[AuditEvent]) -> None:
 
 
 def _listed(known: Mapping[str, Any]) -> str:
-    return " · ".join(
-        f"{_TITLES.get(name) or words.title(name)}: {_format_value(name, value)}" for name, value in known.items()
-    )
+    return " · ".join(f"{name_fact(name)}: {format_value(name, value)}" for name, value in known.items())
 
 
-def _format_value(name: str, value: object) -> str:
-    """Format one of our own values for display: naira, dates, options."""
+def name_fact(name: str) -> str:
+    """Return what one of our own values is called: "book_premium_minor" -> "Book premium"."""
+    return _TITLES.get(name) or words.title(name.removesuffix("_minor"))
+
+
+def format_value(name: str, value: object, *, within: Collection[str] = ()) -> str:
+    """Format one of our own values for display: naira, percent, dates, options; it stands `within` these structures."""
     if isinstance(value, Mapping):
         # `before` and `after` have the type of the fact itself; all other nested values have names of their own.
         is_change = value.keys() <= {"before", "after"}
-        parts = ((part, _format_value(name if is_change else part, held)) for part, held in value.items())
+        held_in = within if is_change else (*within, name)
+        parts = (
+            (part, format_value(name if is_change else part, held, within=held_in)) for part, held in value.items()
+        )
         return ", ".join(f"{words.title(part).lower()} {sentence}" for part, sentence in parts)
     if isinstance(value, list | tuple):
-        return "; ".join(_format_value(name, part) for part in value)
-    if isinstance(value, str) and name.rpartition("_")[2] in _MONEY and _AMOUNT.fullmatch(value):
-        return words.naira_of(value)
-    if isinstance(value, str) and ("date" in name or name == "dob" or name.endswith("_on")) and _DAY.fullmatch(value):
-        return words.day(value)
-    return words.title(value) if isinstance(value, str) and name in _OPTIONS else _text(value)
+        return "; ".join(format_value(name, part, within=within) for part in value)
+    if isinstance(value, int) and not isinstance(value, bool) and name.endswith("_minor"):
+        return words.naira(value)
+    if not isinstance(value, str):
+        return _text(value)
+    return _format_number(name, value, within) or _format_day(name, value) or _format_text(name, value)
+
+
+def _format_number(name: str, text: str, within: Collection[str]) -> str | None:
+    """Return an amount in naira or a percentage; None for what is neither."""
+    last = name.removesuffix("_before").rpartition("_")[2]
+    is_exact = _EXACT.fullmatch(text) is not None
+    if last in _MONEY and _AMOUNT.fullmatch(text):
+        return words.naira_of(text)
+    if is_exact and (last in _EXACT_MONEY or not _HOLDS_MONEY.isdisjoint(within)):
+        return words.naira_of(text)
+    if is_exact and name == "price" and Decimal(text) > _MOST_PERCENT:
+        return words.naira_of(text)
+    is_share = last in _PERCENT or not _HOLDS_PERCENT.isdisjoint(within)
+    return f"{text} %" if is_share and _NUMBER.fullmatch(text) else None
+
+
+def _format_day(name: str, text: str) -> str | None:
+    if ("date" in name or name == "dob" or name.endswith("_on")) and _DAY.fullmatch(text):
+        return words.day(text)
+    return f"{date.fromisoformat(f'{text}-01'):%B %Y}" if name == "month" and _MONTH.fullmatch(text) else None
+
+
+def _format_text(name: str, text: str) -> str:
+    return words.title(text) if name in _OPTIONS else _text(text)
 
 
 def _text(value: object) -> str:
@@ -321,7 +363,8 @@ def draw_amounts(rows: Mapping[str, Split]) -> None:
         for label, parts in rows.items()
     ]
     shown = (f"| {label} | {' | '.join(map(words.naira, amounts))} |" for label, *amounts in lines)
-    st.markdown("\n".join((_AMOUNTS_HEAD, *shown)))
+    with st.container(key="amounts"):
+        st.markdown("\n".join((_AMOUNTS_HEAD, *shown)))
 
 
 def list_balance(gross: Split, given_back: Split, adjusted: Split = _NONE) -> dict[str, Split]:

@@ -193,7 +193,8 @@ def test_an_estimate_names_its_paper_and_one_above_the_claimed_amount_takes_a_su
     with pytest.raises(InvalidInput, match="must be one of the papers of this claim: loan_offer_letter"):
         office.move(claim_id, "Repair estimate submitted", by="bola", amount="60000", estimate_document="police_report")
     with pytest.raises(
-        InvalidInput, match=r"note must be given: the estimate is above the ₦75,000.00 claimed, and the note of a s"
+        InvalidInput,
+        match=r"note must be given: the estimate is above the ₦75,000.00 claimed, and a supervisor says why",
     ):
         office.move(claim_id, "Repair estimate submitted", by="sade", amount="450000", **paper)
     with pytest.raises(NotAllowed, match=r"a supervisor: ₦450,000.00 is above the ₦75,000.00 claimed"):

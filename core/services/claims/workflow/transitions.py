@@ -379,7 +379,7 @@ def _check_amount_input(case: Case, inputs: TransitionInput, minor: int) -> _Che
         return [(minor == left, "amount", f"must be {words}, {money.format_naira(left)}")]
     if need is None:
         return [(inputs.amount is None, "amount", f"is no part of the move to {case.transition.to}")]
-    return [(minor > 0, "amount", f"must be given: {case.transition.to} needs {need.words}")]
+    return [(minor > 0, "amount", need.left_out)]
 
 
 def _check_approved(case: Case, minor: int) -> _Checks:
@@ -396,7 +396,7 @@ def _check_offer(case: Case, inputs: TransitionInput, minor: int) -> _Checks:
     if claim_states.OFFER not in case.needs or minor <= 0:
         return []
     max_minor = claim_limits.get_max_offer(case.claim, case.limits)
-    reason = f"must be given: an offer below {money.format_naira(max_minor)} needs a note that says why"
+    reason = f"must be given: an offer below {money.format_naira(max_minor)} needs one that says why"
     most = claim_limits.describe_max_offer(case.claim, case.limits)
     return [
         (minor <= max_minor, "amount", f"must not be above {most}"),
@@ -410,7 +410,7 @@ def _check_text_inputs(case: Case, inputs: TransitionInput) -> _Checks:
     for name in ("reason", "note", "payment_reference", "estimate_document"):
         is_given = getattr(inputs, name) is not None
         if name in needs:
-            checks.append((is_given, name, f"must be given: {case.transition.to} needs {needs[name].words}"))
+            checks.append((is_given, name, needs[name].left_out))
         elif name != "note":
             checks.append((not is_given, name, f"is no part of the move to {case.transition.to}"))
     return checks
@@ -426,7 +426,7 @@ def _check_estimate(case: Case, inputs: TransitionInput, minor: int) -> _Checks:
     known = inputs.estimate_document is None or inputs.estimate_document in names
     document = f"must be one of the papers of this claim: {', '.join(names) or 'there is none yet, add it first'}"
     bound = money.format_naira(money.to_minor(claimed or money.ZERO))
-    reason = f"must be given: the estimate is above the {bound} claimed, and the note of a supervisor says why"
+    reason = f"must be given: the estimate is above the {bound} claimed, and a supervisor says why"
     return [(known, "estimate_document", document), (not is_above or inputs.note is not None, "note", reason)]
 
 
