@@ -497,6 +497,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Nobody approves two losses of a policy near each other": claim_invariants.find_second_losses,
     "No estimate is above what was claimed without a note": claim_invariants.find_unexplained_estimates,
     "Nobody approved what they had declined": claim_invariants.find_own_appeals,
+    "More than before a decline takes a new paper": claim_invariants.find_raised_appeals,
     "No two claims were paid on one paper without a word": claim_invariants.find_paid_on_one_paper,
     "Nobody decided on a claim of their own": officers.find_own_decisions,
     "Nobody decided on a refund of their own": payment_proofs.find_own_decisions,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import date
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -212,6 +213,24 @@ def find_own_payees(session: ScopedSession) -> Iterator[str]:
             claim = session.get_one(Claim, UUID(row.subject.rpartition(" ")[2]))
             by = row.actor.removeprefix("staff ")
             yield f"{_name(claim.id, claim.approved_amount_minor)} approved by {by}, who had named its payee"
+
+
+def find_raised_appeals(session: ScopedSession) -> Iterator[str]:
+    """Approvals of more than before a decline, of which no new paper came, with both sums (contract K13)."""
+    before = col(AuditEntry.after)[claim_judgement.BEFORE_DECLINE].as_string()
+    query = (
+        sa.select(col(AuditEntry.subject), col(AuditEntry.actor), col(AuditEntry.after))
+        .where(col(AuditEntry.action).in_(claim_judgement.BY_APPROVAL), before.is_not(None))
+        .order_by(col(AuditEntry.created_at))
+    )
+    for row in session.execute(query.execution_options(yield_per=1_000)):
+        claim = session.get_one(Claim, UUID(row.subject.rpartition(" ")[2]))
+        was = money.to_minor(Decimal(row.after[claim_judgement.BEFORE_DECLINE]))
+        typed = row.after.get("approved_amount")
+        approved = claim.approved_amount_minor if typed is None else money.to_minor(Decimal(typed))
+        if approved > was:
+            named = f"{_name(claim.id, approved)} approved by {row.actor.removeprefix('staff ')}"
+            yield f"{named}: {money.format_naira(was)} was approved before it was declined, and no new paper came since"
 
 
 def find_changed_since_approval(session: ScopedSession) -> Iterator[str]:

@@ -224,11 +224,14 @@ def _list_papers(claim: Claim) -> dict[str, str]:
     return {meta[name]: name for name in submitted.list_document_names(claim) if meta.get(name)}
 
 
+_IS_TEXT: Final = sa.and_(col(FileMark.code) == col(UploadedFile.code), col(FileMark.mark).startswith("t"))
+
+
 def _list_prints(session: ScopedSession, claim_id: UUID) -> dict[str, str]:
     """Return which paper each file of a claim is or was, by the hash of what was sent, and by that of its text."""
     query = (
         sa.select(col(UploadedFile.sent_sha256), col(UploadedFile.field), col(FileMark.mark))
-        .outerjoin(FileMark, sa.and_(col(FileMark.code) == col(UploadedFile.code), col(FileMark.mark).startswith("t")))
+        .outerjoin(FileMark, _IS_TEXT)
         .where(col(UploadedFile.claim_id) == claim_id)
     )
     found: dict[str, str] = {}
@@ -236,6 +239,27 @@ def _list_prints(session: ScopedSession, claim_id: UUID) -> dict[str, str]:
         for key in filter(None, (sent, text)):
             found[key] = field if field in PAPERS_OF_DAMAGE else found.get(key, field or "")
     return found
+
+
+def has_new_paper(session: ScopedSession, claim: Claim, since: datetime) -> bool:
+    """True where a claim has a paper that arrived after an instant: none that was there, sent or saved anew.
+
+    Neither our own letters are papers of the loss, nor the signed form of an offer.
+    """
+    query = (
+        sa.select(col(UploadedFile.sent_sha256), col(UploadedFile.field), col(UploadedFile.created_at))
+        .add_columns(col(FileMark.mark))
+        .outerjoin(FileMark, _IS_TEXT)
+        .where(col(UploadedFile.claim_id) == claim.id)
+    )
+    rows = session.execute(query).all()
+    known = {key for row in rows if row.created_at <= since for key in (row.sent_sha256, row.mark) if key}
+    return any(
+        row.created_at > since
+        and known.isdisjoint({row.sent_sha256, row.mark})
+        and not (row.field or "").startswith((submitted.LETTER, submitted.SIGNED_DISCHARGE))
+        for row in rows
+    )
 
 
 def list_declined(session: ScopedSession, claim: Claim) -> list[str]:

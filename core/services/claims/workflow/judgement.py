@@ -44,7 +44,6 @@ from core.store.schema.tables import (
     Policy,
     Product,
     Staff,
-    UploadedFile,
 )
 
 
@@ -200,8 +199,9 @@ def _list_holders(session: ScopedSession, links: Iterable[Link]) -> Iterator[Lin
             yield Link(act=act, **who, at=named.at, account_key=named.account_key)
 
 
-# In the log of an approval: who had named the payee of then.
+# In the log of an approval: who had named the payee, and what was approved before a decline since which no paper came.
 PAYEE_NAMED_BY: Final = "payee_named_by"
+BEFORE_DECLINE: Final = "approved_before_decline"
 NAMES_PAYEE: Final = (Act.PAYEE_SET, Act.CLAIMANT_SET, Act.KEY_ISSUED, Act.LINK_MADE)
 
 
@@ -375,10 +375,7 @@ def _find_first_figure(session: ScopedSession, claim: Claim, links: Sequence[Lin
     declined_at = max((link.at for link in links if link.act == Act.DECLINED), default=None)
     if declined_at is None:
         return None
-    newer = sa.select(col(UploadedFile.code)).where(
-        col(UploadedFile.claim_id) == claim.id, col(UploadedFile.created_at) > declined_at
-    )
-    if session.execute(newer.limit(1)).first() is not None:
+    if related.has_new_paper(session, claim, declined_at):
         return None
     figure = sa.select(sa.func.max(col(Approval.amount_minor))).where(
         col(Approval.subject_id) == claim.id, col(Approval.approved_at) < declined_at
