@@ -313,9 +313,7 @@ _SUBMITTED: Final = {
 def build_claim() -> ClaimRecord:
     """Return a newly lodged claim on the example policy."""
     customer, product, provider, policy = build_rows()
-    row = lodging.build_initial_claim(
-        policy, customer, new_claims.read(request.validate(CreditLifeClaimRequest, _SUBMITTED))
-    )
+    row = lodging.build_initial_claim(policy, new_claims.read(request.validate(CreditLifeClaimRequest, _SUBMITTED)))
     row.id = UUID("01a1f7c0-3c00-7000-8000-0000000000a1")
     row.created_at = row.updated_at = _AT
     embedded = SimpleNamespace(Claim=row, Customer=customer, Product=product, Provider=provider, Policy=policy)

@@ -87,7 +87,6 @@ def test_a_restored_backup_is_erased_again_by_the_list_beside_it_and_by_the_stor
     assert b"quist" not in new.read_bytes().lower()
 
 
-@pytest.mark.both_databases
 def test_a_restore_that_was_broken_off_before_it_erased_again_is_a_fault(
     store: Store, partner: Partner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -207,9 +207,8 @@ def test_a_trial_that_was_killed_serves_all_sales_again_and_writes_the_papers_be
         assert (after, process.returncode) == ("Stopped.\n", 0)
         assert "slow statement" not in errors
         assert "No runtime found" not in errors
-    named = {**environment(tmp_path, port), "COVERDESK_DEMO": "true"}
-    checked = subprocess.run([COVERDESK, "check"], env=named, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stdout
+    checked = coverdesk("check", **environment(tmp_path, port), COVERDESK_DEMO="true")
+    assert checked.returncode == 0, checked.stderr
 
 
 # One handler takes both signals.

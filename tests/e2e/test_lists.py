@@ -67,8 +67,8 @@ LISTS = {
     "distributors": Records("admin", "/partners?view=distributors", "Since", columns=True),
     "insurers": Records("admin", "/partners?view=insurers"),
 }
-# One with pages, one with ticks, one with neither, and one whose columns cannot be chosen.
-USUAL = ("purchases", "claims", "awaiting", "statements")
+# One with pages and one with ticks.
+USUAL = ("purchases", "claims")
 OTHERS = [name for name in LISTS if name not in USUAL]
 MAIN = "document.querySelector('[data-testid=stMain]')"
 

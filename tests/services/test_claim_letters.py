@@ -177,7 +177,7 @@ def test_an_offer_is_accepted_by_a_signed_form_or_by_a_note_of_the_call(office: 
     with pytest.raises(InvalidInput, match="document"):
         attach(office, claim_id, "signed_discharge")
     office.walk(claim_id, "Approved", "Offer sent")
-    with pytest.raises(InvalidInput, match="signed discharge form among the documents, or a note of the call"):
+    with pytest.raises(InvalidInput, match="as no signed discharge form is among the documents"):
         office.move(claim_id, "Offer accepted", note=None)
     attach(office, claim_id, "signed_discharge")
     office.move(claim_id, "Offer accepted", note=None)

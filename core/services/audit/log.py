@@ -161,6 +161,19 @@ def list_history(session: ScopedSession, subject: str) -> list[AuditEntry]:
     return list(found.scalars())
 
 
+def list_decided_as(session: ScopedSession, action: str, *roles: str, since: datetime) -> set[UUID]:
+    """Return the ids of the records on which an act was done since an instant in one of these roles, by the log.
+
+    Whoever did it may have another role by now: what counts in a limit is the authority of then.
+    """
+    query = sa.select(col(AuditEntry.subject)).where(
+        col(AuditEntry.action) == action,
+        col(AuditEntry.created_at) > since,
+        col(AuditEntry.after)["role"].as_string().in_(roles),
+    )
+    return {UUID(subject.rpartition(" ")[2]) for subject in session.execute(query).scalars()}
+
+
 def find_broken_links(session: ScopedSession) -> list[str]:
     """Verify all chains and describe changed, missing or foreign entries; empty when all is well."""
     faults: list[str] = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import date
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from core.services.claims.intake import submitted
 from core.services.claims.review import coverage_checks, related
 from core.services.claims.review.coverage_checks import DeskDates
 from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import moves as claim_moves
 from core.services.people import approvals
@@ -198,6 +200,39 @@ def find_two_links(session: ScopedSession) -> Iterator[str]:
             yield f"{_name(row.claim_id, row.amount_minor)} was paid by {row.name}, who {words}"
 
 
+def find_own_payees(session: ScopedSession) -> Iterator[str]:
+    """Claims that somebody approved for a payee of their own naming, also where another set it again (contract K3)."""
+    setters = col(AuditEntry.after)[claim_judgement.PAYEE_NAMED_BY].as_string()
+    query = (
+        sa.select(col(AuditEntry.subject), col(AuditEntry.actor), col(AuditEntry.after))
+        .where(col(AuditEntry.action).in_(claim_judgement.BY_APPROVAL), setters.is_not(None))
+        .order_by(col(AuditEntry.created_at))
+    )
+    for row in session.execute(query.execution_options(yield_per=1_000)):
+        if row.actor in row.after[claim_judgement.PAYEE_NAMED_BY]:
+            claim = session.get_one(Claim, UUID(row.subject.rpartition(" ")[2]))
+            by = row.actor.removeprefix("staff ")
+            yield f"{_name(claim.id, claim.approved_amount_minor)} approved by {by}, who had named its payee"
+
+
+def find_raised_appeals(session: ScopedSession) -> Iterator[str]:
+    """Approvals of more than before a decline, of which no new paper came, with both sums (contract K13)."""
+    before = col(AuditEntry.after)[claim_judgement.BEFORE_DECLINE].as_string()
+    query = (
+        sa.select(col(AuditEntry.subject), col(AuditEntry.actor), col(AuditEntry.after))
+        .where(col(AuditEntry.action).in_(claim_judgement.BY_APPROVAL), before.is_not(None))
+        .order_by(col(AuditEntry.created_at))
+    )
+    for row in session.execute(query.execution_options(yield_per=1_000)):
+        claim = session.get_one(Claim, UUID(row.subject.rpartition(" ")[2]))
+        was = money.to_minor(Decimal(row.after[claim_judgement.BEFORE_DECLINE]))
+        typed = row.after.get("approved_amount")
+        approved = claim.approved_amount_minor if typed is None else money.to_minor(Decimal(typed))
+        if approved > was:
+            named = f"{_name(claim.id, approved)} approved by {row.actor.removeprefix('staff ')}"
+            yield f"{named}: {money.format_naira(was)} was approved before it was declined, and no new paper came since"
+
+
 def find_changed_since_approval(session: ScopedSession) -> Iterator[str]:
     """Open claims whose approval stands though the claim is not what was approved (contract K3, K7)."""
     query = sa.select(Claim).where(
@@ -248,9 +283,12 @@ def find_second_losses(session: ScopedSession) -> Iterator[str]:
         .where(col(Claim.deleted_at).is_(None), col(first.deleted_at).is_(None))
     )
     for claim, before, name in session.execute(query):
-        if submitted.get_line(claim) is not None and related.are_near(claim, before):
+        # A claim of before an erasure is gone with it; what came after it may be for the same loss.
+        may_be_same = related.is_gone(before) and not related.is_gone(claim)
+        if submitted.get_line(claim) is not None and (may_be_same or related.are_near(claim, before)):
             reference = submitted.format_reference(before.id)
-            words = f"{name}, who approved {reference} for a loss near it"
+            loss = "a loss that was erased" if may_be_same else "a loss near it"
+            words = f"{name}, who approved {reference} for {loss}"
             yield f"{_name(claim.id, claim.approved_amount_minor)} approved by {words}"
 
 

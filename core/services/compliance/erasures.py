@@ -41,12 +41,13 @@ from core.services.compliance.own_records import (
     run_in,
     search,
 )
-from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, PersonalValues, list_texts, phone_spellings
+from core.services.compliance.personal_values import ERASED_DOMAIN, PersonalValues, list_texts, phone_spellings
 from core.services.files.links import parse_stored_code
 from core.services.finance import proofs as bordereau_proofs
 from core.services.finance.bordereaux import bordereaux, columns
 from core.services.finance.proofs import seal_redacted
 from core.services.people.four_eyes import NotedProposals
+from core.services.people.personal import ERASED
 from core.services.people.staff import Person
 from core.services.people.transfers import ERASED_KEY
 from core.services.policies import policies as endorsements

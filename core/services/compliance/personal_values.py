@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-ERASED: Final = "[erased]"
+from core.services.people.personal import ERASED
+
 ERASED_DOMAIN: Final = "erased.invalid"
 _SHORTEST: Final = 5
 _AMOUNT: Final = re.compile(r"\d{1,14}\.\d\d")

@@ -39,7 +39,6 @@ from core.store.schema.tables import (
     Movement,
     Policy,
     Provider,
-    Staff,
 )
 
 
@@ -66,6 +65,7 @@ _COPIED: Final = (
     *("product_version_id", "product_category_id", "provider_id"),
 )
 _AMOUNTS: Final = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
+_CONFIRMED: Final = "adjustment confirmed"
 # What finance confirmed of a distributor without an admin counts together for so long.
 COUNTS_FOR: Final = timedelta(days=30)
 
@@ -196,7 +196,7 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
     limit = money.to_wire(reference.get_finance_limit("adjustment", by.roles))
     # `coverdesk check` holds the sum of a month against the limit of whoever confirmed it then.
     facts = {"adjustment_id": str(adjustment.id), "role": role, "limit": limit}
-    _note(session, proposal, "adjustment confirmed", by, **facts)
+    _note(session, proposal, _CONFIRMED, by, **facts)
     return adjustment.id
 
 
@@ -347,10 +347,10 @@ def _find_above_limit(session: ScopedSession, corrected: Movement, parts: Split,
     of_policy = (col(Adjustment.policy_id) == corrected.policy_id,)
     made = [_sum_sizes(session, *of_policy)]
     if not is_admin:
-        since = col(Adjustment.created_at) > clock.now() - COUNTS_FOR
-        admins = [row.id for row in session.execute(sa.select(Staff)).scalars() if "admin" in row.roles]
-        alone = col(Adjustment.approved_by).not_in(admins)
-        made.append(_sum_sizes(session, col(Adjustment.distributor_id) == corrected.distributor_id, since, alone))
+        since = clock.now() - COUNTS_FOR
+        by_admins = audit.list_decided_as(session, _CONFIRMED, "admin", since=since)
+        alone = (col(Adjustment.created_at) > since, col(Adjustment.proposal_id).not_in(by_admins))
+        made.append(_sum_sizes(session, col(Adjustment.distributor_id) == corrected.distributor_id, *alone))
     size = max(map(abs, astuple(parts)))
     if size + max(made) <= limit:
         return None

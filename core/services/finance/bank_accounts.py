@@ -1,6 +1,6 @@
 """Bank accounts of parties: proposed by one admin, confirmed by another, usable later (contract F2)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
@@ -147,3 +147,14 @@ def load_usable(session: ScopedSession) -> Mapping[Party, BankAccount]:
     usable = sa.func.coalesce(col(BankAccount.usable_from), col(BankAccount.proposed_at))
     query = sa.select(BankAccount).where(col(BankAccount.state) == "confirmed", usable <= clock.now()).order_by(usable)
     return {parties.party_of(row): row for row in session.execute(query).scalars()}
+
+
+def list_proposals(session: ScopedSession, accounts: Collection[BankAccount]) -> Sequence[BankAccount]:
+    """List every proposal of the same numbers for the same parties, the first ones too, whatever became of them.
+
+    Somebody else who proposes an account again, under another name of the bank, has not chosen it.
+    """
+    numbers = {(parties.party_of(row), transfers.open_account(row.sealed)) for row in accounts}
+    owned = sa.or_(*(party.owns(BankAccount) for party in {party for party, _ in numbers}), sa.false())
+    rows = session.execute(sa.select(BankAccount).where(owned).order_by(col(BankAccount.proposed_at))).scalars()
+    return [row for row in rows if (parties.party_of(row), transfers.open_account(row.sealed)) in numbers]

@@ -1,7 +1,7 @@
 """Two people: what one person proposes or prepares is decided by another (contract A1, F9, K4)."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
@@ -20,7 +20,7 @@ from core.services.people.personal import build_phone_key
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.expressions import phone_key
-from core.store.schema.tables import AuditEntry, BankAccount, Staff, StaffDetail
+from core.store.schema.tables import Agreement, AuditEntry, BankAccount, Staff, StaffDetail
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,28 @@ EMAILS: Final = ("email", "business_email", "claim_email", "support_email")
 
 
 def load_people(session: ScopedSession, businesses: Iterable[Any], is_theirs: sa.ColumnElement[bool]) -> Parties:
-    """Return the e-mails and phones of distributors and insurers, and their bank accounts by a condition, open too."""
+    """Return the e-mails and phones of distributors and insurers, and their bank accounts by a condition, open too.
+
+    The e-mail for papers of the terms that hold, or will, is one of them.
+    """
     rows = list(businesses)
+    emails = [*(getattr(row, name, None) for row in rows for name in EMAILS), *_list_contacts(session, rows)]
     sealed = session.execute(sa.select(col(BankAccount.sealed)).where(is_theirs)).scalars()
     numbers = map(transfers.open_account, sealed)
     return Parties(
-        emails=frozenset(email.lower() for row in rows for name in EMAILS if (email := getattr(row, name, None))),
+        emails=frozenset(email.lower() for email in emails if email),
         phones=frozenset(filter(None, (getattr(row, "phone_number", None) for row in rows))),
         account_keys=frozenset(seal.build_account_key(number) for number in numbers if number),
     )
+
+
+def _list_contacts(session: ScopedSession, businesses: Sequence[Any]) -> list[str | None]:
+    terms, today, keys = Agreement, clock.today(), [row.id for row in businesses]
+    party = sa.func.coalesce(col(terms.distributor_id), col(terms.provider_id))
+    query = sa.select(party.label("party"), col(terms.starts_on), col(terms.contact_email)).where(party.in_(keys))
+    rows = session.execute(query.order_by(col(terms.starts_on), col(terms.created_at), col(terms.id))).all()
+    in_force = {row.party: row for row in rows if row.starts_on <= today}
+    return [row.contact_email for row in (*in_force.values(), *(row for row in rows if row.starts_on > today))]
 
 
 def refuse_own(parties: Parties, by: Person) -> None:

@@ -42,6 +42,11 @@ def reference_key(reference: str) -> str:
     return "".join(each for each in plain if not each.isspace() and unicodedata.category(each) != "Cf")
 
 
+def strip_reference(reference: str) -> str:
+    """Return the letters and digits of a reference: one bank row is typed as TRF/1, TRF-1 or TRF 1."""
+    return "".join(each for each in reference_key(reference) if each.isalnum())
+
+
 def find_fault(reference: str) -> str | None:
     """Return what is wrong with a typed reference, with the character that is refused; None where nothing is."""
     for each in reference:

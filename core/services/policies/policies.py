@@ -156,6 +156,11 @@ def get_insured_for_claim(session: ScopedSession, policy: Policy, happened_on: d
     return apply(policy.submitted, [row for row in rows if clock.to_lagos_day(row.created_at) < happened_on])
 
 
+def is_renaming(row: PolicyEndorsement) -> bool:
+    """True for an endorsement by which the holder has another name: who is paid by name is another person."""
+    return any(change["field"] in ("first_name", "last_name") for change in row.changes)
+
+
 def list_untold(session: ScopedSession, *, limit: int) -> tuple[list[UntoldEndorsement], int]:
     """Return endorsements that no insurer was told of, oldest first, and the number of all."""
     total = session.execute(sa.select(sa.func.count()).select_from(_untold().subquery())).scalar_one()

@@ -231,6 +231,10 @@ def test_nobody_corrects_the_money_or_sets_the_terms_of_a_party_of_their_own(
             finance.do(verb, *given, by=by)
     assert "agreement refused" in refused_acts(finance, f"distributor {partner.id}")
     finance.do(adjustments.confirm, proposal, by="funmi")
+    # Nor of one whose papers come to their own e-mail, by the terms that hold.
+    finance.agree(party, {"number": "AG/1", "starts_on": "2026-01-01", "contact_email": "Root@f.example"})
+    with pytest.raises(NotAllowed, match="your own e-mail, phone or account: somebody else works on it"):
+        finance.do(agreements.add, party, {"number": "AG/2", "starts_on": "2026-11-01"}, by="root")
 
 
 def test_what_is_proposed_in_the_name_of_somebody_whose_password_was_just_reset_waits(
@@ -438,6 +442,28 @@ def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
     (found,) = [each for each in finance.faults(OWN_ACCOUNT) if "proposed the account" in each]
     paid = money.format_naira(finance.read(payment_reading.list_of_batch, batch)[0].net_minor)
     assert found == f"payment of {paid} in payout PB-0001: Root proposed the account, and prepared or approved it"
+
+
+def test_who_first_proposed_an_account_has_no_part_in_its_payouts_once_another_proposed_it_again(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A colleague who corrects the name of the bank has not chosen the account."""
+    sold(finance, partner, at=NOW - timedelta(days=90))
+    party = Party("distributor", partner.id)
+    finance.agree(party, {"number": "AG/1", "starts_on": "2026-01-01"})
+    with clock.freeze(NOW - timedelta(days=90)):
+        for bank, by, other in ((BANK, "root", "second"), ({**BANK, "bank_name": "First Bank PLC"}, "second", "root")):
+            finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, bank, by=by), by=other)
+    made = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi")
+    for to in ("Approved", "Sent"):
+        finance.do(statements.move, made, to, by="femi")
+    batch = finance.do(payouts.prepare, {party: None}, by="funmi")
+    with pytest.raises(NotAllowed, match="You proposed the account that is paid to"):
+        finance.do(payouts.approve, batch, by="root")
+    monkeypatch.setattr(payouts, "refuse_same", lambda *_: None)
+    finance.do(payouts.approve, batch, by="root")
+    (found,) = finance.faults("Who proposed an account has no part in its payouts")
+    assert found.endswith(": Root had proposed an account of it, and prepared or approved it")
 
 
 def test_terms_that_one_statement_was_approved_by_are_no_change_of_the_next(finance: Finance, partner: Partner) -> None:

@@ -18,6 +18,7 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import transitions as claim_transitions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people import approvals
@@ -25,6 +26,7 @@ from core.store.access import Scope
 from core.store.schema import migrating
 from core.store.schema.tables import Approval, Claim, PaymentPayee, Staff
 from tests import papers
+from tests.planting import find_faults
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, INPUTS, Office
 
@@ -52,8 +54,8 @@ def version(office: Office, claim_id: UUID) -> int:
     return office.claim(claim_id).version
 
 
-def set_payee(office: Office, claim_id: UUID, *, by: str = "sade") -> None:
-    office.do(claim_corrections.set_payee, claim_id, by=by, version=version(office, claim_id), **OTHER)
+def set_payee(office: Office, claim_id: UUID, *, by: str = "sade", **other: str) -> None:
+    office.do(claim_corrections.set_payee, claim_id, by=by, version=version(office, claim_id), **{**OTHER, **other})
 
 
 def fault(office: Office, claim_id: UUID) -> str | None:
@@ -169,12 +171,24 @@ def test_a_check_that_fails_after_the_approval_stops_offer_and_payment(office: O
         office.move(claim_id, "Offer sent", by="bola")
 
 
-def test_who_set_the_payee_does_not_approve_it(office: Office) -> None:
+def test_who_set_the_payee_does_not_approve_it(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor once a colleague who was asked to correct the name has set the same account again, unseen."""
     claim_id = office.lodge(**KNOWN)
     set_payee(office, claim_id, by="sade")
-    with pytest.raises(NotAllowed, match="an approver other than who set the payee"):
+    refusal = "an approver other than who set the payee"
+    for _ in range(2):
+        with pytest.raises(NotAllowed, match=refusal):
+            office.move(claim_id, "Approved", by="sade", amount="75000")
+        set_payee(office, claim_id, by="root", name="Puppet and Sons Ltd")
+    with monkeypatch.context() as patched:
+        # As a version without the rule approved it.
+        patched.setattr(claim_transitions, "list_payee_setters", lambda _: [])
         office.move(claim_id, "Approved", by="sade", amount="75000")
-    office.move(claim_id, "Approved", by="bola", amount="75000")
+    with office.store.reading(Scope.system()) as session:
+        (found,) = find_faults(session, "Nobody approved a claim for a payee whom they had named")
+    assert found.endswith(", ₦75,000.00 approved by sade@x.example, who had named its payee")
+    set_payee(office, claim_id, by="root", account_number="0123456780")
+    office.approve_anew(claim_id, by="bola")
 
 
 def test_who_set_a_figure_or_the_payee_once_does_not_pay(office: Office) -> None:

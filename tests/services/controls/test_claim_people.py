@@ -19,7 +19,9 @@ from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import letters
 from core.services.claims.workflow import moves as claim_moves
+from core.services.claims.workflow import transitions as claim_transitions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people import staff
@@ -27,6 +29,7 @@ from core.services.selling import endorsing
 from core.store.access import Scope
 from core.store.schema.tables import Policy, StaffDetail
 from tests import papers
+from tests.planting import find_faults
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
@@ -50,6 +53,13 @@ def attach(office: Office, claim_id: UUID, content: bytes, *, name: str = "loan_
     with files.store_files([received]) as (kept,):
         seen = office.claim(claim_id).version
         office.do(lodging.attach_document, claim_id, by="sade", file=kept, version=seen)
+
+
+def keep_letter(office: Office, claim_id: UUID, kind: str) -> None:
+    written = office.do(letters.compose, claim_id, kind=kind)
+    received = ReceivedFile(field=written.field, file_name="a.pdf", content=written.content)
+    with files.store_files([received]) as (kept,):
+        office.do(letters.keep_letter, claim_id, file=kept, kind=kind, version=office.claim(claim_id).version)
 
 
 def photo(**options: Any) -> bytes:
@@ -152,23 +162,39 @@ def test_own_claim_that_was_decided_all_the_same_is_reported_with_its_sum(office
     assert any("₦70,000.00 paid, was decided on by sade, whose own it is" in each for each in found)
 
 
-def test_an_appeal_goes_to_somebody_else_and_more_needs_a_new_paper(office: Office) -> None:
+def test_an_appeal_goes_to_somebody_else_and_more_needs_a_new_paper(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
     claim_id = office.lodge(**KNOWN)
+    attach(office, claim_id, letter())
     office.move(claim_id, "Approved", by="bola", amount="40000")
     office.move(claim_id, "Reviewing", by="bola")
     office.move(claim_id, "Declined", by="sade", reason="misrepresentation", note="The letter is false")
     with pytest.raises(NotAllowed, match="somebody other than who declined it"):
         office.move(claim_id, "Reviewing", by="sade")
+    with clock.freeze(NOON + timedelta(minutes=30)):
+        # Our own letter is no paper, nor is one that was there before and is saved anew.
+        keep_letter(office, claim_id, "decline")
     assert office.claim(claim_id).assigned_to == office.people["bola"].id
     office.move(claim_id, "Reviewing", by="root")
     assert office.claim(claim_id).assigned_to == office.people["root"].id
     with pytest.raises(NotAllowed, match="an approver other than who declined it"):
         office.move(claim_id, "Approved", by="sade", amount="40000")
-    with pytest.raises(InvalidInput, match=r"amount must not be above ₦40,000.00, as before the decline"):
-        office.move(claim_id, "Approved", by="bola", amount="75000")
+    more = {"by": "bola", "amount": "75000"}
     with clock.freeze(NOON + timedelta(hours=1)):
+        attach(office, claim_id, letter(title="Saved anew"))
+        with pytest.raises(InvalidInput, match=r"amount must not be above ₦40,000.00, as before the decline"):
+            office.move(claim_id, "Approved", **more)
+        with monkeypatch.context() as patched:
+            # As a version without the rule approved it.
+            patched.setattr(claim_transitions, "_check_appeal", lambda *_: [])
+            office.move(claim_id, "Approved", **more)
+        with office.store.reading(Scope.system()) as session:
+            (found,) = find_faults(session, "More than before a decline takes a new paper")
+        assert "₦75,000.00 approved by bola@x.example: ₦40,000.00 was approved before it was declined" in found
+        office.move(claim_id, "Reviewing", by="bola")
         attach(office, claim_id, papers.pdf(text="A new letter"))
-        office.move(claim_id, "Approved", by="bola", amount="75000")
+        office.move(claim_id, "Approved", **more)
 
 
 def test_a_claim_lodged_again_after_a_decline_shows_it(office: Office) -> None:

@@ -104,7 +104,7 @@ def test_who_noted_that_a_payout_came_back_does_not_have_it_paid_again(
     assert finance.faults(RETURNS) == []
     # As if a version without the rule had approved it.
     with monkeypatch.context() as patched:
-        patched.setattr(settlement, "load_returners", lambda *_, **__: {})
+        patched.setattr(settlement, "load_returners", lambda *_, **__: ())
         finance.do(payouts.approve, again, by="wale")
     (found,) = finance.faults(RETURNS)
     total = money.format_naira(finance.read(payment_reading.get_batch, again).net_minor)
@@ -502,6 +502,20 @@ def test_who_made_a_password_has_no_second_part_in_terms_returns_and_months(
         finance.do(closing.close, month, by="femi")
     with pytest.raises(StateForbids, match="It cannot be closed yet"):
         finance.do(closing.close, month, by="wale")
+
+
+def test_an_order_that_the_bank_refused_is_known_by_the_password_of_its_moment(
+    finance: Finance, partner: Partner, party: Party
+) -> None:
+    choose_by_link(finance.store, finance.people["wale"], by=finance.people["second"])
+    sold(finance, partner)
+    (row,) = finance.read(payment_reading.list_of_batch, pay_out(finance, party))
+    finance.do(settlement.return_payment, row.id, BACK, by="wale")
+    with clock.freeze(NOW + timedelta(days=2)):
+        choose_by_link(finance.store, finance.people["wale"], by=finance.people["root"], days_ago=1)
+        with pytest.raises(NotAllowed, match="One of you and Wale, who noted that a payment of this came back, has a"):
+            finance.do(payouts.prepare, {party: None}, by="second")
+        finance.do(payouts.prepare, {party: None}, by="funmi")
 
 
 def test_what_another_person_ended_than_who_sold_it_takes_one(finance: Finance, partner: Partner) -> None:

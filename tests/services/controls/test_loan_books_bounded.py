@@ -13,7 +13,7 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.dispatch import loan_books as worker
 from core.errors import NotAllowed, StateForbids
 from core.services.catalogue import key_admin, keys
-from core.services.finance.credit_notes import deciding
+from core.services.finance.credit_notes import deciding, sellers
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.people.staff import Person
 from core.services.selling import buying
@@ -27,6 +27,8 @@ from tests.services.loan_books import Lender, as_csv, exits_csv, loan, person
 from tests.services.sign_in_links import choose_by_link
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
+SOLD_AND_ENDED = "What one person sold and ended, two approve to give back"
 
 
 def test_a_limit_is_not_split_over_several_books_of_a_lender(store: Store, partner: Partner, stranger: Partner) -> None:
@@ -46,6 +48,12 @@ def test_a_limit_is_not_split_over_several_books_of_a_lender(store: Store, partn
     with pytest.raises(NotAllowed, match="One of you and Head, who uploaded this loan book, has a password by a link"):
         lender.confirm(second, other)
     lender.carry_out(second, person(store, "supervisor", "third"))
+    # What somebody confirmed under a limit counts as such, also once they are a supervisor.
+    with store.writing(Scope.system()) as session:
+        session.change(Staff, col(Staff.id) == one.id, roles=["supervisor"])
+    fourth = lender.read(as_csv([loan(4)]), by=head)
+    with pytest.raises(NotAllowed, match="confirmed for this lender within 30 days takes a"):
+        lender.confirm(fourth, two)
     with clock.freeze(clock.now() + timedelta(days=31)):
         lender.confirm(lender.read(as_csv([loan(3)]), by=head), two)
 
@@ -134,6 +142,45 @@ def test_who_issued_the_key_that_ended_a_loan_does_not_alone_approve_its_refund(
         account = {**ACCOUNT, "payee_account": f"012345678{note.number[-1]}"}
         assert finance.do(deciding.approve, note.id, account, by="root") == "Awaits second person", note.number
         assert finance.do(deciding.approve, note.id, account, by="femi") == "Approved"
+
+
+@pytest.mark.both_databases
+def test_who_uploaded_the_loans_of_a_book_does_not_alone_approve_what_goes_back_of_them(
+    store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Borrowers that there are not are covered by the word of another, ended by a third, and come back to their maker.
+
+    By the desk, and by a key that an admin issued.
+    """
+    lender, finance = Lender(store, partner, is_live=True), Finance(store)
+    root, oye, second, sade = (finance.people[name] for name in ("root", "oye", "second", "sade"))
+    started = {"loan_start_date": "2026-05-20", "loan_amount": "100000"}
+    lender.key = issue(store, root)
+    for number, (seller, ender) in enumerate(
+        ((root, oye), (None, oye), (oye, oye), (oye, root), (None, oye), (oye, oye)),
+    ):
+        lender.carry_out(lender.read(as_csv([loan(number, **started)]), by=seller), second)
+        exits = exits_csv([(f"LN-00000{number}", "2026-11-01", "refinanced")])
+        lender.carry_out(lender.read(exits, by=ender, kind="exits"), sade)
+    notes = finance.read(credit_note_reading.list_unpaid, clock.now() + timedelta(days=1))
+    keys = [note.id for note in sorted(notes, key=lambda note: note.number)]
+
+    def approve(number: int, by: str) -> str:
+        state: str = finance.do(
+            deciding.approve, keys[number], {**ACCOUNT, "payee_account": f"012345678{number}"}, by=by
+        )
+        return state
+
+    # Root made the first two; Oye the third, which she ended too.
+    assert {approve(0, "root"), approve(1, "root"), approve(2, "femi")} == {"Awaits second person"}
+    assert {approve(0, "femi"), approve(3, "femi")} == {"Approved"}
+    assert finance.faults(SOLD_AND_ENDED) == []
+    # As a version without the rule did it.
+    monkeypatch.setattr(sellers, "has_part", lambda *_: False)
+    assert {approve(4, "root"), approve(5, "femi")} == {"Approved"}
+    sold, ended = (fault.partition("was approved by ")[2] for fault in finance.faults(SOLD_AND_ENDED))
+    assert sold == "Root alone, who had sold the policy, or issued the key or made the link of who did"
+    assert ended == "Femi alone, of a policy that oye@f.example had sold and ended"
 
 
 def issue(store: Store, by: Person | str) -> str:

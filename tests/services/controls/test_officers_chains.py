@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from core import cli, clock, ids, seal
+from core.covers.credit_life import CREDIT_LIFE
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import lodging
@@ -21,11 +22,13 @@ from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.files import files
 from core.services.files.files import ReceivedFile
+from core.services.selling import endorsing
 from core.store.access import Scope
-from core.store.schema.tables import Claim, Staff
+from core.store.schema.tables import Claim, Policy, Staff
 from tests import papers
 from tests.services.claim_desk import NOON, Desk
 from tests.services.claim_office import DESK, KIN, Office
+from tests.services.selling import sell
 from tests.services.sign_in_links import choose_by_link
 
 pytestmark = pytest.mark.frozen_at(NOON)
@@ -278,6 +281,28 @@ def test_who_lodged_a_claim_for_another_claimant_who_is_paid_does_not_approve_it
         office.move(another, "Approved", by="bola", amount="60000")
     office.move(another, "Approved", by="sade", amount="60000")
     office.move(own, "Approved", by="bola", amount="60000")
+
+
+def test_no_sale_and_no_other_name_of_the_holder_says_who_is_paid_on_an_earlier_policy(office: Office) -> None:
+    """A cheap sale under the e-mail of a customer gives their record another name and phone, and a friend is paid.
+
+    Nor does who endorses the policy to another name decide on what is paid to that name.
+    """
+    policy_id, olu = office.desk.sale.policy_id, office.people[office.hire("olu", "operations", "supervisor")]
+    with office.store.reading(DESK) as session:
+        email = session.get_one(Policy, policy_id).email
+    friend = {"first_name": "Al", "last_name": "Friend", "phone_number": "08035550099", "loan_account_number": "X-1"}
+    sell(office.store, office.partner, CREDIT_LIFE, email=email, loan_amount="20000", **friend)
+    how: dict[str, Any] = {"reason": "She married", "requested_by": "The customer", "expected_version": 1}
+    with office.store.writing(DESK) as session:
+        endorsing.endorse(session, policy_id, {"last_name": "Obi"}, effective_on=clock.today(), by=olu, **how)
+    claim_id = damaged(office)
+    claim = office.claim(claim_id)
+    names = (claim.claim_owner_first_name, claim.claim_owner_last_name, claim.claim_owner_name_key)
+    assert (*names, claim.claim_owner_phone_number) == ("Ngozi", "Obi", "ngozi obi", "08031234567")
+    with pytest.raises(NotAllowed, match="an approver other than who set the claimant, who is paid"):
+        office.move(claim_id, "Approved", by="olu", amount="60000")
+    office.move(claim_id, "Approved", by="sade", amount="60000")
 
 
 def test_who_set_the_claimant_of_a_claim_that_names_its_payee_may_approve_it(office: Office) -> None:

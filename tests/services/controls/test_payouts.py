@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, money
+from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import bank_accounts, parties
@@ -26,13 +27,16 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import BANK, LIVE, Finance, pay_out, state
 from tests.services.races import run_while_open
+from tests.services.selling import sell
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
 # Rules of the check.
 OWN_DECISIONS = "Nobody decided on a statement or payment of their own"
+RECEIVED = "Each transfer received settles one debt"
 OWN_ANSWERS = "The bank's answer to a payment is not its preparer's"
 
+NAME = "Swift Lenders"
 PAID = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
 BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
 
@@ -164,6 +168,44 @@ def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Fin
     with pytest.raises(StateForbids, match="superseded: 1 payment of it came back"):
         finance.do(payouts.open_bank_file, batch, by="wale")
     assert finance.money_faults() == []
+
+
+@pytest.mark.both_databases
+def test_one_transfer_that_was_received_settles_one_debt(
+    finance: Finance, partner: Partner, stranger: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row of the bank is noted for the party that paid and for a friend, or twice, under another spelling."""
+    with clock.freeze(NOW - timedelta(days=90)):
+        sell(finance.store, stranger, insurer_a.THIRD_PARTY, is_live=True)
+    parties_ = [Party("distributor", owner.id) for owner in (partner, stranger)]
+    for party in parties_:
+        finance.agree(party, {"number": "AG/1", "starts_on": "2026-01-01", "collects": "distributor"})
+        state(finance, party, date(2026, 8, 1), "Approved", "Sent")
+    given = {"amount": "1", "bank_reference": "FT/26/17", "value_on": "2026-11-19"}
+    first = finance.do(settlement.receive, parties_[0], given, by="funmi")
+    words = f"is that of FT/26/17, the same amount of the same day, noted for {NAME} already"
+    for typed in ("FT/26/17", "ft-26-17", "FT26 17"):
+        with pytest.raises(InvalidInput, match=words):
+            finance.do(settlement.receive, parties_[1], {**given, "bank_reference": typed}, by="funmi")
+    # Another amount, or another day, is another row.
+    for other in ({"amount": "2"}, {"value_on": "2026-11-18", "bank_reference": "FT-26-17"}):
+        noted = finance.do(settlement.receive, parties_[1], {**given, **other}, by="funmi")
+        finance.do(settlement.approve_receipt, noted, by="femi")
+    finance.do(settlement.approve_receipt, first, by="femi")
+    with pytest.raises(InvalidInput, match=words):
+        finance.do(settlement.receive, parties_[0], {**given, "bank_reference": "FT-26-17"}, by="funmi")
+    with monkeypatch.context() as patched:
+        # As a version without the rule noted it, or two at one instant.
+        patched.setattr(settlement, "_describe_noted", lambda *_, **__: None)
+        twice = finance.do(settlement.receive, parties_[0], {**given, "bank_reference": "FT-26-17"}, by="funmi")
+    with pytest.raises(StateForbids, match=f"Its reference {words}: give one of the two up"):
+        finance.do(settlement.approve_receipt, twice, by="femi")
+    assert finance.faults(RECEIVED) == []
+    with monkeypatch.context() as patched:
+        patched.setattr(settlement, "_describe_noted", lambda *_, **__: None)
+        finance.do(settlement.approve_receipt, twice, by="femi")
+    (found,) = finance.faults(RECEIVED)
+    assert found == f"payment {twice}, ₦1.00: FT-26-17 is one transfer, received of {NAME} and {NAME}"
 
 
 def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, batch: UUID, partner: Partner) -> None:

@@ -11,9 +11,11 @@ from sqlmodel import col
 from core import clock
 from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CHECK_KEYS, CoverageCheck
 from core.services.claims.workflow import moves as claim_moves
+from core.services.compliance import erasures
 from core.store.access import Scope
 from core.store.schema.tables import ClaimPayment, Policy, UploadedFile
 from tests.planting import find_faults
@@ -141,6 +143,37 @@ def test_the_same_bill_or_photo_of_the_damage_is_owed_once_whatever_kind_and_day
         with pytest.raises(InvalidInput, match=r"must not be above ₦0.00, what is still owed after the ₦60,000.00"):
             approve(office, second, by="root")
     assert faults(office) == []
+
+
+def test_a_loss_that_was_paid_and_erased_is_not_paid_again_unseen(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The person asks to be erased, and the same loss is lodged once more: nothing would tell it from another."""
+    first = damaged(office, office.lodge(incident_date="2026-09-10"), "Cracked screen")
+    office.move(accepted(office, first, by="sade"), "Paid", by="ada", payment_reference="ONE")
+    cora, dayo = (office.people[office.hire(name, "compliance")] for name in ("cora", "dayo"))
+    reason = {"reason": "The person asked for it in writing", "is_early": True}
+    with clock.freeze(NOON + timedelta(days=400)):
+        with office.store.writing(Scope.system()) as session:
+            customers = [office.claim(first).customer_id]
+            erasure = erasures._prepare(session, erasures.PERSON, customers, by=cora, **reason)
+        with office.store.writing(Scope.system()) as session:
+            erasures.carry_out(session, erasure, by=dayo)
+        again = {"incident_date": "2026-09-10", "at": clock.now()}
+        second = damaged(office, office.lodge_again(**again), "Cracked screen")
+        words = f"{reference(first)} (Paid) has a loss that was erased, and may be this one"
+        assert (no_other(office, second).passed, no_other(office, second).detail) == (False, words)
+        with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: No other claim for this loss"):
+            approve(office, second, by="bola")
+        with pytest.raises(NotAllowed, match=f"other than who approved {reference(first)}, or noted a return of it"):
+            approve(office, second, by="sade")
+        with monkeypatch.context() as patched:
+            # As a version without the rule approved it.
+            patched.setattr(related, "GONE", "")
+            approve(office, second, by="sade")
+        with office.store.reading(Scope.system()) as session:
+            (found,) = find_faults(session, "Nobody approves two losses of a policy near each other")
+    assert found.endswith(f"approved by sade, who approved {reference(first)} for a loss that was erased")
 
 
 def test_a_proof_of_purchase_comes_with_every_loss_of_a_thing(office: Office) -> None:

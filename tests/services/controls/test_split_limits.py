@@ -111,11 +111,32 @@ def test_two_who_decide_at_one_instant_are_judged_with_each_other(finance: Finan
 def test_who_made_the_password_of_who_asked_writes_nothing_off(finance: Finance) -> None:
     choose_by_link(finance.store, finance.people["funmi"], by=finance.people["root"])
     first, _ = list_write_offs_to_approve(finance, 3_000_000)
-    with pytest.raises(
-        NotAllowed, match="One of you and Funmi, who asked for this write-off, has a password by a link"
-    ):
+    refusal = "One of you and Funmi, who asked for this write-off, has a password by a link"
+    with pytest.raises(NotAllowed, match=refusal):
         finance.do(differences.write_off, first, by="root")
+    # Nor once Funmi has a password of another link, whoever gives the difference to somebody then.
+    choose_by_link(finance.store, finance.people["funmi"], by=finance.people["second"], days_ago=-1)
+    with clock.freeze(NOW + timedelta(days=2)):
+        finance.do(differences.assign, [first], finance.people["femi"].id, by="root")
+        with pytest.raises(NotAllowed, match=refusal):
+            finance.do(differences.write_off, first, by="root")
     finance.do(differences.write_off, first, by="second")
+
+
+@pytest.mark.both_databases
+def test_what_finance_decided_counts_as_such_once_the_person_is_an_admin(finance: Finance) -> None:
+    """A promotion between the two made the first half of a split limit count in none."""
+    write_offs, corrections = list_write_offs_to_approve(finance, 3_000_000), proposed_corrections(finance, 600)
+    finance.do(differences.write_off, write_offs[0], by="wale")
+    finance.do(adjustments.confirm, corrections[0], by="wale")
+    finance.change_person("wale", roles=["admin"])
+    with pytest.raises(NotAllowed, match=r"with the ₦30,000\.00 of this party"):
+        finance.do(differences.write_off, write_offs[1], by="femi")
+    with pytest.raises(NotAllowed, match=r"with the ₦6\.00 corrected before of this distributor"):
+        finance.do(adjustments.confirm, corrections[1], by="femi")
+    for verb, row in ((differences.write_off, write_offs[1]), (adjustments.confirm, corrections[1])):
+        finance.do(verb, row, by="wale")
+    assert split(finance) == []
 
 
 def test_the_check_names_a_limit_that_was_split_with_its_sum(finance: Finance, monkeypatch: pytest.MonkeyPatch) -> None:

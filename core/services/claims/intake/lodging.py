@@ -39,7 +39,6 @@ from core.store.rows import build_row
 from core.store.schema.tables import (
     Claim,
     ClaimEvent,
-    Customer,
     Distributor,
     Policy,
     PolicyEndorsement,
@@ -169,10 +168,10 @@ def lodge_claim(
     is not an upload of the owner.
     """
     new = new_claims.read(request)
-    policy, customer, endpoint = _get_accepted_policy(session, new, uploads, owner)
+    policy, endpoint = _get_accepted_policy(session, new, uploads, owner)
     found = file_links.find_codes(new.documents)
     linked = set(found.values()) - {file.code for file in uploads}
-    claim = build_initial_claim(policy, customer, new)
+    claim = build_initial_claim(policy, new)
     claim.flags = fraud_flags.find_flags(session, policy, endpoint, new, _list_hashes(session, uploads, linked))
     first = {"status": claim.claim_status, "created_at": claim.created_at}
     session.insert(claim, claim_changes.new_row(ClaimEvent, claim, **first))
@@ -188,8 +187,8 @@ def lodge_claim(
 
 def _get_accepted_policy(
     session: ScopedSession, new: NewClaim, uploads: Sequence[StoredFile], owner: Owner
-) -> tuple[Policy, Customer, Endpoint]:
-    """Return the policy of the claim, its customer and its endpoint, or raise InvalidInput (contract C1, C2)."""
+) -> tuple[Policy, Endpoint]:
+    """Return the policy of the claim and its endpoint, or raise InvalidInput (contract C1, C2)."""
     query = build_policy_query(has_number(new.policy_number), new.endpoints).where(*owner.owns(Policy)).limit(1)
     row = session.execute(query).first()
     faults = _list_foreign(session, new.documents, {file.code for file in uploads}, owner)
@@ -197,7 +196,7 @@ def _get_accepted_policy(
         faults.insert(0, FieldFault("policy_number", f"must be a {new.policy_words} of yours in this mode"))
     if row is None or faults:
         raise InvalidInput(faults)
-    return row.Policy, row.Customer, (row.prefix, row.route_name)
+    return row.Policy, (row.prefix, row.route_name)
 
 
 def _list_foreign(session: ScopedSession, links: Mapping[str, str], known: Set[str], owner: Owner) -> list[FieldFault]:
@@ -217,15 +216,14 @@ def build_policy_query(found: sa.ColumnElement[bool], endpoints: Iterable[Endpoi
     """Build the query of policies of a condition that these endpoints sold, newest first."""
     sold_by = (sa.and_(col(Product.prefix) == prefix, col(Product.route_name) == route) for prefix, route in endpoints)
     return (
-        sa.select(Policy, Customer, col(Product.prefix), col(Product.route_name))
-        .join(Customer, col(Customer.id) == col(Policy.customer_id))
+        sa.select(Policy, col(Product.prefix), col(Product.route_name))
         .join(Product, col(Product.id) == col(Policy.product_id))
         .where(found, col(Policy.deleted_at).is_(None), sa.or_(*sold_by))
         .order_by(col(Policy.created_at).desc())
     )
 
 
-def build_initial_claim(policy: Policy, customer: Customer, new: NewClaim) -> Claim:
+def build_initial_claim(policy: Policy, new: NewClaim) -> Claim:
     """Build the initial record of a claim (contract C4)."""
     now = clock.now()
     amounts: dict[str, Any] = {f"{name}_minor": 0 for name in (*records.AMOUNT_FIELDS, "approved_amount")}
@@ -242,7 +240,7 @@ def build_initial_claim(policy: Policy, customer: Customer, new: NewClaim) -> Cl
         claim_type=new.claim_type,
         claim_status=ClaimStatus.PENDING,
         claim_description=f"{new.incident_type}, policy {policy.policy_number}",
-        **new_claims.build_claimant_columns(new.claimant, customer),
+        **new_claims.build_claimant_columns(new.claimant, policy),
         incident_date=new.happened_on.isoformat() if new.happened_on else None,
         sealed=new.sealed,
         account_key=new.account_key,

@@ -19,7 +19,7 @@ from core.covers.request import Request
 from core.covers.request_parts import build_name_key
 from core.services.claims.intake import submitted
 from core.services.people import personal
-from core.store.schema.tables import Customer
+from core.store.schema.tables import Policy
 
 _EXAMPLE_UPLOAD: Final = "https://coverdesk.example/v1/files/vucaqgdumbkyy253yr3a3ihswu"
 IncidentType = Annotated[str, fields.one_of(*INCIDENTS)]
@@ -140,17 +140,20 @@ class NewClaim:
         return INCIDENTS[self.incident_type].benefit in submitted.get("benefit_coverage", ())
 
 
-def build_claimant_columns(claimant: Claimant | None, customer: Customer) -> dict[str, Any]:
-    """Return who claims as columns of a claim: the customer, unless somebody else is named.
+def build_claimant_columns(claimant: Claimant | None, policy: Policy) -> dict[str, Any]:
+    """Return who claims as columns of a claim: the holder of the policy, unless somebody else is named.
 
-    An owner who gives a phone is called back there. Of somebody else only what they gave is known: what is for them
-    never goes to the customer, who may have died. An e-mail that is not known is empty.
+    An owner who gives a phone is called back there. The name is that of the policy, as any later sale under the e-mail
+    of a customer gives their record another one. Of somebody else only what they gave is known: what is for them never
+    goes to the holder, who may have died. An e-mail that is not known is empty.
     """
     if claimant is None or claimant.claimant == OWNER:
-        names = ("first_name", "last_name", "name_key", "email")
-        phone = (claimant and claimant.claimant_phone_number) or customer.phone_number
-        owner = {f"claim_owner_{name}": getattr(customer, name) for name in names}
-        return {"claim_owner": OWNER, **owner, "claim_owner_phone_number": phone}
+        return {
+            "claim_owner": OWNER,
+            **{f"claim_owner_{name}": getattr(policy, name) for name in ("first_name", "last_name", "email")},
+            "claim_owner_name_key": build_name_key(policy.first_name, policy.last_name),
+            "claim_owner_phone_number": (claimant and claimant.claimant_phone_number) or policy.phone,
+        }
     return {
         "claim_owner": claimant.claimant,
         "claim_owner_first_name": claimant.claimant_first_name,

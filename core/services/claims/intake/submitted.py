@@ -31,6 +31,8 @@ DOCUMENTS: Final = (*ALWAYS_REQUIRED, *REQUIRED_AFTER_ACCIDENT, MEDICAL_REPORT, 
 DEATH_CERTIFICATE: Final = "death_certificate"
 # What the claimant signs to accept an offer: evidence of the acceptance.
 SIGNED_DISCHARGE: Final = "signed_discharge"
+# Begins the field of a letter of ours in the file of a claim.
+LETTER: Final = "letter_"
 
 DECLINE_REASONS: Final = (
     "not covered",

@@ -13,7 +13,7 @@ from sqlmodel import col
 from core.covers.claims.lines import PAPERS_OF_DAMAGE
 from core.services.claims.intake import submitted
 from core.services.files import likeness
-from core.services.people.personal import build_phone_key
+from core.services.people.personal import ERASED, build_phone_key
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import phone_key
@@ -96,6 +96,7 @@ SAME_LOAN: Final = "the same loan on another policy"
 SAME_DOCUMENT: Final = "the same document"
 SAME_PICTURE: Final = "a picture that looks the same"
 OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
+GONE: Final = "a loss that was erased, and may be this one"
 SAME_ACCOUNT: Final = "the same payout account"
 SAME_PHONE: Final = "the same phone, another customer"
 TWICE: Final = "duplicate"
@@ -103,7 +104,7 @@ VELOCITY_PERIOD: Final = timedelta(days=90)
 NEAR_PERIOD: Final = timedelta(days=14)
 VELOCITY_LIMIT: Final = 3
 # Matches that say that it is the same loss; the others only call for a look.
-_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_LOAN, SAME_DOCUMENT, SAME_PICTURE})
+_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_LOAN, SAME_DOCUMENT, SAME_PICTURE, GONE})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -223,11 +224,14 @@ def _list_papers(claim: Claim) -> dict[str, str]:
     return {meta[name]: name for name in submitted.list_document_names(claim) if meta.get(name)}
 
 
+_IS_TEXT: Final = sa.and_(col(FileMark.code) == col(UploadedFile.code), col(FileMark.mark).startswith("t"))
+
+
 def _list_prints(session: ScopedSession, claim_id: UUID) -> dict[str, str]:
     """Return which paper each file of a claim is or was, by the hash of what was sent, and by that of its text."""
     query = (
         sa.select(col(UploadedFile.sent_sha256), col(UploadedFile.field), col(FileMark.mark))
-        .outerjoin(FileMark, sa.and_(col(FileMark.code) == col(UploadedFile.code), col(FileMark.mark).startswith("t")))
+        .outerjoin(FileMark, _IS_TEXT)
         .where(col(UploadedFile.claim_id) == claim_id)
     )
     found: dict[str, str] = {}
@@ -235,6 +239,27 @@ def _list_prints(session: ScopedSession, claim_id: UUID) -> dict[str, str]:
         for key in filter(None, (sent, text)):
             found[key] = field if field in PAPERS_OF_DAMAGE else found.get(key, field or "")
     return found
+
+
+def has_new_paper(session: ScopedSession, claim: Claim, since: datetime) -> bool:
+    """True where a claim has a paper that arrived after an instant: none that was there, sent or saved anew.
+
+    Neither our own letters are papers of the loss, nor the signed form of an offer.
+    """
+    query = (
+        sa.select(col(UploadedFile.sent_sha256), col(UploadedFile.field), col(UploadedFile.created_at))
+        .add_columns(col(FileMark.mark))
+        .outerjoin(FileMark, _IS_TEXT)
+        .where(col(UploadedFile.claim_id) == claim.id)
+    )
+    rows = session.execute(query).all()
+    known = {key for row in rows if row.created_at <= since for key in (row.sent_sha256, row.mark) if key}
+    return any(
+        row.created_at > since
+        and known.isdisjoint({row.sent_sha256, row.mark})
+        and not (row.field or "").startswith((submitted.LETTER, submitted.SIGNED_DISCHARGE))
+        for row in rows
+    )
 
 
 def list_declined(session: ScopedSession, claim: Claim) -> list[str]:
@@ -329,13 +354,19 @@ def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
     found = {
         SAME_INCIDENT: is_same_incident,
         SAME_LOAN: other.policy_id in sharing.policies,
-        OTHER_INCIDENT: is_same_policy and not is_same_incident and are_near(claim, other),
+        GONE: is_same_policy and is_gone(other),
+        OTHER_INCIDENT: is_same_policy and not is_same_incident and not is_gone(other) and are_near(claim, other),
         SAME_DOCUMENT: other.id in sharing.documents or (is_same_policy and has_same_paper),
         SAME_PICTURE: other.id in sharing.pictures,
         SAME_ACCOUNT: claim.account_key is not None and other.account_key == claim.account_key,
         SAME_PHONE: bool(phones[0]) and phones[0] == phones[1] and other.customer_id != claim.customer_id,
     }
     return tuple(match for match, holds in found.items() if holds)
+
+
+def is_gone(claim: Claim) -> bool:
+    """True for a claim whose loss and papers were erased with its customer: nobody can tell it from another loss."""
+    return claim.claim_description == ERASED
 
 
 def are_near(claim: Claim, other: Claim) -> bool:

@@ -29,7 +29,7 @@ from core.services.people.staff import Person
 from core.services.policies import refunds
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
+from core.store.schema.tables import Claim, ClaimPayment, Policy
 
 
 class PayeeInput(Request):
@@ -183,7 +183,7 @@ def set_claimant(
     named: Claimant = request.validate(_ClaimantOf, typed)
     before = claim_changes.get_audited_facts(claim)
     previous = claim.claim_owner
-    for column, value in build_claimant_columns(named, session.get_one(Customer, claim.customer_id)).items():
+    for column, value in build_claimant_columns(named, session.get_one(Policy, claim.policy_id)).items():
         setattr(claim, column, value)
     submitted.set_meta(claim, {"claimant_relation": named.claimant_relation})
     # Names stay out of the log, which cannot be erased.

@@ -13,7 +13,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import money
+from core import money, seal
 from core.covers import tariff
 from core.covers.claims.line import OWNER
 from core.services.audit import log as audit
@@ -44,7 +44,6 @@ from core.store.schema.tables import (
     Policy,
     Product,
     Staff,
-    UploadedFile,
 )
 
 
@@ -75,7 +74,7 @@ _STATUSES: Final[Mapping[str, Act]] = {
 }
 _BY_LODGING: Final = "claim lodged"
 _BY_CLAIMANT: Final = "claimant set"
-_BY_MOVE, _BY_RENEWAL = "claim moved", "claim approved anew"
+_BY_MOVE, _BY_RENEWAL = BY_APPROVAL = ("claim moved", "claim approved anew")
 _AUDITED: Final[Mapping[str, Act]] = {
     _BY_LODGING: Act.LODGED,
     "claim corrected": Act.CORRECTED,
@@ -94,7 +93,8 @@ _FIGURES: Final = frozenset({"claim corrected", _BY_CLAIMANT})
 class Link:
     """One act on a claim that leads to its payment; `by` is a name, or the distributor's key.
 
-    `as_one` are others who may have acted so, or act so now, by a password link (contract A2).
+    `as_one` are others who may have acted so, or act so now, by a password link (contract A2). Of one who named a payee
+    `account_key` is the hash of the account.
     """
 
     act: Act
@@ -102,6 +102,7 @@ class Link:
     by: str
     at: datetime
     as_one: AbstractSet[str] = frozenset()
+    account_key: str | None = None
 
     def is_of(self, person: Person) -> bool:
         """True for the actor, and for who counts as the actor."""
@@ -110,7 +111,7 @@ class Link:
 
 def list_links(session: ScopedSession, claim: Claim) -> list[Link]:
     """List every act that leads to the payment of a claim, oldest first."""
-    found = [*_list_rows(session, claim), *_list_audited(session, claim)]
+    found = [*_list_rows(session, claim), *_list_audited(session, claim), *_list_renamed(session, claim)]
     named = [link for link in found if link.act in (Act.PAYEE_SET, Act.CLAIMANT_SET)]
     # The distributor that named who is paid has no part in what follows; who issued its key may have.
     kept = [link for link in found if link not in named or not link.actor.startswith("key ")]
@@ -126,7 +127,7 @@ def _list_rows(session: ScopedSession, claim: Claim) -> Iterator[Link]:
     for row in session.execute(moved):
         yield _build_link(_STATUSES[row.ClaimEvent.status], row, row.ClaimEvent.created_at)
     for row in session.execute(_with_staff(PaymentPayee).where(col(PaymentPayee.claim_id) == claim.id)):
-        yield _build_link(Act.PAYEE_SET, row, row.PaymentPayee.created_at)
+        yield _build_link(Act.PAYEE_SET, row, row.PaymentPayee.created_at, row.PaymentPayee.account_key)
     handed = _with_staff(ClaimReferral).where(
         col(ClaimReferral.claim_id) == claim.id, col(ClaimReferral.asks_role) == AskedRole.FINANCE
     )
@@ -143,8 +144,8 @@ def _with_staff(table: Any) -> AnySelect:
     return sa.select(table, col(Staff.name), col(Staff.email)).join(Staff, col(Staff.id) == col(table.staff_id))
 
 
-def _build_link(act: Act, row: Any, at: datetime) -> Link:
-    return Link(act=act, actor=f"staff {row.email}", by=row.name, at=at)
+def _build_link(act: Act, row: Any, at: datetime, account_key: str | None = None) -> Link:
+    return Link(act=act, actor=f"staff {row.email}", by=row.name, at=at, account_key=account_key)
 
 
 def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
@@ -164,7 +165,19 @@ def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
         named = _find_named(claim) if entry.action == _BY_LODGING else None
         if named:
             # Whoever typed the claim at the desk typed who is paid; who issued a key can send one by it.
-            yield Link(act=named, actor=entry.actor, by=name, at=entry.created_at)
+            number = claim_payments.find_submitted_number(claim)
+            key = seal.build_account_key(number) if number else None
+            yield Link(act=named, actor=entry.actor, by=name, at=entry.created_at, account_key=key)
+
+
+def _list_renamed(session: ScopedSession, claim: Claim) -> Iterator[Link]:
+    """Yield who gave the holder of the policy another name before the claim came that is paid to them by name."""
+    if claim.claim_owner != OWNER or not claim_payments.is_claimant_paid(claim):
+        return
+    for row in policies.find_rows(session, claim.policy_id):
+        if policies.is_renaming(row) and row.created_at <= claim.created_at:
+            person = session.get_one(Staff, row.made_by)
+            yield Link(act=Act.CLAIMANT_SET, actor=f"staff {person.email}", by=person.name, at=row.created_at)
 
 
 def _find_named(claim: Claim) -> Act | None:
@@ -182,7 +195,29 @@ def _list_holders(session: ScopedSession, links: Iterable[Link]) -> Iterator[Lin
         people = sa.select(Staff).where((sa.literal("staff ") + col(Staff.email)).in_(holders)).order_by(col(Staff.id))
         act = Act.KEY_ISSUED if named.actor.startswith("key ") else Act.LINK_MADE
         for person in session.execute(people).scalars() if holders else ():
-            yield Link(act=act, actor=f"staff {person.email}", by=person.name, at=named.at)
+            who = {"actor": f"staff {person.email}", "by": person.name}
+            yield Link(act=act, **who, at=named.at, account_key=named.account_key)
+
+
+# In the log of an approval: who had named the payee, and what was approved before a decline since which no paper came.
+PAYEE_NAMED_BY: Final = "payee_named_by"
+BEFORE_DECLINE: Final = "approved_before_decline"
+NAMES_PAYEE: Final = (Act.PAYEE_SET, Act.CLAIMANT_SET, Act.KEY_ISSUED, Act.LINK_MADE)
+
+
+def list_payee_setters(links: Sequence[Link]) -> list[Link]:
+    """List who named the payee of now: last, or before with the same account, or the claimant who is paid by name.
+
+    Somebody else who writes the name of a payee in another way has not looked for the account.
+    """
+    named = [link for link in links if link.act in NAMES_PAYEE]
+    last = named[-1] if named else None
+    return [link for link in named if last and _names_same(link, last)]
+
+
+def _names_same(link: Link, last: Link) -> bool:
+    is_claimant = link.act == last.act == Act.CLAIMANT_SET
+    return link.at == last.at or is_claimant or (link.account_key is not None and link.account_key == last.account_key)
 
 
 def list_changers(session: ScopedSession, claim: Claim, *, figures_only: bool = False) -> set[str]:
@@ -340,10 +375,7 @@ def _find_first_figure(session: ScopedSession, claim: Claim, links: Sequence[Lin
     declined_at = max((link.at for link in links if link.act == Act.DECLINED), default=None)
     if declined_at is None:
         return None
-    newer = sa.select(col(UploadedFile.code)).where(
-        col(UploadedFile.claim_id) == claim.id, col(UploadedFile.created_at) > declined_at
-    )
-    if session.execute(newer.limit(1)).first() is not None:
+    if related.has_new_paper(session, claim, declined_at):
         return None
     figure = sa.select(sa.func.max(col(Approval.amount_minor))).where(
         col(Approval.subject_id) == claim.id, col(Approval.approved_at) < declined_at

@@ -27,7 +27,6 @@ from core.store.schema.claims import LETTER_WAYS
 from core.store.schema.tables import Claim, ClaimEvent, ClaimLetterSent, Policy, Provider, UploadedFile
 
 WAYS: Final = LETTER_WAYS
-_FIELD: Final = "letter_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ class Composed:
     @property
     def field(self) -> str:
         """The field under which the file is kept."""
-        return f"{_FIELD}{self.kind}"
+        return f"{submitted.LETTER}{self.kind}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,7 +88,7 @@ class KeptLetter:
     @property
     def kind(self) -> str:
         """The kind of letter, a key of `KINDS`."""
-        return self.field.removeprefix(_FIELD)
+        return self.field.removeprefix(submitted.LETTER)
 
     @property
     def title(self) -> str:
@@ -115,7 +114,7 @@ def list_letters(session: ScopedSession, claim_id: UUID) -> list[KeptLetter]:
             *(col(ClaimLetterSent.way), col(ClaimLetterSent.created_at).label("sent_at")),
         )
         .outerjoin(ClaimLetterSent, col(ClaimLetterSent.code) == col(UploadedFile.code))
-        .where(col(UploadedFile.claim_id) == claim_id, col(UploadedFile.field).like(f"{_FIELD}%"))
+        .where(col(UploadedFile.claim_id) == claim_id, col(UploadedFile.field).like(f"{submitted.LETTER}%"))
         .order_by(col(UploadedFile.created_at).desc(), col(UploadedFile.code))
     )
     return [KeptLetter(**row._mapping) for row in session.execute(join_names(query, sent_by=ClaimLetterSent.staff_id))]

@@ -184,7 +184,9 @@ def _load_others(session: ScopedSession, claim: Claim, policy: Policy) -> list[_
         return []
     terms = refunds.list_paid_terms(session, policy)
     term = _find_term(terms, submitted.get_loss_day(claim))
-    same = [other for other in claims if _find_term(terms, submitted.get_loss_day(other)) == term]
+    # The day of a loss that was erased before this one came is not known: it counts in every term.
+    gone = [] if related.is_gone(claim) else [other.id for other in claims if related.is_gone(other)]
+    same = [each for each in claims if each.id in gone or _find_term(terms, submitted.get_loss_day(each)) == term]
     lapsed = approvals.list_lapsed(session, [other.id for other in same if other.approved_by is not None])
     return [_build_other(session, other, is_lapsed=other.id in lapsed) for other in same]
 

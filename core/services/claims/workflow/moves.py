@@ -78,6 +78,8 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     event = claim_changes.new_row(ClaimEvent, claim, status=claim.claim_status, **done)
     session.insert(event)
     facts: dict[str, Any] = {"note": move.inputs.note} if move.inputs.note else {}
+    if Effect.SETS_APPROVER in transition.effects and move.judgement:
+        facts |= _note_approval(move.judgement)
     if move.inputs.estimate_document:
         facts["document"] = move.inputs.estimate_document
     facts |= _record_overrides(session, claim, move, event.id, at)
@@ -107,7 +109,17 @@ def _renew_approval(
         event_id = session.execute(latest).scalar_one()
         given: dict[str, Any] = {"event_id": event_id, "person": person, "at": at}
         claim_judgement.record_overrides(session, claim, judgement, inputs.reasons, **given)
-    return claim_changes.save_change(session, claim, before, person=person, action="claim approved anew")
+    facts = _note_approval(judgement)
+    return claim_changes.save_change(session, claim, before, person=person, action="claim approved anew", facts=facts)
+
+
+def _note_approval(judgement: Judgement) -> dict[str, Any]:
+    """Return what the log of an approval has for `coverdesk check`: who named the payee, and the bound of an appeal."""
+    setters = sorted({link.actor for link in claim_judgement.list_payee_setters(judgement.links)})
+    found: dict[str, Any] = {claim_judgement.PAYEE_NAMED_BY: setters} if setters else {}
+    if judgement.appeal_minor is not None:
+        found[claim_judgement.BEFORE_DECLINE] = money.to_wire(judgement.appeal_minor)
+    return found
 
 
 def _apply_effects(

@@ -15,7 +15,7 @@ from core.services.claims.intake import submitted
 from core.services.claims.review.coverage_checks import CHECK_KEYS, CoverageCheck, describe_unmet
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow.changes import Reason
-from core.services.claims.workflow.judgement import Act, Judgement, Link
+from core.services.claims.workflow.judgement import NAMES_PAYEE, Act, Judgement, Link, list_payee_setters
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.people.staff import Person
 from core.services.people.transfers import Reference
@@ -26,10 +26,8 @@ from core.store.schema.tables import Claim
 
 # Nobody inspects a death, or estimates what its repair costs.
 OF_WHAT_IS_SEEN: Final = (ClaimStatus.INSPECTION_SUBMITTED, ClaimStatus.ESTIMATE_SUBMITTED)
-# Who named the payee of now does not approve it.
-_NAMES_PAYEE: Final = (Act.PAYEE_SET, Act.CLAIMANT_SET, Act.KEY_ISSUED, Act.LINK_MADE)
 # Who set a figure or the payee of a claim, or noted that its payment came back, does not pay it.
-_SETS: Final = (Act.LODGED, Act.ESTIMATED, Act.CORRECTED, Act.DEDUCTED, Act.RETURNED, *_NAMES_PAYEE)
+_SETS: Final = (Act.LODGED, Act.ESTIMATED, Act.CORRECTED, Act.DEDUCTED, Act.RETURNED, *NAMES_PAYEE)
 _PARTS: Final[Mapping[str, str]] = {
     Act.LODGED: "lodged it",
     Act.ESTIMATED: "set its estimate",
@@ -170,9 +168,7 @@ def _describe_approver(case: Case) -> str | None:
     if second := _describe_second_loss(case):
         return second
     links, person = case.judgement.links, case.person
-    named = [link for link in links if link.act in _NAMES_PAYEE]
-    last = [link for link in named if link.at == named[-1].at]
-    set_last = next((link for link in last if link.actor == person.actor), None)
+    set_last = next((link for link in list_payee_setters(links) if link.actor == person.actor), None)
     if set_last is not None:
         if set_last.act != Act.PAYEE_SET:
             return f"an approver other than who {_PARTS[set_last.act]}"

@@ -18,11 +18,11 @@ from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import parties
-from core.services.finance.credit_notes import givers
+from core.services.finance.credit_notes import givers, sellers
 from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.parties import Party
 from core.services.finance.payments.settlement import BankAnswer, ReturnInput
-from core.services.people import approvals, four_eyes, role_grants, staff, transfers
+from core.services.people import approvals, four_eyes, staff, transfers
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import Parties, refuse_own, refuse_same, require_second
 from core.services.people.staff import Person
@@ -38,8 +38,6 @@ from core.store.schema.tables import (
     CreditNote,
     CreditNotePayment,
     Customer,
-    LoanBook,
-    LoanBookRow,
     PaymentPayee,
     Policy,
     Refund,
@@ -52,8 +50,6 @@ ROLE: Final = "finance"
 LIMIT: Final = 10_000_000
 ADMIN_LIMIT: Final = 100_000_000
 _COUNTS_FOR: Final = timedelta(days=30)
-# As the audit log has the acts by which somebody makes a premium.
-_SALES: Final = frozenset({"policy sold", "policy renewed"})
 _STATE: Final = CreditNoteState
 KIND: Final = "credit note"
 _APPROVED, _APPROVED_FIRST = "credit note approved", "credit note approved first"
@@ -138,13 +134,14 @@ def approve(
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
     alone = row.total_minor + sum_alone(session, row, until=now)
     facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or "", "alone": money.to_wire(alone)}
-    takes_two = _is_to_another(session, row, payee) or _has_part(session, row, by)
+    takes_two = _is_to_another(session, row, payee) or sellers.has_part(session, row, by)
     if row.state == _STATE.COMPUTED and (takes_two or alone > limit_of(by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
         _change(session, row, _STATE.SECOND_PERSON, by, _APPROVED_FIRST, facts=facts, **first)
         return _STATE.SECOND_PERSON
     approved = {"payee_id": payee_id, "approved_by": by.id, "approved_at": now}
     facts["approvers"] = "2" if row.state == _STATE.SECOND_PERSON else "1"
+    facts[sellers.BOOKS] = str(len(sellers.list_books(session, row)))
     _change(session, row, _STATE.APPROVED, by, _APPROVED, facts=facts, **approved)
     approvals.approve(session, _subject(row, payee), staff_id=by.id, role=role, limit_minor=limit_of(by), at=now)
     return _STATE.APPROVED
@@ -165,36 +162,6 @@ def _judge_payee(
     elif row.state == _STATE.SECOND_PERSON:
         _refuse_second(row, payee, held, by)
     return payee
-
-
-def _has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
-    """True for who sold or renewed the policy, or may act as who did, or as who ended it, by a key or an account.
-
-    For everybody where somebody of the desk did both, or may have, as an admin who made the password links of both: a
-    premium that nobody paid would come back in good faith. A key of the command line may be anybody's.
-    """
-    sellers = _list_sellers(session, row)
-    uploaders = {book.uploaded_by for book in _list_books(session, row)}
-    holders = role_grants.list_holders(session, {*sellers, *uploaders, row.made_by})
-    at_desk = {seller for seller in sellers if seller.startswith("staff ")}
-    may_have_sold, may_have_ended = (
-        {*each, *role_grants.list_holders(session, each)} for each in (at_desk, {row.made_by})
-    )
-    if is_sold_by_ender(session, row) or may_have_sold & may_have_ended:
-        return True
-    return by.actor in {*sellers, *holders} or any(each.startswith(f"{audit.COMMAND_LINE}, ") for each in holders)
-
-
-def is_sold_by_ender(session: ScopedSession, row: CreditNote) -> bool:
-    """True where one person of the desk ended a policy who sold or renewed it too, or may have by a key or a link."""
-    sellers = _list_sellers(session, row) if row.made_by.startswith("staff ") else set()
-    return bool(sellers) and row.made_by in {*sellers, *role_grants.list_holders(session, sellers)}
-
-
-def _list_sellers(session: ScopedSession, row: CreditNote) -> set[str]:
-    """Return the actors who sold or renewed the policy of a refund."""
-    log = audit.list_history(session, audit.subject_of("policy", _get_policy(session, row).id))
-    return {entry.actor for entry in log if entry.action in _SALES}
 
 
 def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> bool:
@@ -283,11 +250,7 @@ def is_customer(name: str, customer: str) -> bool:
 
 def list_renamed_by(session: ScopedSession, policy_id: UUID) -> list[UUID]:
     """List who gave the holder of a policy another name by an endorsement: its refund goes to somebody else by that."""
-    return [
-        made.made_by
-        for made in policies.find_rows(session, policy_id)
-        if any(change["field"] in ("first_name", "last_name") for change in made.changes)
-    ]
+    return [made.made_by for made in policies.find_rows(session, policy_id) if policies.is_renaming(made)]
 
 
 def load_people(session: ScopedSession, row: CreditNote) -> Parties:
@@ -323,19 +286,8 @@ def _refuse_who_ended(session: ScopedSession, row: CreditNote, by: Person, does:
         raise NotAllowed(f"You gave the holder of this policy another name: somebody else of finance {does}")
     if row.made_by == by.actor:
         raise NotAllowed(f"You ended this policy: somebody else of finance {does}")
-    if by.id in {book.uploader_id for book in _list_books(session, row)}:
+    if by.id in {book.uploader_id for book in sellers.list_books(session, row, RowOutcome.ENDED)}:
         raise NotAllowed(f"You uploaded the loan book that ended this policy: somebody else of finance {does}")
-
-
-def _list_books(session: ScopedSession, row: CreditNote) -> Sequence[LoanBook]:
-    """Return the loan books that ended the policy of a refund: none, or one."""
-    query = (
-        sa.select(LoanBook)
-        .join(LoanBookRow, col(LoanBookRow.book_id) == col(LoanBook.id))
-        .join(Refund, col(Refund.policy_id) == col(LoanBookRow.policy_id))
-        .where(col(Refund.id) == row.refund_id, col(LoanBookRow.outcome) == RowOutcome.ENDED)
-    )
-    return session.execute(query).scalars().all()
 
 
 _FIRST: Final = "You approved it first: somebody else of finance approves it as well"

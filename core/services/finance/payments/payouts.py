@@ -3,8 +3,8 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from core.services.audit import log as audit
 from core.services.finance import bank_accounts, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import settlement
-from core.services.finance.payments.settlement import Balance
+from core.services.finance.payments.settlement import Balance, Noted
 from core.services.finance.statements import statements
 from core.services.lists.spreadsheets import csv_field
 from core.services.people import approvals, transfers
@@ -144,10 +144,11 @@ def begin(session: ScopedSession, found: Sequence[tuple[Balance, int]], *, by: P
 
 
 def _refuse_proposers(session: ScopedSession, accounts: Sequence[BankAccount], by: Person) -> None:
-    for account in accounts:
+    proposed = bank_accounts.list_proposals(session, accounts)
+    for account in proposed:
         refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
     how = {"did": "proposed this account", "does": "prepares and approves the payout"}
-    refuse_one_with(session, [(account.proposed_by, account.proposed_at) for account in accounts], by, **how)
+    refuse_one_with(session, [(account.proposed_by, account.proposed_at) for account in proposed], by, **how)
 
 
 def _refuse_preparer(
@@ -223,12 +224,12 @@ def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
 def _name_others(session: ScopedSession, batch: PayoutBatch) -> dict[str, str]:
     """Return, for the log of an approval, who proposed the accounts, and who noted that the same came back before."""
     rows = list_payments(session, batch.id)
-    found = load_returners(session, batch)
+    found = {by for by, _ in load_returners(session, batch)}
     emails = session.execute(sa.select(col(Staff.email)).where(col(Staff.id).in_(found))).scalars()
     return {**name_proposers(session, rows), RETURNED_BY: ", ".join(sorted(emails))}
 
 
-def load_returners(session: ScopedSession, batch: PayoutBatch) -> Mapping[UUID, datetime]:
+def load_returners(session: ScopedSession, batch: PayoutBatch) -> Collection[Noted]:
     """Return who noted, before a batch was prepared, that a payment of what it settles came back, and when."""
     rows = [row.id for row in list_payments(session, batch.id)]
     settled = sa.select(col(PaymentSettlement.statement_id)).where(col(PaymentSettlement.payment_id).in_(rows))
@@ -236,14 +237,11 @@ def load_returners(session: ScopedSession, batch: PayoutBatch) -> Mapping[UUID, 
 
 
 def name_proposers(session: ScopedSession, payments: Iterable[Payment]) -> dict[str, str]:
-    """Return, for the log of an approval, who proposed the bank accounts that are paid to."""
-    accounts = {each.bank_account_id for each in payments if each.bank_account_id}
-    query = (
-        sa.select(col(Staff.email))
-        .join(BankAccount, col(BankAccount.proposed_by) == col(Staff.id))
-        .where(col(BankAccount.id).in_(accounts))
-    )
-    return {PROPOSED_BY: ", ".join(sorted(set(session.execute(query).scalars())))}
+    """Return, for the log of an approval, who ever proposed the bank accounts that are paid to."""
+    proposed = bank_accounts.list_proposals(session, _load_accounts(session, list(payments)))
+    proposers = {each.proposed_by for each in proposed}
+    query = sa.select(col(Staff.email)).where(col(Staff.id).in_(proposers))
+    return {PROPOSED_BY: ", ".join(sorted(session.execute(query).scalars()))}
 
 
 def _record_approval(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:

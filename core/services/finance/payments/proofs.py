@@ -4,10 +4,11 @@ import csv
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy import orm
@@ -19,7 +20,7 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.lists.queue import CLAIM_PAYMENTS, CLAIMS
 from core.services.finance import parties
-from core.services.finance.credit_notes import deciding, givers
+from core.services.finance.credit_notes import deciding, givers, sellers
 from core.services.finance.credit_notes.givers import number_of
 from core.services.finance.payments import payouts, settlement
 from core.services.finance.statements import reading as statement_reading
@@ -28,10 +29,11 @@ from core.services.lists import exports
 from core.services.lists.exports import Tally
 from core.services.lists.listing import Listing
 from core.services.lists.windows import Span
-from core.services.people import approvals, transfers
+from core.services.people import approvals, role_grants, transfers
 from core.services.sales import figures
 from core.services.sales.filter import SalesFilter
 from core.states.finance import IN_FORCE, BatchState, CreditNoteState, PaymentState
+from core.states.loan_books import RowOutcome
 from core.store.access import AnySelect, Scope, ScopedSession
 from core.store.expressions import phone_key, sum_of
 from core.store.schema.tables import (
@@ -42,6 +44,7 @@ from core.store.schema.tables import (
     CreditNote,
     CreditNotePayment,
     Customer,
+    LoanBookRow,
     PartyPayment,
     Payment,
     PaymentPayee,
@@ -108,6 +111,23 @@ def find_transfer_faults(session: ScopedSession) -> Iterator[str]:
         yield f"transfer {row.reference} of {amounts[0]} has {rows:,} payments of {amounts[1]}"
 
 
+def find_received_twice(session: ScopedSession) -> Iterator[str]:
+    """Payments received that one row of the bank was noted for twice, of one party or two, with their sums (F4)."""
+    query = (
+        sa.select(Payment)
+        .where(col(Payment.direction) == "in", col(Payment.state) == PaymentState.CONFIRMED)
+        .order_by(col(Payment.approved_at), col(Payment.id))
+    )
+    names, known = dict(parties.list_parties(session)), dict[tuple[Any, ...], Payment]()
+    for row in session.execute(query).scalars():
+        of_row = (transfers.strip_reference(row.received_reference or ""), row.received_on, row.net_minor)
+        first = known.setdefault(of_row, row)
+        if first is not row:
+            both = f"{names[parties.party_of(first)]} and {names[parties.party_of(row)]}"
+            amount = money.format_naira(-row.net_minor)
+            yield f"payment {row.id}, {amount}: {row.received_reference} is one transfer, received of {both}"
+
+
 def find_own_answers(session: ScopedSession) -> Iterator[str]:
     """Payments whose confirmation or return was noted by who prepared them, with their amounts (contract K16)."""
     noted = sa.exists().where(
@@ -133,12 +153,31 @@ def find_own_accounts(session: ScopedSession) -> Iterator[str]:
         .join(Staff, col(Staff.id) == proposer)
         .where(sa.or_(col(PayoutBatch.approved_by) == proposer, col(PayoutBatch.prepared_by) == proposer))
     )
+    found = set[UUID]()
     for payment, batch, person in session.execute(query):
-        log = audit.list_history(session, audit.subject_of(payouts.KIND, batch.id))
-        approved = [entry.after or {} for entry in log if entry.action.startswith("payout approved")]
-        if not approved or payouts.PROPOSED_BY in approved[-1]:
+        approved = _find_approval(session, batch)
+        if approved is None or payouts.PROPOSED_BY in approved:
+            found.add(batch.id)
             named = f"payment of {money.format_naira(payment.net_minor)} in payout {payouts.number_of(batch)}"
             yield f"{named}: {person} proposed the account, and prepared or approved it"
+    yield from _find_earlier_proposers(session, found)
+
+
+def _find_earlier_proposers(session: ScopedSession, found: Collection[UUID]) -> Iterator[str]:
+    """Payouts by who had proposed the account before another proposed it again, as the log of the approval says."""
+    by_people = sa.or_(*(col(Staff.id) == col(getattr(PayoutBatch, name)) for name in ("prepared_by", "approved_by")))
+    query = sa.select(PayoutBatch, col(Staff.name), col(Staff.email)).join(Staff, by_people)
+    approved = query.where(col(PayoutBatch.approved_by).is_not(None), col(PayoutBatch.id).not_in(found))
+    for batch, name, email in session.execute(approved.order_by(col(PayoutBatch.number))).all():
+        if email in (_find_approval(session, batch) or {}).get(payouts.PROPOSED_BY, "").split(", "):
+            named = f"payout {payouts.number_of(batch)}, {money.format_naira(batch.net_minor)}"
+            yield f"{named}: {name} had proposed an account of it, and prepared or approved it"
+
+
+def _find_approval(session: ScopedSession, batch: PayoutBatch) -> Mapping[str, Any] | None:
+    """Return what the log says of the last approval of a payout."""
+    log = audit.list_history(session, audit.subject_of(payouts.KIND, batch.id))
+    return next((entry.after or {} for entry in reversed(log) if entry.action.startswith("payout approved")), None)
 
 
 def find_own_returns(session: ScopedSession) -> Iterator[str]:
@@ -148,12 +187,11 @@ def find_own_returns(session: ScopedSession) -> Iterator[str]:
     """
     paid = sa.select(PayoutBatch).where(col(PayoutBatch.state) == BatchState.APPROVED)
     for batch in session.execute(paid.order_by(col(PayoutBatch.number))).scalars().all():
-        both = payouts.load_returners(session, batch).keys() & {batch.prepared_by, batch.approved_by}
+        both = {by for by, _ in payouts.load_returners(session, batch)} & {batch.prepared_by, batch.approved_by}
         if not both:
             continue
-        log = audit.list_history(session, audit.subject_of(payouts.KIND, batch.id))
-        approved = [entry.after or {} for entry in log if entry.action.startswith("payout approved")]
-        if not approved or payouts.RETURNED_BY in approved[-1]:
+        approved = _find_approval(session, batch)
+        if approved is None or payouts.RETURNED_BY in approved:
             names = sa.select(col(Staff.name)).where(col(Staff.id).in_(both)).order_by(col(Staff.name))
             people = " and ".join(session.execute(names).scalars())
             named = f"payout {payouts.number_of(batch)}, {money.format_naira(batch.net_minor)}"
@@ -373,17 +411,37 @@ def find_other_payees(session: ScopedSession) -> Iterator[str]:
 
 
 def find_sold_and_ended(session: ScopedSession) -> Iterator[str]:
-    """Credit notes that one person approved of a policy that another one alone had sold and ended (contract K2)."""
+    """Credit notes that one person approved who had sold the policy, or that another one had sold and ended (K2).
+
+    So had who uploaded the loan book that did; approvals of before that was asked do not say how many books there were.
+    """
+    by_book = sa.exists().where(
+        col(LoanBookRow.policy_id) == col(Refund.policy_id), col(LoanBookRow.outcome) == RowOutcome.COVERED
+    )
     query = (
-        _select_notes(col(Staff.name).label("approver"))
+        _select_notes(col(Staff.name).label("approver"), col(Staff.email).label("email"))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
         .join(Staff, col(Staff.id) == col(CreditNote.approved_by))
-        .where(col(CreditNote.first_by).is_(None), col(CreditNote.made_by).like("staff %"))
+        .where(col(CreditNote.first_by).is_(None), sa.or_(col(CreditNote.made_by).like("staff %"), by_book))
         .order_by(col(CreditNote.created_at), col(CreditNote.id))
     )
     for row in session.execute(query).all():
-        if deciding.is_sold_by_ender(session, row.CreditNote) and not _is_from_before(session, row.CreditNote):
-            ended = row.CreditNote.made_by.removeprefix("staff ")
-            yield f"{_name(row)}, was approved by {row.approver} alone, of a policy that {ended} had sold and ended"
+        note = row.CreditNote
+        both, fact = sellers.find_seller_and_ender(session, note, by_book=False), "approvers"
+        if both is None:
+            both, fact = sellers.find_seller_and_ender(session, note), sellers.BOOKS
+        named = f"{_name(row)}, was approved by {row.approver} alone"
+        if both and not _is_from_before(session, note, fact=fact):
+            yield f"{named}, of a policy that {both.removeprefix('staff ')} had sold and ended"
+        elif f"staff {row.email}" in _list_who_sold(session, note) and not _is_from_before(
+            session, note, fact=sellers.BOOKS
+        ):
+            yield f"{named}, who had sold the policy, or issued the key or made the link of who did"
+
+
+def _list_who_sold(session: ScopedSession, note: CreditNote) -> set[str]:
+    sold = sellers.list_sellers(session, note)
+    return sold | role_grants.list_holders(session, sold)
 
 
 def _is_from_before(session: ScopedSession, note: CreditNote, *, fact: str = "approvers") -> bool:

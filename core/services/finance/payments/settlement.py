@@ -277,7 +277,30 @@ def receive(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
         amount = -money.to_minor(given.amount)
         if balance.amount_minor >= 0:
             raise StateForbids(f"{balance.name} owes nothing: a payment received for something else is an adjustment")
+        if noted := _describe_noted(session, given.bank_reference, given.value_on, amount):
+            raise InvalidInput.for_field(_FIELD, noted)
         return add(session, balance, amount, by=by, direction="in", **received)
+
+
+def _describe_noted(
+    session: ScopedSession, reference: str, on: date, net_minor: int, *, but: UUID | None = None
+) -> str | None:
+    """Say for whom a payment received was noted already, of whatever party and however its reference was written.
+
+    One row of the bank would settle two debts. None for another reference, amount or day.
+    """
+    same = sa.select(Payment).where(
+        col(Payment.direction) == "in",
+        col(Payment.state).in_([PaymentState.PREPARED, PaymentState.CONFIRMED]),
+        col(Payment.received_on) == on,
+        col(Payment.net_minor) == net_minor,
+        *([col(Payment.id) != but] if but else []),
+    )
+    for row in session.execute(same.order_by(col(Payment.prepared_at))).scalars():
+        if transfers.strip_reference(row.received_reference or "") == transfers.strip_reference(reference):
+            party = parties.get_name(session, parties.party_of(row))
+            return f"is that of {row.received_reference}, the same amount of the same day, noted for {party} already"
+    return None
 
 
 def add(
@@ -350,6 +373,10 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
             raise StateForbids("A payout is approved with its batch, and confirmed with the bank's reference")
         require_other(session, row, by)
         assert row.received_on is not None  # noqa: S101 - it was noted with its day
+        # Whoever confirms the same row of the bank for another party at this instant waits here.
+        session.next_in_transaction("payments received")
+        if noted := _describe_noted(session, row.received_reference or "", row.received_on, row.net_minor, but=row.id):
+            raise StateForbids(f"Its reference {noted}: give one of the two up")
         typed = TypedReference(row.received_reference, _FIELD, parties.party_of(row).id)
         _note_paid(session, row, typed, row.received_on, by=by)
         _change(session, row, PaymentState.CONFIRMED, by=by, approved_by=by.id, approved_at=clock.now())
@@ -459,17 +486,20 @@ def refuse_who_returned(session: ScopedSession, statement_ids: Iterable[UUID], b
     refuse_returners(session, load_returners(session, statement_ids), by)
 
 
-def refuse_returners(session: ScopedSession, noted: Mapping[UUID, datetime], by: Person) -> None:
+Noted = tuple[UUID, datetime]
+
+
+def refuse_returners(session: ScopedSession, noted: Collection[Noted], by: Person) -> None:
     """NotAllowed for who noted a return, or counts as who did by a password link."""
-    if by.id in noted:
+    if by.id in {noted_by for noted_by, _ in noted}:
         raise NotAllowed(OWN_RETURN)
     how = {"did": "noted that a payment of this came back", "does": "prepares and approves that it is paid again"}
-    four_eyes.refuse_one_with(session, noted.items(), by, **how)
+    four_eyes.refuse_one_with(session, noted, by, **how)
 
 
 def load_returners(
     session: ScopedSession, statement_ids: Iterable[UUID], *, again: PayoutBatch | None = None
-) -> Mapping[UUID, datetime]:
+) -> Collection[Noted]:
     """Return who noted that a payout of these statements came back or was refused, before it was paid again, and when.
 
     A statement of the same party and month counts too: what was reversed is stated anew under another number.
@@ -488,7 +518,7 @@ def load_returners(
         is_known = sa.or_(col(Payment.refused_by).is_not(None), col(PartyPayment.created_at) <= again.prepared_at)
         before = [col(PayoutBatch.number) < again.number, is_known]
     query: AnySelect = (
-        sa.select(noted.label("by"), col(PartyPayment.created_at).label("at"))
+        sa.select(col(Payment.id), noted.label("by"), col(PartyPayment.created_at).label("at"))
         .select_from(Payment)
         .join(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
         .join(PaymentSettlement, col(PaymentSettlement.payment_id) == col(Payment.id))
@@ -501,8 +531,14 @@ def load_returners(
             *before,
         )
     )
-    # Of an order that the bank refused no moment is known.
-    return {row.by: row.at or clock.now() for row in session.execute(query)}
+    return {(row.by, row.at or _find_refused_at(session, row.id)) for row in session.execute(query)}
+
+
+def _find_refused_at(session: ScopedSession, payment_id: UUID) -> datetime:
+    """Return when somebody noted that the bank refused an order, of which no money moved: only the log has it."""
+    log = audit.list_history(session, audit.subject_of("payment", payment_id))
+    returned = _ACTIONS[PaymentState.RETURNED]
+    return next((entry.created_at for entry in reversed(log) if entry.action == returned), clock.now())
 
 
 def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, by: Person) -> Payment:

@@ -23,7 +23,7 @@ from core.states.finance import DIFFERENCE_TRANSITIONS, ENDED, DifferenceState
 from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.expressions import sum_of
-from core.store.schema.tables import Adjustment, Difference, FileMapping, Policy, Reconciliation, Staff
+from core.store.schema.tables import Adjustment, Difference, FileMapping, Policy, Reconciliation
 
 Cause = Literal[
     "Timing",
@@ -102,7 +102,9 @@ def assign(session: ScopedSession, difference_ids: Collection[UUID], owner_id: U
         row = _lock(session, difference_id, by)
         if row.state in ENDED:
             raise StateForbids(f"{row.policy_number or 'A difference without a number'} is {row.state.lower()} already")
-        session.change(Difference, col(Difference.id) == row.id, owner_id=owner_id, changed_at=clock.now())
+        # The instant of who asked for a write-off tells whose password asked: nobody moves it.
+        moved = {} if row.state == DifferenceState.WRITE_OFF_ASKED else {"changed_at": clock.now()}
+        session.change(Difference, col(Difference.id) == row.id, owner_id=owner_id, **moved)
         facts = {"owner": colleagues[owner_id], "difference": money.to_wire(row.difference_minor)}
         audit.note(session, "difference", row.id, "difference assigned", actor=by.actor, **facts)
     return len(difference_ids)
@@ -189,15 +191,16 @@ def _refuse_above_limit(session: ScopedSession, row: Difference) -> None:
     made = session.get_one(Reconciliation, row.reconciliation_id)
     party = col(FileMapping.provider_id).is_not_distinct_from(made.provider_id)
     session.execute(sa.select(col(FileMapping.key)).where(party).with_for_update())
-    admins = [each.id for each in session.execute(sa.select(Staff)).scalars() if "admin" in each.roles]
+    since = clock.now() - COUNTS_FOR
+    by_admins = audit.list_decided_as(session, _ACTIONS[DifferenceState.WRITTEN_OFF], "admin", since=since)
     query = (
         sa.select(sum_of(sa.func.abs(col(Difference.difference_minor))))
         .join(Reconciliation, col(Reconciliation.id) == col(Difference.reconciliation_id))
         .where(
             col(Reconciliation.provider_id).is_not_distinct_from(made.provider_id),
             col(Difference.state) == DifferenceState.WRITTEN_OFF,
-            col(Difference.changed_at) > clock.now() - COUNTS_FOR,
-            col(Difference.decided_by).not_in(admins),
+            col(Difference.changed_at) > since,
+            col(Difference.id).not_in(by_admins),
         )
     )
     before = int(session.execute(query).scalar_one())

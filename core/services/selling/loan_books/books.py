@@ -221,7 +221,8 @@ def move(session: ScopedSession, book: LoanBook, to: LoanBookState, **values: An
     session.flush()
 
 
-_ROLES: Final = ("operations", "supervisor")
+_OFFICER, _SUPERVISOR = _ROLES = ("operations", "supervisor")
+_CONFIRMED: Final = "loan book confirmed"
 
 
 def confirm_by_person(session: ScopedSession, book_id: UUID, *, accept: str, expected: Expected, by: Person) -> None:
@@ -232,7 +233,8 @@ def confirm_by_person(session: ScopedSession, book_id: UUID, *, accept: str, exp
             # Whoever confirms another book under a limit at this instant waits here.
             session.next_in_transaction("loan books confirmed under a limit")
         require_authority(session, book, by)
-        _confirm(session, book, accept, expected, actor=by.actor, staff_id=by.id)
+        role = _SUPERVISOR if by.has_role(_SUPERVISOR) else _OFFICER
+        _confirm(session, book, accept, expected, actor=by.actor, staff_id=by.id, role=role)
 
 
 def _refusals(book_id: UUID, actor: str) -> AbstractContextManager[None]:
@@ -277,15 +279,17 @@ def _require_limit(book: LoanBook, limit: int | None, *, before: int) -> None:
 
 def _sum_confirmed(session: ScopedSession, book: LoanBook) -> int:
     """Return the kobo that operations confirmed lately of the lender's other books: a limit is not split over them."""
+    since = clock.now() - COUNTS_FOR
+    by_officers = audit.list_decided_as(session, _CONFIRMED, _OFFICER, since=since)
     rows = session.execute(sa.select(Staff)).scalars()
-    unlimited = [row.id for row in rows if not {"supervisor", "admin"}.isdisjoint(row.roles)]
+    unlimited = [row.id for row in rows if not {_SUPERVISOR, "admin"}.isdisjoint(row.roles)]
     earlier = sa.select(col(LoanBook.preview)).where(
         *Owner.of(book).owns(LoanBook),
         col(LoanBook.kind) == book.kind,
         col(LoanBook.id) != book.id,
-        col(LoanBook.confirmed_at) > clock.now() - COUNTS_FOR,
+        col(LoanBook.confirmed_at) > since,
         col(LoanBook.confirmer_id).is_not(None),
-        col(LoanBook.confirmer_id).not_in(unlimited),
+        sa.or_(col(LoanBook.confirmer_id).not_in(unlimited), col(LoanBook.id).in_(by_officers)),
     )
     return sum(money.to_minor(Decimal(each.get("premium", "0"))) for each in session.execute(earlier).scalars())
 
@@ -349,7 +353,14 @@ def get_agreed_from(session: ScopedSession, distributor_id: UUID) -> date | None
 
 
 def _confirm(
-    session: ScopedSession, book: LoanBook, accept: str, expected: Expected, *, actor: str, staff_id: UUID | None
+    session: ScopedSession,
+    book: LoanBook,
+    accept: str,
+    expected: Expected,
+    *,
+    actor: str,
+    staff_id: UUID | None,
+    **authority: str,
 ) -> None:
     TRANSITIONS.get(book.state, LoanBookState.CONFIRMED)
     if book.expires_at is not None and book.expires_at <= clock.now():
@@ -370,11 +381,12 @@ def _confirm(
     note(
         session,
         book,
-        "loan book confirmed",
+        _CONFIRMED,
         actor=actor,
         accept=accept,
         rows=book.preview["valid"],
         premium=book.preview["premium"],
+        **authority,
     )
 
 
