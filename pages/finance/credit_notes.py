@@ -1,11 +1,12 @@
 """Credit notes: what goes back to customers and how long it waits; and one with its arithmetic and shares."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import UUID
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import clock
 from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
@@ -20,7 +21,7 @@ from core.states.finance import UNPAID, CreditNoteState
 from core.store.access import ScopedSession, read_in, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, url_state, words
-from core.ui.kit.actions import Action, Day, Field, Several, Text, Values
+from core.ui.kit.actions import Action, Day, Field, Text, Values
 from core.ui.lists import export_panel, filter_bar, tables
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, bank_answer, bank_return
@@ -60,8 +61,7 @@ def approving(rows: Sequence[CreditNoteRow]) -> Action:
     """Return the dialog that approves several credit notes, each for an account of its own."""
 
     def approve(session: ScopedSession, row: CreditNoteRow, typed: Values, by: Person) -> CreditNoteState:
-        names = ("payee_bank", "payee_account")
-        given = {name: text for name in names if (text := typed[_name(row, name)])}
+        given = {name: text for name, text in _typed(row, typed).items() if text}
         return deciding.approve(session, row.id, given, by=by, seen=Seen(row.payee_id))
 
     def describe(states: Sequence[CreditNoteState]) -> str:
@@ -69,22 +69,22 @@ def approving(rows: Sequence[CreditNoteRow]) -> Action:
         more = f"; {second} above your limit, which somebody else approves as well" if second else ""
         return f"{words.count(len(states))} approved{more}. Somebody else of finance notes the payments."
 
-    def ask(row: CreditNoteRow) -> Sequence[Field]:
-        account = f"account number{f' (empty: ending in {row.payee_hint})' if row.payee_hint else ''}"
-        return (
-            Text(
-                _name(row, "payee_bank"), f"{_title(row)}: bank", value=row.payee_bank, longest=200, when=_chosen(row)
-            ),
-            Text(_name(row, "payee_account"), f"{_title(row)}: {account}", longest=32, when=_chosen(row)),
-        )
-
+    inputs = (
+        Input(name="payee_bank", heading="Bank", longest=200, value=lambda row: row.payee_bank),
+        Input(
+            name="payee_account",
+            heading="Account number",
+            longest=32,
+            hint=lambda row: f"Empty: ending in {row.payee_hint}" if row.payee_hint else None,
+        ),
+    )
     return action(
         title="Approve credit notes",
         icon="fact_check",
         says="Each goes back to its customer; another payee is named on its own page."
         f" One person approves up to {words.naira(deciding.LIMIT)} each, an admin up to"
         f" {words.naira(deciding.ADMIN_LIMIT)}; above it two do. All that are chosen are approved, or none.",
-        fields=[_choice(rows), *(each for row in rows for each in ask(row))],
+        fields=[Notes("notes", "Credit notes", rows=rows, inputs=inputs)],
         confirm=_sum_up("Approve", rows),
         work=lambda session, typed, by: _each(rows, typed, lambda row: approve(session, row, typed, by)),
         done=describe,
@@ -95,19 +95,22 @@ def paying(rows: Sequence[CreditNoteRow]) -> Action:
     """Return the dialog that notes the payments of several credit notes, each by its own reference."""
 
     def pay(session: ScopedSession, row: CreditNoteRow, typed: Values, by: Person) -> None:
-        given = {"bank_reference": typed[_name(row, "bank_reference")], "value_on": typed["value_on"]}
-        deciding.pay(session, row.id, given, by=by, seen=Seen(row.payee_id))
+        deciding.pay(
+            session, row.id, {**_typed(row, typed), "value_on": typed["value_on"]}, by=by, seen=Seen(row.payee_id)
+        )
 
-    def ask(row: CreditNoteRow) -> Text:
-        to = f"{row.payee}, ending in {row.payee_hint}" if row.payee_hint else row.payee or row.customer
-        label = f"{_title(row)}, to {words.plain(to)}: bank reference"
-        return Text(_name(row, "bank_reference"), label, longest=60, when=_chosen(row))
+    def describe(row: CreditNoteRow) -> str:
+        return f"to {row.payee}, ending in {row.payee_hint}" if row.payee_hint else f"to {row.payee or row.customer}"
 
+    inputs = (Input(name="bank_reference", heading="Bank reference", longest=60),)
     return action(
         title="Credit notes that were paid",
         icon="task_alt",
         says="Each has the bank's reference of its own payment. All that are chosen are noted, or none.",
-        fields=[_choice(rows), *map(ask, rows), Day("value_on", "Value date", value=clock.today())],
+        fields=[
+            Notes("notes", "Credit notes", rows=rows, inputs=inputs, describe=describe),
+            Day("value_on", "Value date", value=clock.today()),
+        ],
         confirm=_sum_up("Note the payment of", rows),
         work=lambda session, typed, by: _each(rows, typed, lambda row: pay(session, row, typed, by)),
         done=lambda paid: f"{words.counted(len(paid), 'credit note is', 'credit notes are')} paid.",
@@ -119,22 +122,17 @@ def returning(rows: Sequence[CreditNoteRow], *, is_chosen: bool) -> Action:
 
     def take_back(session: ScopedSession, row: CreditNoteRow, typed: Values, by: Person) -> None:
         given = {name: typed[name] for name in ("returned_on", "reason")}
-        deciding.return_payment(
-            session, row.id, {**given, "bank_reference": typed[_name(row, "bank_reference")]}, by=by
-        )
+        deciding.return_payment(session, row.id, {**given, **_typed(row, typed)}, by=by)
 
-    def ask(row: CreditNoteRow) -> Text:
-        label = f"{_title(row)}: the bank's reference of the return"
-        return Text(_name(row, "bank_reference"), label, value=row.reference, longest=60, when=_chosen(row))
-
+    heading = "The bank's reference of the return"
+    inputs = (Input(name="bank_reference", heading=heading, longest=60, value=lambda row: row.reference),)
     return action(
         title="Credit notes that the bank returned",
         icon="undo",
         says="Those that are chosen wait again: others approve each before it is paid once more."
         " All are noted, or none.",
         fields=[
-            _choice(rows, is_chosen=is_chosen),
-            *map(ask, rows),
+            Notes("notes", "Credit notes", rows=rows, inputs=inputs, is_chosen=is_chosen),
             Day("returned_on", "Returned on", value=clock.today()),
             Text("reason", "What the bank says", longest=500),
         ],
@@ -144,16 +142,108 @@ def returning(rows: Sequence[CreditNoteRow], *, is_chosen: bool) -> Action:
     )
 
 
-def _choice(rows: Sequence[CreditNoteRow], *, is_chosen: bool = True) -> Several:
-    shown = {
-        row.id.hex: f"{row.number} of {row.provider}, {row.customer}: {words.naira(row.total_minor)}" for row in rows
-    }
-    value = list(shown) if is_chosen else None
-    return Several("notes", "Credit notes", value=value, options=shown, placeholder="Choose one or more", is_live=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Input:
+    """One input for each credit note of a dialog; it begins with `value`, and hints at what an empty one means."""
+
+    name: str
+    heading: str
+    longest: int
+    value: Callable[[CreditNoteRow], str | None] = lambda _: None
+    hint: Callable[[CreditNoteRow], str | None] = lambda _: None
 
 
-def _chosen(row: CreditNoteRow) -> Callable[[Values], bool]:
-    return lambda typed: row.id.hex in typed["notes"]
+@dataclass(frozen=True, slots=True)
+class Notes(Field):
+    """Credit notes as a table with their count and sum, each with its box and, while that is ticked, its inputs.
+
+    Read as what is typed for each that is ticked, by the hex of its id and the name of the input.
+    """
+
+    rows: Sequence[CreditNoteRow] = field(kw_only=True)
+    inputs: Sequence[Input] = field(kw_only=True)
+    is_chosen: bool = field(default=True, kw_only=True)
+    describe: Callable[[CreditNoteRow], str] = field(default=lambda row: row.customer, kw_only=True)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The inputs of each credit note, and the table."""
+        return [self.name, *(_name(row, each.name) for row in self.rows for each in self.inputs)]
+
+    def read(self, key: str) -> dict[str, dict[str, str]]:
+        """Return what is typed for the ticked ones."""
+        place = key.removesuffix(self.name)
+        return {
+            row.id.hex: {
+                each.name: str(st.session_state.get(place + _name(row, each.name)) or "") for each in self.inputs
+            }
+            for row in self._list_ticked(place)
+        }
+
+    def draw(self, key: str) -> None:
+        """Draw the headings, a row for each credit note, and the sum of those that are ticked."""
+        place = key.removesuffix(self.name)
+        for row in self.rows:
+            st.session_state.setdefault(place + row.id.hex, self.is_chosen)
+            for each in self.inputs:
+                st.session_state.setdefault(place + _name(row, each.name), each.value(row) or "")
+        ticked = self._list_ticked(place)
+        with st.container(key="note_table", gap="xsmall"):
+            self._draw_head(place, is_all=len(ticked) == len(self.rows))
+            for row in self.rows:
+                self._draw_row(place, row)
+            first, second, *_ = self._cells()
+            first.markdown(f"**{words.counted(len(ticked), 'credit note', 'credit notes')}**")
+            second.markdown(f"**{_sum(ticked)}**", text_alignment="right")
+
+    def _list_ticked(self, place: str) -> list[CreditNoteRow]:
+        return [row for row in self.rows if st.session_state.get(place + row.id.hex)]
+
+    def _cells(self) -> list[DeltaGenerator]:
+        return st.columns([5, 2, *(5 / len(self.inputs) for _ in self.inputs)], vertical_alignment="center")
+
+    def _draw_head(self, place: str, *, is_all: bool) -> None:
+        everything = f"{place}all"
+
+        def tick_all() -> None:
+            for row in self.rows:
+                st.session_state[place + row.id.hex] = st.session_state[everything]
+
+        st.session_state[everything] = is_all
+        first, second, *others = self._cells()
+        first.checkbox(":small[All of them]", key=everything, on_change=tick_all)
+        second.caption("Goes back", text_alignment="right")
+        for cell, each in zip(others, self.inputs, strict=True):
+            cell.caption(each.heading)
+
+    def _draw_row(self, place: str, row: CreditNoteRow) -> None:
+        first, second, *others = self._cells()
+        label = f"**{words.plain(row.number)}** of {words.plain(row.provider)}, {words.plain(self.describe(row))}"
+        is_ticked = first.checkbox(label, key=place + row.id.hex, wrap=True)
+        second.markdown(words.naira(row.total_minor), text_alignment="right")
+        for cell, each in zip(others, self.inputs, strict=True):
+            if is_ticked:
+                with cell.container(gap="xxsmall"):
+                    self._draw_input(place, row, each)
+
+    def _draw_input(self, place: str, row: CreditNoteRow, each: Input) -> None:
+        name = _name(row, each.name)
+        st.text_input(
+            f"{_title(row)}: {each.heading[:1].lower()}{each.heading[1:]}",
+            key=place + name,
+            max_chars=each.longest,
+            placeholder=each.hint(row) or each.heading,
+            autocomplete="off",
+            on_change="ignore",
+            label_visibility="collapsed",
+        )
+        actions.blame(actions.DIALOG, name, each.heading)
+
+
+def _typed(row: CreditNoteRow, typed: Values) -> Mapping[str, str]:
+    """Return what is typed for a credit note that is chosen."""
+    given: Mapping[str, str] = typed["notes"][row.id.hex]
+    return given
 
 
 def _title(row: CreditNoteRow) -> str:
@@ -173,25 +263,29 @@ def _sum_up(verb: str, rows: Sequence[CreditNoteRow]) -> Callable[[Values], str]
 
 
 def _each(rows: Sequence[CreditNoteRow], typed: Values, work: Callable[[CreditNoteRow], Any]) -> Sequence[Any]:
-    """Do the work for each chosen credit note; an error names the note or its field, and nothing is done then."""
+    """Do the work for each chosen credit note; errors name the notes or their fields, and nothing is done then."""
     chosen: set[UUID] = {row.id for row in rows if row.id.hex in typed["notes"]}
     if not chosen:
         raise InvalidInput.for_field("notes", "must have at least one: choose the credit notes")
-    results = []
+    results, faults, refused = [], [], []
     for row in (row for row in rows if row.id in chosen):
         try:
             results.append(work(row))
         except InvalidInput as error:
-            raise error.reword(InvalidInput([_place(fault, row, typed) for fault in error.faults])) from None
+            refused.append(error)
+            faults += [_place(fault, row, typed) for fault in error.faults]
         except (NotAllowed, StateForbids) as error:
             raise error.reword(StateForbids(f"{_title(row)}: {error}")) from None
+    if refused:
+        raise refused[0].reword(InvalidInput(faults))
     return results
 
 
 def _place(fault: FieldFault, row: CreditNoteRow, typed: Values) -> FieldFault:
     """Return the error with the field of the dialog below which it is shown."""
-    names = (_name(row, fault.field), fault.field)
-    return replace(fault, field=next((name for name in names if name in typed), "notes"))
+    if fault.field in _typed(row, typed):
+        return replace(fault, field=_name(row, fault.field))
+    return fault if fault.field in typed else replace(fault, field="notes")
 
 
 def buttons(waiting: Mapping[str, Sequence[CreditNoteRow]], person: Person, *, of: str = "many") -> None:

@@ -31,17 +31,20 @@ from core.services.renewals import renewals
 from core.services.renewals.renewals import compute_window
 from core.services.selling.buying import Seller
 from core.settings import ROOT, settings
+from core.states.claims import AskedRole
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema import migrating
 from core.store.schema.tables import (
     Claim,
     ClaimEvent,
     ClaimQuestion,
+    ClaimReferral,
     ClaimTask,
     Customer,
     Policy,
     Product,
     Purchase,
+    Staff,
     Submission,
 )
 from tests.conftest import Partner, make_partner
@@ -257,6 +260,10 @@ def test_claims_stand_in_every_status(store: Store) -> None:
     assert reasons <= {*submitted.DECLINE_REASONS, submitted.NOT_DECLINED}
     flags = {flag for row in read(store, sa.select(col(Claim.flags))) for flag in row[0]}
     assert flags <= set(submitted.FLAG_DESCRIPTIONS)
+    giver = sa.select(ClaimReferral.asks_role, Staff.roles).join(Staff, col(Staff.id) == col(ClaimReferral.staff_id))
+    referred = read(store, giver)
+    who = [(role, "supervisor" in roles) for role, roles in referred]
+    assert set(who) == {(AskedRole.SUPERVISOR, False), (AskedRole.FINANCE, True)}, "no supervisor refers to supervisors"
 
 
 def test_only_what_somebody_can_look_at_is_inspected_or_repaired(store: Store) -> None:

@@ -130,7 +130,10 @@ def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -
 
 
 def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
-    """Refer some open claims to a supervisor, approve some against a check, and lodge some a second time."""
+    """Refer some open claims to a supervisor, approve some against a check, and lodge some a second time.
+
+    A supervisor refers nothing, as it is they who decide.
+    """
     dice = Random(f"extras {loss.id}")  # noqa: S311 - invented data
     made = {**loss.sale.owner, "claim_id": loss.id}
     handled = [(step, officer) for step, officer in zip(loss.reached, loss.officers, strict=True) if officer]
@@ -143,7 +146,8 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
             "amount_minor": loss.owed_minor,
         }
         referral = _referral(dice, step.at, officer, note="Please decide it with me", **request)
-        rows.add(ClaimReferral, {**made, **referral})
+        if officer.limit_minor is not None:
+            rows.add(ClaimReferral, {**made, **referral})
     if approval and loss.status is ClaimStatus.OFFER_ACCEPTED and approval[1].limit_minor is None:
         own, offered = Random(f"hand over {loss.id}"), amounts(loss)["offer_amount_minor"]  # noqa: S311 - invented data
         paying = {"to_status": ClaimStatus.PAID, "asks_role": AskedRole.FINANCE, "amount_minor": offered}

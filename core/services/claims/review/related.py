@@ -11,9 +11,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.covers.claims.lines import PAPERS_OF_DAMAGE
+from core.seal import ERASED
 from core.services.claims.intake import submitted
 from core.services.files import likeness
-from core.services.people.personal import ERASED, build_phone_key
+from core.services.people.personal import build_phone_key
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import phone_key
