@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -59,6 +59,10 @@ def unseal(sealed: str | None) -> dict[str, str]:
     with _naming_the_setting():
         opened: dict[str, str] = json.loads(_get_cipher().decrypt(sealed.encode()))
     return opened
+
+
+# What an erasure leaves of a text (contract D2).
+ERASED: Final = "[erased]"
 
 
 def mask(value: str | None) -> str | None:

@@ -138,7 +138,7 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         certificate_url=certificate_url(policy.certificate_code),
         insured=[
             line
-            for line in certificates.list_certificate_lines((row.prefix, row.route_name), now_insured)
+            for line in certificates.list_certificate_lines((row.prefix, row.route_name), now_insured, is_shown=True)
             if line[0] not in _SERIALS
         ],
         customer_id=customer.id,

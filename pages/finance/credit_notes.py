@@ -263,18 +263,21 @@ def _sum_up(verb: str, rows: Sequence[CreditNoteRow]) -> Callable[[Values], str]
 
 
 def _each(rows: Sequence[CreditNoteRow], typed: Values, work: Callable[[CreditNoteRow], Any]) -> Sequence[Any]:
-    """Do the work for each chosen credit note; an error names the note or its field, and nothing is done then."""
+    """Do the work for each chosen credit note; errors name the notes or their fields, and nothing is done then."""
     chosen: set[UUID] = {row.id for row in rows if row.id.hex in typed["notes"]}
     if not chosen:
         raise InvalidInput.for_field("notes", "must have at least one: choose the credit notes")
-    results = []
+    results, faults, refused = [], [], []
     for row in (row for row in rows if row.id in chosen):
         try:
             results.append(work(row))
         except InvalidInput as error:
-            raise error.reword(InvalidInput([_place(fault, row, typed) for fault in error.faults])) from None
+            refused.append(error)
+            faults += [_place(fault, row, typed) for fault in error.faults]
         except (NotAllowed, StateForbids) as error:
             raise error.reword(StateForbids(f"{_title(row)}: {error}")) from None
+    if refused:
+        raise refused[0].reword(InvalidInput(faults))
     return results
 
 

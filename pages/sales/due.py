@@ -144,8 +144,11 @@ def draw_bar(picked: Sequence[DueRow], person: Person) -> None:
         renew_button(picked)
 
 
-def figures(*, has_due: bool) -> None:
-    """Draw what the calls of a period led to, by caller, with their sum; the period is in the address."""
+def figures(*, has_calls: bool) -> None:
+    """Draw what the calls of a period led to, by caller, with their sum; the period is in the address.
+
+    With `has_calls` there is somebody above whom this person may call.
+    """
     with st.container(horizontal=True, gap="small", vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader("Call outcomes", anchor=False, width="content")
         period = st.segmented_control(
@@ -161,7 +164,7 @@ def figures(*, has_due: bool) -> None:
     window = windows.named_window(period or _USUAL, clock.today())
     found = read_in(frame.scope(), calls.compute_conversion, window.span)
     if not found:
-        todo = " Press Call beside a customer above, and record what came of it." if has_due else ""
+        todo = " Press Call beside a customer above, and record what came of it." if has_calls else ""
         st.caption(f"Nobody called about a renewal in {periods.describe_period(window)}.{todo}")
         return
     made, renewed = sum(row.calls for row in found), sum(row.renewed for row in found)
@@ -381,4 +384,4 @@ def draw() -> None:
     elif (number := tables.page_of(table, bucket.policies)) is not None:
         head = partial(draw_head, bucket, buckets, criteria, table)
         draw_policies(table, rows, number, bucket, person, head)
-    figures(has_due=bool(everywhere))
+    figures(has_calls=may_renew and bool(everywhere))

@@ -125,7 +125,7 @@ def test_declined_claim_is_appealed_by_a_supervisor(visit: Visit, lender: Lender
     choose(page, "Decline")
     page.get_by_label("Note", exact=True).fill("The letter is not signed")
     page.get_by_role("button", name="Confirm: decline").click()
-    expect(page.get_by_text("Declined needs a reason code")).to_be_visible()
+    expect(page.get_by_text("Give the reason code: a claim that is declined has one")).to_be_visible()
     expect(page.get_by_label("Note", exact=True)).to_have_value("The letter is not signed")
     page.get_by_label("Reason code").click()
     page.get_by_role("option", name="Documents missing").click()

@@ -109,11 +109,13 @@ def test_rules_ask_on_the_claims_of_an_officer_on_their_day_and_stop_with_their_
     office.do(questions.record_answer, claim_id)
     assert mine(office, "bola", days=7) == []
     office.move(claim_id, "Approved", by="sade", amount="75000")
-    assert [text for text, _ in mine(office, "bola", days=3)] == ["Approved and not paid: send the offer or pay it"]
+    assert [text for text, _ in mine(office, "bola", days=3)] == ["Approved and not paid: send the offer"]
     office.move(claim_id, "Offer sent", by="sade")
     assert mine(office, "bola", days=13) == []
     assert [text for text, _ in mine(office, "bola", days=14)] == ["The offer is not answered: call the claimant"]
-    office.walk(claim_id, "Offer accepted", "Paid")
+    office.walk(claim_id, "Offer accepted")
+    assert [text for text, _ in mine(office, "bola", days=60)] == ["Offer accepted and not paid: pay it"]
+    office.walk(claim_id, "Paid")
     assert mine(office, "bola", days=60) == []
 
 

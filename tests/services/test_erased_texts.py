@@ -16,9 +16,9 @@ from core import demo, ids
 from core.demo import accounts
 from core.demo.papers import finance
 from core.desk import store_check
+from core.seal import ERASED
 from core.services.compliance import erasures, own_records, remembering
 from core.services.compliance.personal_values import PersonalValues
-from core.services.people.personal import ERASED
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema import tables
 from core.store.schema.columns import table_of

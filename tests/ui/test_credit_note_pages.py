@@ -182,11 +182,11 @@ def test_many_credit_notes_are_approved_by_one_and_paid_by_another(
     at = press(open_page(screen, finance, LIST, by="femi"), f"Approve 3, {words.naira(total)}")
     assert list_ticked(at) == keys, "all that wait for the person"
     confirm(at.checkbox(key="decision.field.all").uncheck().run())
-    assert list_ticked(at) == []
     assert "choose the credit notes" in texts(at)
     assert "**0 credit notes**\n**₦0.00**" in texts(at)
     chosen = tick(at, keys[:2])
     assert f"**2 credit notes**\n**{words.naira(total // 3 * 2)}**" in texts(at), "their count and sum below them"
+    assert texts(confirm(chosen)).count("Give the account number: a credit note is approved for an account") == 2
     accounts = {f"{key} {name}": value for key in keys[:2] for name, value in ACCOUNT.items()}
     at = confirm(chosen, **{**accounts, f"{keys[1]} payee_account": "12"})
     assert _states(finance, keys) == ["Computed"] * 3
@@ -202,7 +202,7 @@ def test_many_credit_notes_are_approved_by_one_and_paid_by_another(
     same = {f"{key} bank_reference": "TRF/20" for key in keys[:2]}
     at = confirm(at, **same)
     assert _states(finance, keys) == ["Approved", "Approved", "Computed"]
-    assert _list_refusals(finance, keys)[1:] == [
+    assert _list_refusals(finance, keys)[-1:] == [
         "bank_reference was used for another payment already: give the reference of this one"
     ]
     at = confirm(at, **{**same, f"{keys[1]} bank_reference": "TRF/21"})

@@ -108,6 +108,8 @@ def test_incident_decides_which_documents_are_called_for(page: AppTest, sale: Sa
     assert "Choose the incident to see what it calls for" in texts(page)
     fill(page, sale, accidental="Yes")
     assert "calls for: loan offer letter, police report, employment termination letter" in texts(page)
+    shown = [text.value for text in page.text]
+    assert shown[shown.index("12 months") + 1] == words.day(clock.today()), "when the loan starts, not as on paper"
     assert page.text_input(key=field(sale, "loan_amount")).value == "100,000.00"
 
 

@@ -277,8 +277,12 @@ def test_a_call_with_ticked_customers_is_recorded_and_shown(due: UUID, screen: S
     assert "**1** call · **0** renewals · ₦0.00" in texts(at)
     at.button_group(key="calls").set_value("last-month").run()
     assert "Nobody called about a renewal in" in texts(at)
+    assert "Press Call beside a customer" in texts(at)
     finance = open_page(screen, DUE, "finance")
     assert not [button for button in finance.button if button.label == "Record a call"]
+    finance.button_group(key="calls").set_value("last-month").run()
+    assert "Nobody called" in texts(finance)
+    assert "Press Call" not in texts(finance), "finance looks alone"
 
 
 def test_a_call_shows_what_to_say_and_renews_with_its_outcome(due: UUID, screen: Screen, store: Store) -> None:

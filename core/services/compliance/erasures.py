@@ -24,6 +24,7 @@ from core.covers import request
 from core.covers.endorsements import REGISTRATION
 from core.covers.request_parts import fold_text
 from core.errors import StateForbids, first_of
+from core.seal import ERASED
 from core.services.audit import log as audit
 from core.services.audit.log import AUDIT_KIND
 from core.services.claims.intake.submitted import META_COLUMNS
@@ -47,7 +48,6 @@ from core.services.finance import proofs as bordereau_proofs
 from core.services.finance.bordereaux import bordereaux, columns
 from core.services.finance.proofs import seal_redacted
 from core.services.people.four_eyes import NotedProposals
-from core.services.people.personal import ERASED
 from core.services.people.staff import Person
 from core.services.people.transfers import ERASED_KEY
 from core.services.policies import policies as endorsements

@@ -14,9 +14,9 @@ from core import clock, seal
 from core.covers import fields, registry
 from core.covers.request import Request
 from core.covers.request_parts import normalise_registration
+from core.seal import ERASED
 from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.compliance.personal_values import ERASED_DOMAIN, PersonalValues, keep_figures
-from core.services.people.personal import ERASED
 from core.store.access import ScopedSession
 from core.store.expressions import matches
 from core.store.schema.tables import (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from core.services.people.personal import ERASED
+from core.seal import ERASED
 
 ERASED_DOMAIN: Final = "erased.invalid"
 _SHORTEST: Final = 5

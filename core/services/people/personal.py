@@ -3,14 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from core import seal
 from core.covers.fields import Personal, get_metadata
 from core.covers.request import Request
-
-# What an erasure leaves of a text (contract D2).
-ERASED: Final = "[erased]"
 
 
 def find_personal_numbers(request: Request) -> frozenset[str]:

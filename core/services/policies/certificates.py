@@ -1,7 +1,7 @@
 """Certificates: what one says, who may see it, its drawing as a PDF, and the mail that brings it (contract W1)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -112,22 +112,29 @@ if TYPE_CHECKING:
     from fpdf import FPDF
 
 
-def list_certificate_lines(endpoint: tuple[str, str], submitted: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield label and value of everything insured, in reading order, as the request of its endpoint declares them."""
+def list_certificate_lines(
+    endpoint: tuple[str, str], submitted: Mapping[str, Any], *, is_shown: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield label and value of everything insured, in reading order, as the request of its endpoint declares them.
+
+    Days are written in full, as on paper, or as on screens where it `is_shown` there.
+    """
+    write_day = clock.format_day if is_shown else format_day
     model = registry.get_request(*endpoint) or Request
     lines: dict[str, list[str]] = {}
     for name, mark in fields.list_insured(model):
         if mark.line and submitted.get(name):
-            lines.setdefault(mark.line, []).append(_describe_value(submitted[name], model.model_fields[name], mark))
+            text = _describe_value(submitted[name], model.model_fields[name], mark, write_day)
+            lines.setdefault(mark.line, []).append(text)
     yield from ((label, " ".join(texts)) for label, texts in lines.items())
 
 
-def _describe_value(value: Any, field: FieldInfo, mark: fields.Insured) -> str:
-    """Word a submitted value for the certificate: an amount in naira, a day in full, all else as its mark does."""
+def _describe_value(value: Any, field: FieldInfo, mark: fields.Insured, write_day: Callable[[date], str]) -> str:
+    """Word a submitted value: an amount in naira, a day as it is written there, all else as its mark does."""
     type_ = fields.get_bare_type(field.annotation)
     if type_ is Decimal:
         return money.format_naira(money.to_minor(Decimal(str(value))))
-    return format_day(date.fromisoformat(value[:10])) if type_ is date else mark.describe(value)
+    return write_day(date.fromisoformat(value[:10])) if type_ is date else mark.describe(value)
 
 
 def format_day(day: date) -> str:

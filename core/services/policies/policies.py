@@ -1,7 +1,7 @@
 """Policies: how they are found, as records and rows of the list, their state, and their endorsements (contract S21)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final, Literal, cast
@@ -156,9 +156,13 @@ def get_insured_for_claim(session: ScopedSession, policy: Policy, happened_on: d
     return apply(policy.submitted, [row for row in rows if clock.to_lagos_day(row.created_at) < happened_on])
 
 
-def is_renaming(row: PolicyEndorsement) -> bool:
-    """True for an endorsement by which the holder has another name: who is paid by name is another person."""
-    return any(change["field"] in ("first_name", "last_name") for change in row.changes)
+NAMES: Final = frozenset({"first_name", "last_name"})
+PHONES: Final = frozenset({"phone", "phone_number"})
+
+
+def changes_any(row: PolicyEndorsement, fields: Collection[str]) -> bool:
+    """True for an endorsement of one of these fields, as by which the holder has another name and is paid by it."""
+    return any(change["field"] in fields for change in row.changes)
 
 
 def list_untold(session: ScopedSession, *, limit: int) -> tuple[list[UntoldEndorsement], int]:

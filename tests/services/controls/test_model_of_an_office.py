@@ -103,6 +103,7 @@ _PARTIES = {
 _PEOPLE = {
     money_acts.add_terms: 3,
     money_acts.decide_terms: 2,
+    money_acts.decide_terms: 2,
     money_acts.propose_share: 2,
     money_acts.decide_share: 2,
     money_acts.propose_tax: 2,

@@ -294,15 +294,32 @@ def test_no_sale_and_no_other_name_of_the_holder_says_who_is_paid_on_an_earlier_
     friend = {"first_name": "Al", "last_name": "Friend", "phone_number": "08035550099", "loan_account_number": "X-1"}
     sell(office.store, office.partner, CREDIT_LIFE, email=email, loan_amount="20000", **friend)
     how: dict[str, Any] = {"reason": "She married", "requested_by": "The customer", "expected_version": 1}
-    with office.store.writing(DESK) as session:
-        endorsing.endorse(session, policy_id, {"last_name": "Obi"}, effective_on=clock.today(), by=olu, **how)
+    uche = office.people[office.hire("uche", "operations", "supervisor")]
+    for by, changed in ((olu, {"last_name": "Obi"}), (uche, {"phone_number": "08031234569"})):
+        with office.store.writing(DESK) as session:
+            endorsing.endorse(session, policy_id, changed, effective_on=clock.today(), by=by, **how)
+        how["expected_version"] += 1
     claim_id = damaged(office)
     claim = office.claim(claim_id)
     names = (claim.claim_owner_first_name, claim.claim_owner_last_name, claim.claim_owner_name_key)
-    assert (*names, claim.claim_owner_phone_number) == ("Ngozi", "Obi", "ngozi obi", "08031234567")
-    with pytest.raises(NotAllowed, match="an approver other than who set the claimant, who is paid"):
-        office.move(claim_id, "Approved", by="olu", amount="60000")
+    assert (*names, claim.claim_owner_phone_number) == ("Ngozi", "Obi", "ngozi obi", "08031234569")
+    for name in ("olu", "uche"):
+        with pytest.raises(NotAllowed, match="an approver other than who set the claimant, who is paid"):
+            office.move(claim_id, "Approved", by=name, amount="60000")
     office.move(claim_id, "Approved", by="sade", amount="60000")
+
+
+def test_who_said_whom_to_call_does_not_approve_the_account_that_is_told_there(office: Office) -> None:
+    """An officer makes up a loss of a customer, with the phone of a friend, who tells a colleague an account."""
+    bola = office.people["bola"].actor
+    called, another = damaged(office, actor=bola), damaged(office, actor=bola)
+    office.put(called, claim_owner_phone_number="08035550099")
+    set_claimant(office, another, by="bola")
+    for claim_id in (called, another):
+        set_payee(office, claim_id, by="ada")
+        with pytest.raises(NotAllowed, match="an approver other than who set the claimant, who is paid"):
+            office.move(claim_id, "Approved", by="bola", amount="60000")
+        office.move(claim_id, "Approved", by="sade", amount="60000")
 
 
 def test_who_set_the_claimant_of_a_claim_that_names_its_payee_may_approve_it(office: Office) -> None:

@@ -206,6 +206,29 @@ def send_one_paper(office: Office, *claims: UUID) -> None:
 
 
 @pytest.mark.both_databases
+def test_a_loss_of_a_vehicle_that_two_policies_insure_is_approved_by_two_people(office: Office) -> None:
+    """Two insurers would each pay the whole of it, by one approver and with other photos."""
+    first = damaged(office, office.lodge(incident_date="2026-11-10"), "Collision")
+    second = damaged(office, office.lodge(incident_date="2026-11-11"), "Collision")
+    other = damaged(office, office.lodge(incident_date="2026-11-11"), "Theft")
+    long_ago = damaged(office, office.lodge(incident_date="2026-09-01", at=NOON - timedelta(days=40)), "Collision")
+    assert no_other(office, second).passed is True
+    with office.store.writing(DESK) as session:
+        session.execute(sa.update(Policy).values(plate_key="KJA482CD"))
+    accepted(office, first, by="sade")
+    words = f"{reference(first)} (Offer accepted) has the same kind of incident of this vehicle on another policy"
+    found = no_other(office, second)
+    assert found.passed is False
+    assert found.detail.startswith(words)
+    with pytest.raises(NotAllowed, match=f"other than who approved {reference(first)}, or noted a return of it"):
+        approve(office, second, by="sade")
+    look = no_other(office, other)
+    assert look.passed is None
+    assert f"{reference(first)} (Offer accepted) has another incident of this vehicle on another policy" in look.detail
+    assert no_other(office, long_ago).passed is True
+    approve(office, second, by="root")
+
+
 def test_one_person_does_not_approve_the_same_paper_of_two_policies_at_one_instant(office: Office) -> None:
     """Of two tabs neither sees the approval of the other before it is committed."""
     first, second = (damaged(office, office.lodge(incident_date="2026-11-10"), "Cracked screen") for _ in range(2))

@@ -117,7 +117,7 @@ def _claimable(row: Any, endorsed: Sequence[PolicyEndorsement]) -> ClaimablePoli
     starts_on = date.fromisoformat(start[:10]) if start else first
     tenure = submitted.get("loan_tenure")
     holder = f"{policy.first_name} {policy.last_name}"
-    insured = certificates.list_certificate_lines((row.prefix, row.route_name), submitted)
+    insured = certificates.list_certificate_lines((row.prefix, row.route_name), submitted, is_shown=True)
     phone = submitted.get("phone_number") or submitted.get("phone")
     return build_row(
         ClaimablePolicy,

@@ -27,6 +27,7 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.limits import Limits, RelatedApprovals
 from core.services.people import approvals, four_eyes, role_grants
 from core.services.people.four_eyes import Parties
+from core.services.people.personal import build_phone_key
 from core.services.people.staff import Person, join_names
 from core.services.policies import changes as policy_changes
 from core.services.policies import policies
@@ -162,7 +163,7 @@ def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
             continue
         name = row.name or ("the distributor" if entry.actor.startswith("key ") else entry.actor)
         yield Link(act=_AUDITED[entry.action], actor=entry.actor, by=name, at=entry.created_at)
-        named = _find_named(claim) if entry.action == _BY_LODGING else None
+        named = _find_named(session, claim) if entry.action == _BY_LODGING else None
         if named:
             # Whoever typed the claim at the desk typed who is paid; who issued a key can send one by it.
             number = claim_payments.find_submitted_number(claim)
@@ -171,21 +172,28 @@ def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
 
 
 def _list_renamed(session: ScopedSession, claim: Claim) -> Iterator[Link]:
-    """Yield who gave the holder of the policy another name before the claim came that is paid to them by name."""
+    """Yield who gave the holder of the policy another name or phone before a claim came that names no account."""
     if claim.claim_owner != OWNER or not claim_payments.is_claimant_paid(claim):
         return
     for row in policies.find_rows(session, claim.policy_id):
-        if policies.is_renaming(row) and row.created_at <= claim.created_at:
+        is_of_payee = policies.changes_any(row, policies.NAMES | policies.PHONES)
+        if is_of_payee and row.created_at <= claim.created_at:
             person = session.get_one(Staff, row.made_by)
             yield Link(act=Act.CLAIMANT_SET, actor=f"staff {person.email}", by=person.name, at=row.created_at)
 
 
-def _find_named(claim: Claim) -> Act | None:
-    """Return what a claim names of who is paid as it is lodged: an account, or a claimant other than the customer."""
+def _find_named(session: ScopedSession, claim: Claim) -> Act | None:
+    """Return what a claim names of who is paid as it is lodged: an account, or whom to call for one.
+
+    That is a claimant other than the holder of the policy, or a phone that the policy does not have.
+    """
     if claim_payments.find_submitted_number(claim):
         return Act.PAYEE_SET
-    is_another = claim.claim_owner != OWNER and claim_payments.is_claimant_paid(claim)
-    return Act.CLAIMANT_SET if is_another else None
+    if not claim_payments.is_claimant_paid(claim):
+        return None
+    phones = (claim.claim_owner_phone_number, session.get_one(Policy, claim.policy_id).phone)
+    called, known = (build_phone_key(phone or "") for phone in phones)
+    return Act.CLAIMANT_SET if claim.claim_owner != OWNER or (called and called != known) else None
 
 
 def _list_holders(session: ScopedSession, links: Iterable[Link]) -> Iterator[Link]:
@@ -201,14 +209,15 @@ def _list_holders(session: ScopedSession, links: Iterable[Link]) -> Iterator[Lin
 
 # In the log of an approval: who had named the payee, and what was approved before a decline since which no paper came.
 PAYEE_NAMED_BY: Final = "payee_named_by"
-BEFORE_DECLINE: Final = "approved_before_decline"
+BEFORE_DECLINE: Final = "before_decline_amount"
 NAMES_PAYEE: Final = (Act.PAYEE_SET, Act.CLAIMANT_SET, Act.KEY_ISSUED, Act.LINK_MADE)
 
 
 def list_payee_setters(links: Sequence[Link]) -> list[Link]:
-    """List who named the payee of now: last, or before with the same account, or the claimant who is paid by name.
+    """List who named the payee of now: last, or before with the same account, or the claimant.
 
-    Somebody else who writes the name of a payee in another way has not looked for the account.
+    Somebody else who writes the name of a payee in another way has not looked for the account, and who asks the
+    claimant for it is told what they say.
     """
     named = [link for link in links if link.act in NAMES_PAYEE]
     last = named[-1] if named else None
@@ -216,8 +225,8 @@ def list_payee_setters(links: Sequence[Link]) -> list[Link]:
 
 
 def _names_same(link: Link, last: Link) -> bool:
-    is_claimant = link.act == last.act == Act.CLAIMANT_SET
-    return link.at == last.at or is_claimant or (link.account_key is not None and link.account_key == last.account_key)
+    is_same = link.account_key is not None and link.account_key == last.account_key
+    return link.at == last.at or link.act == Act.CLAIMANT_SET or is_same
 
 
 def list_changers(session: ScopedSession, claim: Claim, *, figures_only: bool = False) -> set[str]:

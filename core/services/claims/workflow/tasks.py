@@ -33,7 +33,8 @@ QUESTION_DAYS: Final = 7
 OFFER_DAYS: Final = 14
 UNPAID_DAYS: Final = 3
 PAPERS_DAYS: Final = 7
-_UNPAID: Final = (ClaimStatus.APPROVED, ClaimStatus.OFFER_ACCEPTED)
+# What is to be done with a claim that is not paid, by its status.
+_UNPAID: Final = {ClaimStatus.APPROVED: "send the offer", ClaimStatus.OFFER_ACCEPTED: "pay it"}
 _BEFORE_APPROVAL: Final = frozenset(status for status, rule in RULES.items() if ClaimStatus.APPROVED in rule.leads_to)
 
 
@@ -199,8 +200,8 @@ def _list_rules(claim: Claim, since: datetime, asked_at: datetime | None) -> Ite
         yield asked_at, QUESTION_DAYS, "The question is not answered: remind the claimant"
     if claim.claim_status == ClaimStatus.OFFER_SENT:
         yield since, OFFER_DAYS, "The offer is not answered: call the claimant"
-    if claim.claim_status in _UNPAID:
-        yield since, UNPAID_DAYS, f"{claim.claim_status} and not paid: send the offer or pay it"
+    if todo := _UNPAID.get(ClaimStatus(claim.claim_status)):
+        yield since, UNPAID_DAYS, f"{claim.claim_status} and not paid: {todo}"
     if claim.claim_status in _BEFORE_APPROVAL and (papers := submitted.list_missing_documents(claim)):
         names = ", ".join(name.replace("_", " ") for name in papers)
         yield claim.created_at, PAPERS_DAYS, f"Papers are owed: {names}"

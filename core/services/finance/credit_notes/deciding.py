@@ -250,7 +250,8 @@ def is_customer(name: str, customer: str) -> bool:
 
 def list_renamed_by(session: ScopedSession, policy_id: UUID) -> list[UUID]:
     """List who gave the holder of a policy another name by an endorsement: its refund goes to somebody else by that."""
-    return [made.made_by for made in policies.find_rows(session, policy_id) if policies.is_renaming(made)]
+    endorsed = policies.find_rows(session, policy_id)
+    return [made.made_by for made in endorsed if policies.changes_any(made, policies.NAMES)]
 
 
 def load_people(session: ScopedSession, row: CreditNote) -> Parties:

@@ -361,8 +361,6 @@ def add_terms(office: Office, dice: Random) -> None:
         typed["collects"] = dice.choice(("platform", "distributor"))
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
         agreements.add(session, party, typed, by=person)
-    if dice.random() < 0.7:
-        decide_terms(office, dice)
 
 
 def decide_terms(office: Office, dice: Random) -> None:
