@@ -102,7 +102,8 @@ def test_a_minimum_premium_and_a_rounding_step_are_data_of_the_product() -> None
     stepped = shipped.rates(PRODUCTS["single"], meta={**meta, "rounding_step": "10"})
     assert compute_price(Decimal(100_000), 12, None, stepped).total == Decimal("580.00")
     least = shipped.rates(PRODUCTS["single"], meta={**meta, "minimum_premium": "1000"})
-    assert compute_price(Decimal(100_000), 12, None, least).total == Decimal("1000.00")
+    price = compute_price(Decimal(100_000), 12, None, least)
+    assert (price.total, price.steps[-1].label, price.steps[-1].amount) == (1_000, "Minimum premium", 1_000)
     assert compute_price(Decimal(200_000), 12, None, least).total == Decimal("1150.00")
 
 

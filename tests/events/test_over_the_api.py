@@ -10,6 +10,7 @@ import standardwebhooks
 from core import settings
 from core.api.http import envelope
 from core.desk import export_runs
+from core.services.audit import log as audit
 from core.services.catalogue import keys
 from core.services.events.catalogue import EVENT_TYPES
 from core.services.events.feed import object_path
@@ -85,6 +86,10 @@ def test_an_endpoint_is_registered_changed_tried_and_deleted(api: Distributor, h
         assert api.call("GET", WEBHOOKS) == {"endpoints": [], **envelope.counts(0)}
         for method, path in (("GET", one), ("DELETE", one), ("POST", f"{one}/ping")):
             assert api.call(method, path, status=404)["responseCode"] == 0
+    with hooks.store.reading(Scope.system()) as session:
+        entries = {one.action: one for one in audit.list_history(session, f"endpoint {endpoint['id']}")}
+    registered, deleted = entries["endpoint registered"].after or {}, entries["endpoint deleted"].before or {}
+    assert registered["mode"] == deleted["mode"] == "test"
 
 
 def test_a_change_names_what_an_endpoint_does_not_have(api: Distributor, client: Client, partner: Partner) -> None:

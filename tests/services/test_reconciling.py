@@ -574,6 +574,9 @@ def test_numbers_of_a_file_are_exact_to_the_kobo() -> None:
     for kobo in (1, 10, 105_030, 99, 123_456_789_012):
         text = table_reader._text(float(Decimal(kobo) / 100))
         assert table_files.read_amount(text) == kobo
+    for text in ("1e3", "0x10", "1_000", "NaN", "1,00", "1000000000000000"):
+        with pytest.raises(table_files.RowFault, match="has no amount"):
+            table_files.read_amount(text)
     assert issubclass(TooLarge, CoverdeskError)
 
 

@@ -1,6 +1,8 @@
 """Statements: every movement once, balances that follow each other, frozen figures, and two people."""
 
+import csv
 import hashlib
+import io
 import shutil
 import subprocess
 from datetime import UTC, date, datetime, timedelta
@@ -37,7 +39,7 @@ TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001"}
 
 def sell(store: Store) -> tuple[Partner, Partner]:
     sellers = make_partner(store, "Swift Lenders"), make_partner(store, "Other Motors")
-    Portfolio(seed=21, size=120, sellers=(sellers[0].id, sellers[1].id)).write(store)
+    Portfolio(seed=24, size=120, sellers=(sellers[0].id, sellers[1].id)).write(store)
     return sellers
 
 
@@ -364,15 +366,19 @@ def test_what_came_late_is_on_the_next_statement_and_never_twice(finance: Financ
 
 
 def test_the_hash_is_that_of_the_csv_and_the_same_whenever_it_is_made(finance: Finance, party: Party) -> None:
-    (made,) = prepared(finance, party, AUGUST)
+    _, made = prepared(finance, party, AUGUST, SEPTEMBER)
     text, paper = csv_of(finance, made), one(finance, made).paper
     assert hashlib.sha256(text).hexdigest() == paper.sha256
     finance.do(statements.move, made, "Approved", by="femi")
     assert csv_of(finance, made) == text
-    rows = text.decode().split("\r\n")
-    net = [row.split(",")[17] for row in rows[1:-1]]
-    assert Decimal(net[-1]) == money.to_naira(paper.closing_minor)
-    assert sum(map(Decimal, net[:-1])) == Decimal(net[-1])
+    rows = list(csv.DictReader(io.StringIO(text.decode())))
+    assert Decimal(rows[-1]["net"]) == money.to_naira(paper.closing_minor)
+    assert sum(Decimal(row["net"]) for row in rows[:-1]) == Decimal(rows[-1]["net"])
+    printed = rows[1:-1]
+    assert [row["number"] for row in printed] == [str(number) for number in range(1, paper.lines + 1)]
+    for column, minor in (("commission", paper.earned_minor), ("clawback", paper.clawback_minor)):
+        assert minor
+        assert sum(Decimal(row[column]) for row in printed) == money.to_naira(minor)
 
 
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="SKIPPED LOUDLY: no pdftotext here")

@@ -33,7 +33,7 @@ TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001", "c
 
 @pytest.fixture
 def sales() -> Sales:
-    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=24, size=60),))
 
 
 @pytest.fixture

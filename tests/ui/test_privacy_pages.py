@@ -178,6 +178,7 @@ def test_a_breach_is_judged_by_one_and_closed_by_another(
     fill(press(at, "Judge the risk"), risk="likely", risk_reason="The disk was not encrypted", people="12")
     assert "To be notified" in texts(at)
     fill(press(at, "Commission notified"), reference="NDPC/1")
+    assert "To be notified" not in texts(at), "the people are told of a high risk alone"
     at = open_page(screen, "compliance/breaches.py#breach", people["dayo"], id=str(breach.id))
     fill(press(at, "Close"))
     assert "Closed" in texts(at)

@@ -27,7 +27,7 @@ FORM, ONE, DIFFERENCE = "finance/reconcile.py", "finance/reconciliation.py", "fi
 
 @pytest.fixture
 def sales() -> Sales:
-    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=24, size=60),))
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
 
 @pytest.fixture
 def sales() -> Sales:
-    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=24, size=60),))
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ SOLD = {"finance": {"adjustment": 1_000}, "admin": {"adjustment": 100_000}}
 
 @pytest.fixture
 def sales() -> Sales:
-    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=24, size=60),))
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ TERMS = {"number": "AG/1", "starts_on": "2026-01-01"}
 
 @pytest.fixture
 def sales() -> Sales:
-    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=24, size=60),))
 
 
 @pytest.fixture
