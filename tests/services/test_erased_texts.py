@@ -64,7 +64,7 @@ def _row(table: sa.Table) -> dict[str, Any]:
 
 @contextmanager
 def _a_row_in_every_table(store: Store) -> Iterator[sa.Connection]:
-    """Give a connection to a store with a decided row in each table, past what links and checks say; all is undone."""
+    """Give a connection to a store with a decided row in each table, past links and checks; the rows are undone."""
     fill = _fill_sqlite if store.is_sqlite else _fill_postgres
     with store.writers.connect() as connection:
         try:
@@ -82,11 +82,13 @@ def _fill(connection: sa.Connection) -> None:
 
 
 def _fill_sqlite(connection: sa.Connection) -> None:
-    connection.exec_driver_sql("PRAGMA ignore_check_constraints = ON")
-    connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
     inserts = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%BEFORE INSERT%'"
     for name in connection.exec_driver_sql(inserts).scalars().all():
         connection.exec_driver_sql(f"DROP TRIGGER {name}")
+    # Until that is committed, SQLite reads the whole schema anew after each savepoint that is undone.
+    connection.commit()
+    connection.exec_driver_sql("PRAGMA ignore_check_constraints = ON")
+    connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
     _fill(connection)
 
 
