@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from core.settings import ROOT
 from tests.every_case import every_case
 
@@ -42,6 +44,7 @@ def test_the_tests_of_one_folder_are_run_alone() -> None:
     assert make("-n", "quick", "T=tests/api/test_fuzz.py").strip().endswith("pytest -q -n 0 tests/api/test_fuzz.py")
 
 
+@pytest.mark.exhaustive
 def test_setting_up_says_what_it_does_and_without_a_network_ends_in_one_sentence(tmp_path: Path) -> None:
     for name in ("Makefile", "pyproject.toml", "requirements.lock"):
         shutil.copy(ROOT / name, tmp_path)

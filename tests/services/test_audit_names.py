@@ -74,7 +74,6 @@ def name(store: Store, kinds: list[str], count: int) -> tuple[list[Entry], int]:
     return named, len(statements)
 
 
-@pytest.mark.both_databases
 def test_every_kind_of_record_is_named_in_words(filled: Store) -> None:
     entries, _ = name(filled, list(audit_names.NAMED), 1)
     assert {entry.kind for entry in entries} == set(audit_names.NAMED)
