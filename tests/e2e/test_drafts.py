@@ -287,6 +287,7 @@ def test_a_paper_that_is_chosen_while_the_first_draft_is_stored_is_lodged_with_t
     for route in held:
         route.continue_()
     expect(page.get_by_text(re.compile("^The claim of .* is lodged"))).to_be_visible()
+    settled(page)  # until then the form stands below the first words of the receipt
     expect(page.get_by_text("Employment termination letter")).to_be_visible()
     expect(page.get_by_text("Loan offer letter")).to_have_count(0)
 
