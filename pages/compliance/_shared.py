@@ -126,10 +126,11 @@ def draw_register(
     }
     names = {key: f"{label}: {sum(map(belongs, rows))}" for key, (label, belongs) in groups.items()}
     text = st.query_params.get(_FIND, "").strip()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="filter_chips"):
         if searched:
             url_state.search_box(_FIND, "Find", text=text, placeholder=_say_searched(table, searched), longest=100)
         chosen = url_state.choose_one("standing", "Standing", names)
+        url_state.reset_button(shown=bool(chosen or text))
     shown = [row for row in rows if chosen is None or groups[chosen][1](row)]
     if searched and text:
         shown = [row for row in shown if _has_text(table, row, searched, text)]
