@@ -384,7 +384,9 @@ def papers(found: Papers, person: Person) -> None:
     for report in found.bordereaux:
         label = f"Reported by bordereau {report.number} of {report.month:%B %Y} ({report.state.lower()})"
         _paper(label, "finance/bordereaux.py#bordereau", report.id, person)
-    if found.unreported:
+    if not found.bordereaux:
+        st.caption("In no bordereau yet: the month is reported when it is over.")
+    elif found.unreported:
         st.caption(f"Movements that no bordereau has reported yet: {found.unreported}")
     for statement_id, number, party, month in found.statements:
         label = f"Statement {number} of {words.plain(party)}, {month:%B %Y}"
