@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import typer
 import uvicorn
 from rich.console import Console
+from rich.markup import escape
 from uvicorn.config import HTTP_PROTOCOLS
 
 from core import telemetry
@@ -204,7 +205,7 @@ def _print_sign_ins() -> None:
     """Print those that `coverdesk demo` made: a store that it has not written to has none."""
     accounts = read_in(Scope.system(), demo_accounts.list_accounts)
     if accounts:
-        out.print(f"Demonstration sign-ins, password [bold]{settings().demo_password.get_secret_value()}[/]:")
+        out.print(f"Demonstration sign-ins, password [bold]{escape(settings().demo_password.get_secret_value())}[/]:")
     for account in accounts:
         out.print(f"  {account.email}  ({account.role})", highlight=False)
 

@@ -115,7 +115,8 @@ def test_a_new_store_says_how_it_gets_its_first_admin_and_has_no_account_with_a_
 
 
 def test_issued_key_is_the_only_line_and_works(store: Store) -> None:
-    answer = coverdesk("keys", "issue", "--distributor", "Corner Shop", "--mode", "live")
+    name = "Corner Shop [/b] & Daughters"
+    answer = coverdesk("keys", "issue", "--distributor", name, "--mode", "live")
     assert answer.returncode == 0, answer.stderr
     (key,) = answer.stdout.splitlines()
     with store.reading(Scope.system()) as session:
@@ -123,8 +124,8 @@ def test_issued_key_is_the_only_line_and_works(store: Store) -> None:
         (kept,) = keys.list_keys(session)
     listed = coverdesk("keys", "list").stdout
     assert key not in listed
-    # Whole, though standard output is no terminal and a line has 80 letters.
-    assert str(kept.id) in listed
+    # Whole, as it was written, though standard output is no terminal and a line has 80 letters.
+    assert all(text in listed for text in (str(kept.id), name, kept.hint))
     assert "Revoked " in coverdesk("keys", "revoke", key, "--with-endpoints").stdout
     assert coverdesk("keys", "revoke", "cd_live_unknown").returncode == 1
 
