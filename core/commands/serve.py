@@ -93,6 +93,7 @@ def api(
             workers=workers,
             http=slow_senders.NAME,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+            log_config=None,
             log_level="warning",
             access_log=False,
         )
