@@ -167,11 +167,6 @@ def _describe_approver(case: Case) -> str | None:
     """Say what forbids this person to approve: they made the cover, set the payee of now, or declined or paid it."""
     if second := _describe_second_loss(case):
         return second
-    if case.person.actor in case.judgement.cover_makers:
-        return (
-            "an approver other than who sold, renewed or endorsed its cover, or put it in force, also by a key or a"
-            " password link that they made"
-        )
     links, person = case.judgement.links, case.person
     set_last = next((link for link in list_payee_setters(links) if link.actor == person.actor), None)
     if set_last is not None:
@@ -181,6 +176,11 @@ def _describe_approver(case: Case) -> str | None:
         return f"an approver other than who {'lodged it and typed its account' if is_lodger else 'set the payee'}"
     if case.person.actor in case.judgement.changers:
         return "an approver other than who changed its figures or claimant since it was approved"
+    if case.person.actor in case.judgement.cover_makers:
+        return (
+            "an approver other than who sold, renewed or endorsed its cover, or put it in force, also by a key or a"
+            " password link that they made"
+        )
     return _describe_decider(case)
 
 
