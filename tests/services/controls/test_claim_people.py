@@ -109,7 +109,10 @@ def test_nobody_decides_on_a_claim_that_has_their_own_mail_phone_or_account(offi
             with pytest.raises(NotAllowed, match="has your e-mail, phone or account"):
                 office.move(claim_id, to, by=by, **inputs)
     assert "claim move to Declined refused" in {entry.action for entry in office.log(claim_id)}
-    assert "The customer, claimant, payee or third party is of this desk: bola, root, sade" in review(office, claim_id).fraud_flags
+    assert (
+        "The customer, claimant, payee or third party is of this desk: bola, root, sade"
+        in review(office, claim_id).fraud_flags
+    )
     for statement in (sa.update(StaffDetail).values(account_key=None, phone_number="1"), sa.delete(StaffDetail)):
         with pytest.raises(sa.exc.DBAPIError), office.store.writing(Scope.system()) as session:
             session.execute(statement)
