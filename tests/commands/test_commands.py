@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -377,10 +379,14 @@ def test_a_command_names_the_database_that_does_not_exist(postgres: sa.URL) -> N
 def test_a_backup_on_a_full_disk_is_refused_in_a_line(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fill(*_: object, **_also: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    driver = backups._driver(store)
 
-    monkeypatch.setattr(backups, "take", fill)
+    def connect(path: str) -> Any:
+        copy = driver.connect(path)
+        copy.execute("PRAGMA max_page_count = 5")  # no room for more, as SQLite itself says on a full disk
+        return copy
+
+    monkeypatch.setattr(backups, "_driver", lambda _: SimpleNamespace(**{**vars(driver), "connect": connect}))
     answer = coverdesk("backup", str(tmp_path / "night.tar"))
     assert (answer.returncode, answer.stderr.strip()) == (1, "Refused. No space left on device")
     assert not list(tmp_path.glob("*.tar"))
