@@ -391,6 +391,10 @@ def _fold(name: str) -> Sequence[str]:
     return min(halves, key=lambda lines: max(map(len, lines)))
 
 
+# The part of its place that no bar takes, and the widest bar as a part of the chart: one day alone is no wall.
+_GAP, _WIDEST = 0.25, 0.12
+
+
 def build_over_time(
     series: Sequence[Mapping[str, Any]],
     when: Sequence[date],
@@ -411,7 +415,7 @@ def build_over_time(
         up=up,
         left=AMOUNT_ROOM,
         legend=True,
-        bargap=0.25,
+        bargap=max(_GAP, 1 - len(when) * _WIDEST),
         **layout,
     )
 
