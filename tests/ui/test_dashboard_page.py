@@ -483,7 +483,7 @@ def test_what_moved_lists_rises_then_falls_and_a_row_narrows_the_page(sold: Stor
     table = next(table for table in lists(at) if "Insurer" in table)
     assert table["Insurer"].iloc[0] == movers[0].name
     assert table["Insurer"].iloc[-1] == movers[-1].name
-    assert all(re.fullmatch(r"[▲▼] ₦[\d.,]+[a-z]* · (new|[\d.,]+ %)", each) for each in table["Change"])
+    assert all(re.fullmatch(r"[▲▼] ₦[\d.,]+[a-z]* · (new|(over )?[\d.,]+ %)", each) for each in table["Change"])
     href = next(
         row["href"] for payload in sent(at) for row in payload.get("rows", ()) if row["key"] == str(movers[0].id)
     )

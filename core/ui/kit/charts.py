@@ -96,8 +96,9 @@ _LEGEND_HEIGHT: Final = 30
 _ABOVE: Final = 1.03
 # For the longest label of an axis of amounts: "₦2.5bn".
 AMOUNT_ROOM: Final = 44
-# A unified hover box takes the text of a mark at exactly its place in place of the name of the bucket.
-_BESIDE: Final = 0.05
+# A unified hover box takes the text of a mark at exactly its place in place of the name of the bucket. A place of few is
+# wide: there the mark would be seen beside its bar.
+_BESIDE, _MANY = 0.05, 20
 # Series and place.
 Bar = tuple[int, int]
 BELOW: Final = "charts_below"
@@ -437,12 +438,13 @@ def category_axis(
     labels = labels or names
     step = max(1, -(-len(labels) // (most_labels or len(labels) or 1)))
     places = range(0, len(labels), step) if seen is None else seen
+    beside = _BESIDE * min(1, len(names) / _MANY)
     return {
         "type": "category",
         "categoryorder": "array",
         "categoryarray": [plain(name) for name in names],
         "range": [-0.5, len(names) - 0.5],
-        "tickvals": [place + _BESIDE for place in places],
+        "tickvals": [place + beside for place in places],
         "ticktext": [plain(labels[place]) for place in places],
         "tickangle": 0,
         "showgrid": False,
