@@ -16,7 +16,7 @@ from core import clock, ids
 from core.covers import request as requests
 from core.covers.claims.lines import MotorClaimRequest
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.insurers import insurer_a
+from core.covers.insurers import insurer_a, insurer_b
 from core.services.claims.intake import lodging, submitted
 from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.files import files
@@ -50,7 +50,7 @@ PEOPLE: dict[str, tuple[list[str], str | None]] = {
     "funmi": (["finance"], None),
     "wale": (["finance", "operations"], None),
 }
-SECONDS = (0, 1, 60, 3_600)
+BORROWER = {"first_name": "Cheap", "last_name": "Borrower"}
 _parse = cache(sa.text)
 
 
@@ -68,6 +68,8 @@ class Sold:
     is_loan: bool
     most_minor: int
     plate: str = ""
+    # Sold under the e-mail of a customer by somebody else, whose name it has.
+    is_borrowed: bool = False
 
 
 @dataclass
@@ -129,10 +131,18 @@ class Office:
         waits = not is_loan and dice.random() < 0.5
         back = dice.choice((0, 0, 30, 120))
         email = "wale@x.example" if dice.random() < 0.1 else f"customer{self.customers}@x.example"
+        is_borrowed = dice.random() < 0.1
         whose = {"email": email, "phone_number": f"0806{self.customers:07d}"}
-        self.sold.append(
-            _sell(self.store, self.partner, self.customers, is_loan=is_loan, back=back, waits=waits, **whose)
+        if is_borrowed:
+            whose |= {"email": f"first{dice.randrange(6)}@x.example", **BORROWER}
+        # A car that another insurer covers too.
+        cars = [each for each in self.sold if each.plate and not each.is_loan]
+        twin = dice.choice(cars).plate if not is_loan and not waits and dice.random() < 0.5 else ""
+        made = _sell(
+            self.store, self.partner, self.customers, is_loan=is_loan, back=back, waits=waits, twin=twin, **whose
         )
+        made.is_borrowed = is_borrowed
+        self.sold.append(made)
 
     def lodge(self, sold: Sold, dice: Random, *, actor: str) -> UUID:
         """A claim on a policy, with its papers, some of them seen before, and figures that may be made up."""
@@ -250,16 +260,24 @@ def _state(store: Store, people: list[UUID], parties: list[Party]) -> None:
 
 
 def _sell(
-    store: Store, partner: Partner, number: int, *, is_loan: bool, back: int, waits: bool = False, **whose: str
+    store: Store,
+    partner: Partner,
+    number: int,
+    *,
+    is_loan: bool,
+    back: int,
+    waits: bool = False,
+    twin: str = "",
+    **whose: str,
 ) -> Sold:
-    plate = f"KJA-{number % 1000:03d}AA"
+    plate = twin or f"KJA-{number % 1000:03d}AA"
     if is_loan:
         started = clock.to_lagos_day(clock.now() - timedelta(days=back)).isoformat()
         loan = {"loan_start_date": started, "loan_tenure": 12, **whose}
         sale = sell(store, partner, CREDIT_LIFE, is_live=True, **loan)
     else:
         car = {"registration_number": plate, "chassis_number": f"CHASSIS{number:010d}"}
-        cover = insurer_a.COMPREHENSIVE if waits else insurer_a.THIRD_PARTY
+        cover = insurer_a.COMPREHENSIVE if waits else insurer_b.THIRD_PARTY if twin else insurer_a.THIRD_PARTY
         sale = sell(store, partner, cover, is_live=True, **car, **whose)
     named = sale.policy["meta"]["policy_number"]
     most = 10_000_000 if is_loan else 300_000_000
