@@ -144,10 +144,10 @@ class Office:
         made.is_borrowed = is_borrowed
         self.sold.append(made)
 
-    def lodge(self, sold: Sold, dice: Random, *, actor: str) -> UUID:
+    def lodge(self, sold: Sold, dice: Random, *, actor: str, day: str | None = None) -> UUID:
         """A claim on a policy, with its papers, some of them seen before, and figures that may be made up."""
         debt = dice.choice((20_000, 49_999, 75_000, 75_000, 75_000, 100_000, 100_000, 450_000))
-        day = self.today(-dice.choice((1, 3, 10, 40, 80)))
+        day = day or self.today(-dice.choice((1, 3, 10, 40, 80)))
         text = self.text(dice)
         account = {"bank_name": "Lagoon Bank", "account_name": "Ngozi Okafor", "account_number": "0123456789"}
         given: dict[str, Any]
@@ -221,6 +221,13 @@ def _fill(store: Store) -> Office:
             email = "wale@x.example" if number == 3 else f"first{number}@x.example"
             whose = {"email": email, "phone_number": f"0805{number:07d}"}
             sold.append(_sell(store, partner, 1_000 + number, is_loan=is_loan, back=0, **whose))
+    with clock.freeze(START - timedelta(days=30)):
+        # Another insurer covers a car of these too, and somebody buys under the e-mail of a borrower.
+        whose = {"email": "first6@x.example", "phone_number": "08050000006"}
+        sold.append(_sell(store, partner, 1_006, is_loan=False, back=0, twin=sold[2].plate, **whose))
+        whose = {"email": "first0@x.example", "phone_number": "08050000007", **BORROWER}
+        sold.append(_sell(store, partner, 1_007, is_loan=False, back=0, **whose))
+        sold[-1].is_borrowed = True
     parties = [Party("distributor", partner.id), *_insurers(store)]
     _agree(store, people, parties)
     _state(store, people, parties)
