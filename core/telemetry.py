@@ -456,6 +456,7 @@ def _write_standard_error(text: str) -> None:
 
 
 _writers: list[BackgroundWriter] = []
+_LONGEST_WORDS = 200
 
 
 def drain_logs() -> None:
@@ -470,9 +471,23 @@ def _encode(event: object, **_: Any) -> str:
     return orjson.dumps(event, default=repr).decode()
 
 
+class _LibraryLines(logging.Handler):
+    """Turns a line of a library into one of our log: its first line, without the values, which may be anybody's."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log the words of the record, the name of its logger, and the places of its exception."""
+        words = str(record.msg).partition("\n")[0][:_LONGEST_WORDS]
+        logger = get_logger("coverdesk.libraries")
+        note = logger.error if record.levelno >= logging.ERROR else logger.warning
+        note(words, logger=record.name, exc_info=record.exc_info)
+
+
 def configure_logs() -> None:
-    """Configure JSON logging to standard error; JSON escapes line breaks in values."""
+    """Configure JSON logging to standard error, of libraries too; JSON escapes line breaks in values."""
     import structlog  # noqa: PLC0415 a command that logs nothing does without it
+
+    # Where a library has no handler, Python would write its words as they are.
+    logging.lastResort = _library_lines
 
     if not _writers:
         _writers.append(BackgroundWriter(_write_standard_error))
@@ -490,6 +505,9 @@ def configure_logs() -> None:
         logger_factory=structlog.WriteLoggerFactory(file=_writers[0]),  # type: ignore[arg-type]
         cache_logger_on_first_use=False,
     )
+
+
+_library_lines: Final = _LibraryLines(logging.WARNING)
 
 
 def get_logger(name: str) -> "FilteringBoundLogger":
@@ -531,10 +549,10 @@ def _add_stack(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMa
 
     Why the database is away holds none.
     """
-    if event.pop("exc_info", None):
+    if given := event.pop("exc_info", None):
+        kind, error, stack = given if isinstance(given, tuple) else sys.exc_info()
         if settings().debug:
-            return {**event, "exception": traceback.format_exc()}
-        _, error, stack = sys.exc_info()
+            return {**event, "exception": "".join(traceback.format_exception(kind, error, stack))}
         if isinstance(error, StoreUnavailable):
             event["reason"] = error.reason
         frames = traceback.extract_tb(stack)[-4:]

@@ -40,7 +40,7 @@ def state() -> ProcessState:
         folder=str(Path.cwd()),
         signals={each: signal.getsignal(each) for each in signal.valid_signals()},
         locale=locale.setlocale(locale.LC_ALL),
-        logging=(root.level, tuple(root.handlers), root.manager.disable),
+        logging=(root.level, tuple(root.handlers), root.manager.disable, logging.lastResort),
         structlog=structlog.get_config(),
         writes_only_at=statements._wanted.version,
     )
@@ -57,7 +57,7 @@ def restore(before: ProcessState) -> None:
         if signal.getsignal(number) is not handler:
             signal.signal(number, handler)
     locale.setlocale(locale.LC_ALL, before.locale)
-    level, handlers, disabled = before.logging
+    level, handlers, disabled, logging.lastResort = before.logging
     logging.root.setLevel(level)
     logging.root.handlers[:] = handlers
     logging.disable(disabled)

@@ -1,6 +1,8 @@
 """The log is written beside the work: nobody waits for it, and nothing of it is lost."""
 
 import ast
+import json
+import logging
 import threading
 
 import pytest
@@ -9,6 +11,7 @@ from core import telemetry
 from core.errors import StoreUnavailable
 from core.settings import ROOT, settings
 from core.telemetry import BackgroundWriter
+from tests.process_state import restore, state
 
 
 class Sink:
@@ -91,6 +94,24 @@ def test_an_error_is_logged_by_its_places_and_with_its_words_only_for_whoever_de
     settings.cache_clear()
     assert ("ada@example.com" in line["exception"], "Traceback" in line["exception"]) == (is_debugging, is_debugging)
     assert "test_logs.py" in line["exception"]
+
+
+def test_what_a_library_says_is_a_line_of_the_log_without_its_values(capsys: pytest.CaptureFixture[str]) -> None:
+    before = state()
+    telemetry.configure_logs()
+    library = logging.Logger("uvicorn.error")
+    library.warning("Expected %r, got %r\nada@example.com", "x", "ada@example.com")
+    try:
+        raise KeyError("ada@example.com")
+    except KeyError:
+        library.exception("Exception in the application")
+    telemetry.drain_logs()
+    restore(before)
+    first, second = (json.loads(line) for line in capsys.readouterr().err.splitlines())
+    assert (first["event"], first["logger"], first["level"]) == ("Expected %r, got %r", "uvicorn.error", "warning")
+    assert (second["event"], second["level"]) == ("Exception in the application", "error")
+    assert "test_logs.py" in second["exception"]
+    assert "ada@" not in f"{first}{second}"
 
 
 def test_why_the_database_is_away_stands_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
 from core import telemetry
@@ -69,11 +70,11 @@ def backup(
         if settings().erasures_folder:
             remembering.keep_list(session)
     out.print(
-        f"[green]✓[/] {file} holds the {manifest.kind} store of {manifest.made_at}"
+        f"[green]✓[/] {escape(str(file))} holds the {manifest.kind} store of {manifest.made_at}"
         f" and {manifest.files:,} uploaded files."
     )
     out.print("Keep COVERDESK_SECRET_KEY apart from it: without that secret nobody can use what it holds.")
-    out.print(f"{erasures_path} lists who was erased: keep the newest one with the backups.")
+    out.print(f"{escape(str(erasures_path))} lists who was erased: keep the newest one with the backups.")
     for code in manifest.lost:
         err.print(f"[yellow]![/] file {code} is missing from the store, and so from the backup")
 
@@ -105,7 +106,9 @@ def restore(
     if backups.is_move(store(), manifest):
         out.print("It was a SQLite store and is a PostgreSQL one now: run `coverdesk check` before it is served.")
     if previous_path:
-        out.print(f"What stood there before is kept as {previous_path}; remove it when it is no longer wanted.")
+        out.print(
+            f"What stood there before is kept as {escape(str(previous_path))}; remove it when it is no longer wanted."
+        )
 
 
 def compact() -> None:

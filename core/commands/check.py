@@ -2,6 +2,7 @@
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import track
 
 from core import telemetry
@@ -24,7 +25,7 @@ def check() -> None:
     if (replica := status.describe_replica()) not in {None, "in use"}:
         err.print(f"Figures and exports are read from the primary: the replica is {replica}.", highlight=False)
     for fault in faults:
-        err.print(f"[red]✗[/] {fault}", highlight=False, soft_wrap=True)
+        err.print(f"[red]✗[/] {escape(fault)}", highlight=False, soft_wrap=True)
     if faults:
         err.print("Stop selling, keep a backup of this state, and ask.", highlight=False)
         raise typer.Exit(1)

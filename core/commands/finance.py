@@ -40,7 +40,7 @@ bordereaux_app = typer.Typer(
     help="Premium and claims bordereaux of insurers: what is due, and issuing it.", no_args_is_help=True
 )
 close_app = typer.Typer(help="Closing a month: its check list, beginning it, and the journal.", no_args_is_help=True)
-out, err = Console(), Console(stderr=True)
+out, err = Console(markup=False), Console(stderr=True, markup=False)
 _LIVE = Scope.staff(is_live=True)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Column, Table
+from rich.table import Table
 
 from core import clock
 from core.commands import describe_terminal
@@ -13,7 +13,9 @@ from core.services.catalogue import keys
 from core.store.access import Scope, read_in, writing
 
 app = typer.Typer(help="API keys of distributors.", no_args_is_help=True)
-out, err = Console(), Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+# Whole in a pipe and a narrow window too: `keys revoke` takes an id, and a key is told by its ends.
+out = Console(markup=False, width=1000)
+err = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 @app.command("issue")
@@ -46,8 +48,7 @@ def issue_key(
 def list_keys() -> None:
     """Show every key without the key itself."""
     found = read_in(Scope.system(), keys.list_keys)
-    # Whole in a pipe too, where a line has 80 letters: `keys revoke` takes it.
-    table = Table(Column("id", no_wrap=True), "distributor", "mode", "name", "key", "last used", "revoked")
+    table = Table("id", "distributor", "mode", "name", "key", "last used", "revoked", box=None)
     for key in found:
         used, revoked = clock.format_lagos(key.last_used_at), clock.format_lagos(key.revoked_at)
         mode = "live" if key.is_live else "test"

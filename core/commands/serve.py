@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import typer
 import uvicorn
 from rich.console import Console
+from rich.markup import escape
 from uvicorn.config import HTTP_PROTOCOLS
 
 from core import telemetry
@@ -92,6 +93,7 @@ def api(
             workers=workers,
             http=slow_senders.NAME,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+            log_config=None,
             log_level="warning",
             access_log=False,
         )
@@ -204,7 +206,7 @@ def _print_sign_ins() -> None:
     """Print those that `coverdesk demo` made: a store that it has not written to has none."""
     accounts = read_in(Scope.system(), demo_accounts.list_accounts)
     if accounts:
-        out.print(f"Demonstration sign-ins, password [bold]{settings().demo_password.get_secret_value()}[/]:")
+        out.print(f"Demonstration sign-ins, password [bold]{escape(settings().demo_password.get_secret_value())}[/]:")
     for account in accounts:
         out.print(f"  {account.email}  ({account.role})", highlight=False)
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import orjson
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from core import clock
 from core.desk import status as service
@@ -78,6 +79,6 @@ def _print(found: Status) -> None:
     for name, value in lines.items():
         out.print(f"{name:<18}{value}", markup=False)
     for fault in found.faults:
-        out.print(f"[red]✗[/] {fault[0].upper()}{fault[1:]}.")
+        out.print(f"[red]✗[/] {escape(fault[0].upper() + fault[1:])}.")
     if not found.faults:
         out.print("[green]✓[/] Nothing needs a person.")

@@ -32,6 +32,8 @@ _CONTACT: Final = (
     EndorsableField(("phone_number", "phone"), "phone", is_contact=True),
 )
 _ADDRESS: Final = EndorsableField(("address",), is_contact=True)
+# What says neither who nor what is insured, by every name that requests have for it.
+CONTACTS: Final = frozenset(name for each in (*_CONTACT, _ADDRESS) for name in each.names)
 REGISTRATION: Final = EndorsableField(("registration_number", "vehicle_registration_number"))
 _VEHICLE: Final = (
     REGISTRATION,

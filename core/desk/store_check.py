@@ -490,7 +490,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Nothing was paid on an approval that had lapsed": claim_invariants.find_paid_on_a_lapse,
     "What a claim was paid, somebody approved": claim_invariants.find_paid_without_approval,
     "Nobody paid a claim whose approval, payee or estimate was theirs": claim_invariants.find_two_links,
-    "Nobody approved a claim for a payee whom they had named": claim_invariants.find_own_payees,
+    "Nobody approved a claim of a payee whom they had named, or on a cover of theirs": claim_invariants.find_own_parts,
     "Nobody noted the return of a claim that they approved or paid": claim_invariants.find_own_returns,
     "Every approved claim is what was approved": claim_invariants.find_changed_since_approval,
     "The claims of a policy come to no more than is owed": claim_invariants.find_more_than_owed,

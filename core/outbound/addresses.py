@@ -17,6 +17,7 @@ from core.settings import LOOPBACK_HOSTS, settings
 Address = IPv4Address | IPv6Address
 MAX_URL_LENGTH: Final = 2_000
 _HTTPS_PORT: Final = 443
+_LONGEST_NAME, _LONGEST_LABEL = 253, 63  # in DNS
 _NUMBER: Final = re.compile("[0-9]+|0x[0-9a-f]*", re.IGNORECASE)
 _NAT64: Final = tuple(ipaddress.IPv6Network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48"))
 _EMBEDDING: Final = (*_NAT64, ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("fec0::/10"))
@@ -73,9 +74,11 @@ def _find_port_fault(port: int | None) -> str | None:
 
 
 def _is_public_name(host: str) -> bool:
-    """Return True for a name with a dot that no system takes for a number, as "127.1" and "10.0x1" are."""
-    labels = host.removesuffix(".").split(".")
-    return len(labels) > 1 and all(labels) and not _NUMBER.fullmatch(labels[-1])
+    """Return True for a name with a dot that DNS can hold and no system takes for a number, as "127.1" and "10.0x1"."""
+    name = host.removesuffix(".")
+    labels = name.split(".")
+    fits = len(name) <= _LONGEST_NAME and all(0 < len(label) <= _LONGEST_LABEL for label in labels)
+    return fits and len(labels) > 1 and not _NUMBER.fullmatch(labels[-1])
 
 
 def is_demonstration_loopback(host: str) -> bool:
@@ -158,7 +161,7 @@ class GuardedNetwork(AsyncNetworkBackend):
             raise ForbiddenAddress("The address is this desk itself")
         try:
             found = await self._resolve(host, port)
-        except OSError:
+        except (OSError, UnicodeError):
             raise httpcore.ConnectError("The name of the receiver cannot be resolved") from None
         judged = [ipaddress.ip_address(each.partition("%")[0]) for each in found]
         self._refuse(host, judged, await self._own_addresses(host))

@@ -4,7 +4,11 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
-from core.store.access import Scope
+import streamlit as st
+
+from core.services.people import role_grants
+from core.services.people.staff import Person
+from core.store.access import Scope, read_in
 from core.ui.frame import page_links
 from core.ui.kit.actions import Action, Field, Text
 
@@ -39,3 +43,9 @@ def agreement_link(account: str, party_id: UUID) -> None:
 def log_link(kind: str, record_id: UUID) -> None:
     """Draw the link to all audit log entries about a record."""
     page_links.link_to("admin/audit_log.py", "In the audit log", "history", kind=kind, id=str(record_id))
+
+
+def show_no_second(person: Person) -> None:
+    """Say to who proposed something that no other admin can confirm it now, and what is done then."""
+    if why := read_in(Scope.system(), role_grants.describe_no_second, person):
+        st.warning(f"{why}.", icon=":material/group_off:")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import date
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +21,7 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, proposals, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Text, Values
 from core.ui.lists import tables
-from pages.admin._shared import ROLE, action
+from pages.admin._shared import ROLE, action, show_no_second
 
 _TEXTS = {
     "number": "Agreement number",
@@ -49,9 +48,15 @@ _FLAGS = {
     "charges_vat": "Charges VAT on its commission",
 }
 _BANK = {"bank_name": "Bank", "account_name": "Name of the account", "account_number": "Account number, 10 digits"}
-_decisions = partial(proposals.draw_decisions, action=action)
 _YES_NO = {"true": "Yes", "false": "No"}
 _HOLDERS = dict(zip(agreements.COLLECTS, ("The platform's wallet", "The distributor"), strict=True))
+
+
+def _decisions(proposal: proposals.Proposed, person: Person, **given: Any) -> None:
+    """Draw the buttons of what waits for another admin, and say to its maker where there is none who could."""
+    proposals.draw_decisions(proposal, person, action=action, **given)
+    if proposal.proposed_by == person.id:
+        show_no_second(person)
 
 
 def changing_terms(party: Party) -> Action:

@@ -17,7 +17,7 @@ from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
 from pages.admin import products
-from pages.admin._shared import action, log_link
+from pages.admin._shared import action, log_link, show_no_second
 
 
 def switching(product: ProductDetail) -> Action:
@@ -170,6 +170,8 @@ def _decisions(of: ProductDetail, proposal: Proposal, headline: str, person: Per
             refusing(of, proposal, headline).button("Refuse", key="proposal Refuse")
     if proposal.proposed_by != person.id:
         facts.show_resting(person)
+    else:
+        show_no_second(person)
 
 
 def time_line(of: ProductDetail, person: Person) -> None:

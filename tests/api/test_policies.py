@@ -1,6 +1,9 @@
 """Policies over the API: search, list form, full form, and what no answer shows (contract P4, P5, S11, A3)."""
 
+import os
+import subprocess
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +13,7 @@ from core import clock
 from core.covers import credit_life
 from core.covers.insurers import insurer_a, insurer_b
 from core.services.policies import changes
+from core.settings import ROOT
 from core.store.access import Scope, Store
 from core.store.schema.tables import Customer, Policy
 from tests.api.conftest import Client
@@ -30,6 +34,15 @@ def loan(client: Client, partner: Partner) -> dict[str, Any]:
 def pending(client: Client, partner: Partner) -> dict[str, Any]:
     """A comprehensive auto policy that waits for its insurer."""
     return buy(client, partner.test_key, insurer_b.COMPREHENSIVE, bvn=BVN)
+
+
+def test_the_five_minutes_take_one_number_out_of_a_list(client: Client, partner: Partner, loan: dict[str, Any]) -> None:
+    """The line of docs/api.md that a reader copies: what it takes goes unquoted into the command that claims."""
+    (line,) = [each for each in Path(ROOT, "docs/api.md").read_text().splitlines() if each.startswith("NUMBER=")]
+    listed = client.get("/v1/policies?limit=1", key=partner.test_key).text
+    script = f'get() {{ printf %s "$LISTED"; }}\n{line}\nprintf %s $NUMBER'
+    ran = subprocess.run(["sh", "-c", script], env={**os.environ, "LISTED": listed}, capture_output=True, check=True)
+    assert ran.stdout.decode() == loan["policy_number"]
 
 
 def found(client: Client, partner: Partner, query: str) -> list[str]:

@@ -1,13 +1,16 @@
 """Prices over the API are those that a sale charges (contract S5, S6)."""
 
+from datetime import timedelta
 from typing import Any
 
+from core import clock
 from core.covers import credit_life
 from core.covers.cover import Cover
 from core.covers.fields import build_example
 from core.covers.insurers import insurer_c
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 TRAVEL_PRICE = "/v1/products/insurer-c/compute-travel-premium"
 LOAN_PRICE = "/v1/products/credit-life-price"
@@ -29,11 +32,20 @@ def test_a_trip_is_priced_as_it_is_sold(client: Client, partner: Partner) -> Non
     assert f"{data['price']:.2f}" == data["explain"][-1]["amount"] == sold["genius_price"]
 
 
-def test_a_trip_too_long_is_refused_by_its_field(client: Client, partner: Partner) -> None:
-    body = {**build_example(insurer_c.TravelPriceRequest), "arrival_date": "2199-01-01"}
-    answer = client.post(TRAVEL_PRICE, key=partner.test_key, json=body)
-    assert answer.status_code == 400
-    assert [fault["field"] for fault in answer.json()["errorData"]] == ["arrival_date"]
+@every_case(
+    ("departure", "arrival", "fields"),
+    [(9, 374, ["arrival_date"]), (1826, 1830, ["departure_date"])],
+)
+def test_a_trip_that_is_not_sold_is_not_priced_either(
+    client: Client, partner: Partner, departure: int, arrival: int, fields: list[str]
+) -> None:
+    days = {"departure_date": departure, "arrival_date": arrival}
+    changed = {name: (clock.today() + timedelta(days=ahead)).isoformat() for name, ahead in days.items()}
+    body = {**build_example(insurer_c.TravelPriceRequest), **changed}
+    priced = client.post(TRAVEL_PRICE, key=partner.test_key, json=body)
+    for answer in (priced, buy(client, partner, insurer_c.TRAVEL, **changed)):
+        assert answer.status_code == 400
+        assert [fault["field"] for fault in answer.json()["errorData"]] == fields
 
 
 def test_a_loan_is_priced_as_it_is_sold(client: Client, partner: Partner) -> None:

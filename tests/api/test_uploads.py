@@ -20,6 +20,7 @@ from tests.api.uploading import UPLOAD, path_in, uploaded
 from tests.conftest import Partner
 from tests.every_case import every_case
 
+NOTE = '--x\r\nContent-Disposition: form-data; name="nøte"\r\n\r\nAda\r\n--x--\r\n'.encode()
 CUT_SHORT = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n%PDF'
 
 
@@ -207,12 +208,21 @@ def test_form_must_hold_exactly_one_file_and_little_else(client: Client, partner
             b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n%PDF',
         ),
         ("multipart/form-data; boundary=x", b"--x\r\nContent-Disposition: form-data\r\n\r\nx\r\n--x--"),
+        ("multipart/form-data; boundary=x; charset=latin-1", NOTE.replace(b"Ada", b"Ad\xe1")),
     ],
 )
 def test_malformed_form_is_refused(client: Client, partner: Partner, content_type: str, body: bytes) -> None:
     answer = client.post(UPLOAD, key=partner.test_key, content=body, headers={"Content-Type": content_type})
     assert answer.status_code == 400
     assert answer.json()["responseCode"] == 0
+
+
+@every_case("charset", ["utf-8", "latin-1", "utf-16", "hex", "undefined", "no-such"])
+def test_a_form_is_in_utf_8_whatever_its_head_says(client: Client, partner: Partner, charset: str) -> None:
+    content_type = f"multipart/form-data; boundary=x; charset={charset}"
+    answer = client.post(UPLOAD, key=partner.test_key, content=NOTE, headers={"Content-Type": content_type})
+    assert (answer.status_code, answer.json()["responseText"]) == (400, "file is required, as a file with a name")
+    assert answer.headers["x-ignored-fields"] == "n%C3%B8te"
 
 
 def test_other_fields_of_the_form_are_named_as_ignored(client: Client, partner: Partner) -> None:

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -115,7 +117,8 @@ def test_a_new_store_says_how_it_gets_its_first_admin_and_has_no_account_with_a_
 
 
 def test_issued_key_is_the_only_line_and_works(store: Store) -> None:
-    answer = coverdesk("keys", "issue", "--distributor", "Corner Shop", "--mode", "live")
+    name = "Corner Shop [/b] & Daughters"
+    answer = coverdesk("keys", "issue", "--distributor", name, "--mode", "live")
     assert answer.returncode == 0, answer.stderr
     (key,) = answer.stdout.splitlines()
     with store.reading(Scope.system()) as session:
@@ -123,8 +126,8 @@ def test_issued_key_is_the_only_line_and_works(store: Store) -> None:
         (kept,) = keys.list_keys(session)
     listed = coverdesk("keys", "list").stdout
     assert key not in listed
-    # Whole, though standard output is no terminal and a line has 80 letters.
-    assert str(kept.id) in listed
+    # Whole, as it was written, though standard output is no terminal and a line has 80 letters.
+    assert all(text in listed for text in (str(kept.id), name, kept.hint))
     assert "Revoked " in coverdesk("keys", "revoke", key, "--with-endpoints").stdout
     assert coverdesk("keys", "revoke", "cd_live_unknown").returncode == 1
 
@@ -376,10 +379,14 @@ def test_a_command_names_the_database_that_does_not_exist(postgres: sa.URL) -> N
 def test_a_backup_on_a_full_disk_is_refused_in_a_line(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fill(*_: object, **_also: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    driver = backups._driver(store)
 
-    monkeypatch.setattr(backups, "take", fill)
+    def connect(path: str) -> Any:
+        copy = driver.connect(path)
+        copy.execute("PRAGMA max_page_count = 5")  # no room for more, as SQLite itself says on a full disk
+        return copy
+
+    monkeypatch.setattr(backups, "_driver", lambda _: SimpleNamespace(**{**vars(driver), "connect": connect}))
     answer = coverdesk("backup", str(tmp_path / "night.tar"))
     assert (answer.returncode, answer.stderr.strip()) == (1, "Refused. No space left on device")
     assert not list(tmp_path.glob("*.tar"))

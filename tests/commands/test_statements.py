@@ -17,7 +17,7 @@ from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.store.access import Scope, Store
-from core.store.schema.tables import Statement
+from core.store.schema.tables import Distributor, Statement
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import Finance
@@ -35,15 +35,18 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli.app, ["statements", *arguments])
 
 
-def test_a_month_is_prepared_and_listed(finance: Finance) -> None:
+def test_a_month_is_prepared_and_listed(store: Store, finance: Finance, partner: Partner) -> None:
+    name = "Swift Lenders [/b]"
+    with store.writing(Scope.system()) as session:
+        session.execute(sa.update(Distributor).where(Distributor.id == partner.id).values(business_name=name))
     done = run("prepare", "--month", "2026-08", "--by", "funmi@f.example")
     assert done.exit_code == 0
-    assert "Swift Lenders: prepared" in done.stdout
+    assert f"{name}: prepared" in done.stdout
     with finance.reading() as session:
         made = session.execute(sa.select(Statement)).scalars().all()
     assert {row.prepared_by for row in made} == {finance.people["funmi"].id}
     listed = run("list", "--month", "2026-08").stdout
-    assert f"CS-0001\tPrepared\tSwift Lenders\t{next(row.lines for row in made if row.distributor_id)}" in listed
+    assert f"CS-0001\tPrepared\t{name}\t{next(row.lines for row in made if row.distributor_id)}" in listed
     assert "0 statements" in run("prepare", "--month", "2026-08", "--by", "funmi@f.example").stdout
 
 

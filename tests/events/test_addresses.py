@@ -53,6 +53,8 @@ def test_a_public_address_may_be_tried(text: str) -> None:
         ("https://127.1/", "must be a host name that the internet knows"),
         ("https://10.1/", "must be a host name that the internet knows"),
         ("https://8.8.8.0x8/", "must be a host name that the internet knows"),
+        (f"https://{'a' * 64}.example.com/", "must be a host name that the internet knows"),
+        (f"https://{'a.' * 126}com/", "must be a host name that the internet knows"),
         ("https://hooks..example.com/", "must be a host name that the internet knows"),
         ("https://hooks.example.com:0/", "must have a port from 1 to 65535, or none, which is port 443"),
         ("https://hooks.example.com\\@10.0.0.1/", "must be visible ASCII characters, at most 2,000"),
@@ -140,6 +142,16 @@ def test_what_is_connected_to_is_what_was_judged_though_the_name_leads_elsewhere
     assert result.status is None
     assert "not public" not in str(result.error)
     assert taken == []
+
+
+def test_a_name_that_dns_cannot_hold_is_one_that_is_not_resolved() -> None:
+    """It was registered before names were measured; the resolver refuses it by an error of its own."""
+
+    async def once() -> SendResult:
+        async with WebhookClient() as client:
+            return await client.send(f"https://{'a' * 64}.example.com/", b"{}", {})
+
+    assert asyncio.run(once()).error == "The name of the receiver cannot be resolved"
 
 
 def test_the_desk_is_not_called_by_another_name() -> None:

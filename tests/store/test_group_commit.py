@@ -1,5 +1,6 @@
 """Many works, one commit: each stands or falls alone, and nobody hears "done" before it is on the disk."""
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -197,15 +198,30 @@ def test_failed_commit_acknowledges_nobody(one_writer: Store, monkeypatch: pytes
     assert one_writer.transact(SYSTEM, lambda s: _put(s, "healed")) in _kept(one_writer)
 
 
+def test_why_a_commit_failed_is_told_and_nothing_that_a_defect_says(one_writer: Store) -> None:
+    full = sa.exc.OperationalError("COMMIT", {"name": "Ada"}, sqlite3.OperationalError("database or disk is full"))
+    for failure, reason in ((full, "database or disk is full"), (KeyError("Ada"), "")):
+
+        def fail(_: sa.Connection, error: Exception = failure) -> None:
+            raise error
+
+        sa.event.listen(one_writer.writers, "commit", fail)
+        with pytest.raises(StoreUnavailable) as refused:
+            one_writer.transact(SYSTEM, lambda s: _put(s, "lost"))
+        sa.event.remove(one_writer.writers, "commit", fail)
+        assert refused.value.reason == reason
+
+
 def test_transaction_that_ends_under_a_work_acknowledges_nobody(one_writer: Store) -> None:
     def lose(session: ScopedSession) -> None:
         _put(session, "lost")
         driver: Any = session.connection().connection.driver_connection
         driver.execute("ROLLBACK")  # as SQLite itself does when the disk is full
 
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StoreUnavailable) as refused:
         one_writer.transact(SYSTEM, lose)
 
+    assert "its disk is full" in refused.value.reason
     assert "lost" not in _kept(one_writer)
     assert one_writer.transact(SYSTEM, lambda s: _put(s, "healed")) in _kept(one_writer)
 

@@ -10,6 +10,7 @@ from core import clock
 from core.services.catalogue import share_changes
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
+from core.services.people import role_grants
 from tests.conftest import Partner
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, labels, press, texts
@@ -75,7 +76,7 @@ def test_a_disabled_confirmation_has_its_reason_beside_it(finance: Finance, scre
 
 
 def test_an_account_is_proposed_by_one_admin_and_confirmed_by_another(
-    finance: Finance, screen: Screen, partner: Partner
+    finance: Finance, screen: Screen, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = press(open_page(screen, finance, partner), "New bank account")
     for name, value in (("bank_name", "First Bank"), ("account_name", "Swift"), ("account_number", "0123456789")):
@@ -88,6 +89,10 @@ def test_an_account_is_proposed_by_one_admin_and_confirmed_by_another(
     shown = labels(at)
     assert "Take back" in shown
     assert "Confirm" not in shown
+    assert "No other admin can confirm it now" not in texts(at)
+    with monkeypatch.context() as patched:
+        patched.setattr(role_grants, "_find_unfit", lambda *_: "As if it had been made an admin just now")
+        assert "No other admin can confirm it now" in texts(open_page(screen, finance, partner))
     confirm(press(open_page(screen, finance, partner, by="second"), "Confirm"))
     (account,) = finance.read(bank_accounts.list_accounts, Party("distributor", partner.id))
     assert account.state == "confirmed"

@@ -22,9 +22,9 @@ class FormParser(MultiPartParser):
     _ended = False
 
     def on_part_begin(self) -> None:
-        """Start counting the part's bytes."""
+        """Start counting the part's bytes; its names and text are UTF-8, whatever the head of the form says."""
         super().on_part_begin()
-        self._received = 0
+        self._received, self._charset = 0, "utf-8"
 
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         """Count bytes and reject a file as soon as it is too large."""

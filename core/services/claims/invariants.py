@@ -1,6 +1,6 @@
 """Invariants of claims across chains of acts, each named with its sum, for `coverdesk check` (contract K1-K14)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -200,19 +200,29 @@ def find_two_links(session: ScopedSession) -> Iterator[str]:
             yield f"{_name(row.claim_id, row.amount_minor)} was paid by {row.name}, who {words}"
 
 
-def find_own_payees(session: ScopedSession) -> Iterator[str]:
-    """Claims that somebody approved for a payee of their own naming, also where another set it again (contract K3)."""
-    setters = col(AuditEntry.after)[claim_judgement.PAYEE_NAMED_BY].as_string()
+_OWN: Mapping[str, str] = {
+    claim_judgement.PAYEE_NAMED_BY: "named its payee",
+    claim_judgement.COVER_MADE_BY: "sold, renewed or endorsed its cover, or put it in force",
+}
+
+
+def find_own_parts(session: ScopedSession) -> Iterator[str]:
+    """Claims that somebody approved for a payee of their own naming, or on a cover of their own making (contract K3).
+
+    Also where another set the payee again, and by a key or a password link.
+    """
+    facts = [col(AuditEntry.after)[fact].as_string().is_not(None) for fact in _OWN]
     query = (
         sa.select(col(AuditEntry.subject), col(AuditEntry.actor), col(AuditEntry.after))
-        .where(col(AuditEntry.action).in_(claim_judgement.BY_APPROVAL), setters.is_not(None))
+        .where(col(AuditEntry.action).in_(claim_judgement.BY_APPROVAL), sa.or_(*facts))
         .order_by(col(AuditEntry.created_at))
     )
     for row in session.execute(query.execution_options(yield_per=1_000)):
-        if row.actor in row.after[claim_judgement.PAYEE_NAMED_BY]:
-            claim = session.get_one(Claim, UUID(row.subject.rpartition(" ")[2]))
-            by = row.actor.removeprefix("staff ")
-            yield f"{_name(claim.id, claim.approved_amount_minor)} approved by {by}, who had named its payee"
+        for fact, words in _OWN.items():
+            if row.actor in row.after.get(fact, ()):
+                claim = session.get_one(Claim, UUID(row.subject.rpartition(" ")[2]))
+                by = row.actor.removeprefix("staff ")
+                yield f"{_name(claim.id, claim.approved_amount_minor)} approved by {by}, who had {words}"
 
 
 def find_raised_appeals(session: ScopedSession) -> Iterator[str]:

@@ -190,20 +190,42 @@ def holds_alone(session: ScopedSession, by: Person, *, about: UUID | None = None
 
     NotAllowed where no other admin could confirm it; `about` is the person whose account it is.
     """
-    rows = session.execute(sa.select(Staff).where(col(Staff.disabled_at).is_(None))).scalars()
-    others = [row for row in rows if _ADMIN in row.roles and row.id not in (by.id, about)]
-    act = (by.actor, clock.now())
-    same = four_eyes.list_as_one(session, {act}).get(act, set())
-    if any(_find_unfit(row, by.id) is None and f"{_STAFF}{row.email}" not in same for row in others):
+    others = _list_other_admins(session, by, about=about)
+    if _can_any_confirm(session, others, by):
         return False
     if others or not settings().one_admin:
         does = "do it with `coverdesk staff`, or give" if about else "give"
-        raise NotAllowed(
-            "No other admin can confirm it now: one who has been an admin for 24 hours, not made one by you, with a"
-            f" password that came by no link between you and them. Whoever runs the server can {does} one of you a"
-            " password by `coverdesk staff add`, which counts as nobody else's and lets them confirm 24 hours later"
-        )
+        raise NotAllowed(_NO_SECOND.format(does))
     return True
+
+
+_NO_SECOND: Final = (
+    "No other admin can confirm it now: one who has been an admin for 24 hours, not made one by you, with a password"
+    " that came by no link between you and them. Whoever runs the server can {} one of you a password by"
+    " `coverdesk staff add`, which counts as nobody else's and lets them confirm 24 hours later"
+)
+
+
+def describe_no_second(session: ScopedSession, by: Person) -> str | None:
+    """Say that no other admin can confirm what this one proposed, and what is done then; None where one can.
+
+    Rates, shares and bank accounts wait for two also in a firm with one admin: the server's command adds the second.
+    """
+    others = _list_other_admins(session, by)
+    if _can_any_confirm(session, others, by):
+        return None
+    return _NO_SECOND.format("give" if others else "add one, or give")
+
+
+def _list_other_admins(session: ScopedSession, by: Person, *, about: UUID | None = None) -> list[Staff]:
+    rows = session.execute(sa.select(Staff).where(col(Staff.disabled_at).is_(None))).scalars()
+    return [row for row in rows if _ADMIN in row.roles and row.id not in (by.id, about)]
+
+
+def _can_any_confirm(session: ScopedSession, others: Collection[Staff], by: Person) -> bool:
+    act = (by.actor, clock.now())
+    same = four_eyes.list_as_one(session, {act}).get(act, set())
+    return any(_find_unfit(row, by.id) is None and f"{_STAFF}{row.email}" not in same for row in others)
 
 
 def _find_unfit(row: Staff, proposer_id: UUID) -> str | None:

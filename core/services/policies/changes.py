@@ -28,7 +28,8 @@ from core.store.policy_numbers import Series
 from core.store.schema.tables import AuditEntry, Policy, Product, Purchase
 
 MAX_NUMBER_LENGTH, LONGEST_WORD = 60, 200
-_ISSUED: Final = ("policy activated", "policy issued by hand")
+# As the log has the acts by which a policy is put in force.
+ISSUED: Final = ("policy activated", "policy issued by hand")
 _CANCELLED: Final = "policy cancelled"
 
 
@@ -89,7 +90,7 @@ def activate(  # noqa: PLR0913 - all that may be given by hand, and where the in
         "insurer_accepted": accepted,
         **({"host": host} if host else {}),
     }
-    action = _ISSUED[0] if accepted else _ISSUED[1]
+    action = ISSUED[0] if accepted else ISSUED[1]
     change = _save_change(session, policy, cover, actor=actor, action=action, after=after)
     session.insert(certificate)
     return change
@@ -114,7 +115,7 @@ def find_issued_at_desk(session: ScopedSession, policy: Policy) -> date | None:
 def load_issued_at_desk(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> dict[str, date]:
     """Return the days on which the staff put policies in force, by the subjects that the audit log names them by."""
     query = sa.select(col(AuditEntry.subject), sa.func.max(col(AuditEntry.created_at)).label("at")).where(
-        col(AuditEntry.action).in_(_ISSUED), col(AuditEntry.actor).startswith("staff "), *conditions
+        col(AuditEntry.action).in_(ISSUED), col(AuditEntry.actor).startswith("staff "), *conditions
     )
     found = session.execute(query.group_by(col(AuditEntry.subject)))
     return {row.subject: clock.to_lagos_day(row.at) for row in found}

@@ -8,7 +8,7 @@ from uuid import UUID
 from core import ids, money
 from core.covers import request_parts
 from core.covers.cover import Cover, Price, Term
-from core.covers.pricing import offer
+from core.covers.pricing import offer, refuse_far_start
 from core.errors import InvalidInput, run_checks
 from core.services.audit import log as audit
 from core.services.catalogue import distributor_terms, for_sale
@@ -54,9 +54,13 @@ class Sale:
 
 
 def quote(session: ScopedSession, cover: Cover[Any], request: Any, distributor_id: UUID) -> Price:
-    """Return the price of a request now, by the function that the sale uses."""
+    """Return the price of a request now, by the function that the sale uses; InvalidInput as there."""
     product = for_sale.get_product(session, cover, request.product_id, distributor_id)
-    return above_zero(cover, cover.premium(request, product.rates))
+    price, _ = run_checks(
+        lambda: cover.premium(request, product.rates),
+        lambda: refuse_far_start(cover.starts_by, product.rates.meta, cover.term(request, product.rates).start_on),
+    )
+    return above_zero(cover, price)
 
 
 def above_zero(cover: Cover[Any], price: Price) -> Price:

@@ -15,7 +15,7 @@ from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
 from core import clock, money
 from core.errors import StoreUnavailable
 from core.store.access.scope import AnySelect, Scope, ScopedSession, ScopeViolation, connection_of, scope_filters
-from core.store.access.statements import Pending, Row, driver_connection, execute
+from core.store.access.statements import Pending, Row, driver_connection, execute, get_reason
 
 _SCOPE_PARAMETERS: Mapping[str, Any] = {"scope_distributor": sa.Uuid(), "scope_is_live": sa.Boolean()}
 Reader = Callable[[Any], Any]
@@ -167,7 +167,7 @@ def read_batches(session: ScopedSession, query: AnySelect, *, size: int) -> Gene
     try:
         yield from take(connection, scoped, size)
     except driver.Error as error:
-        raise StoreUnavailable from error
+        raise StoreUnavailable(get_reason(error)) from error
 
 
 def _fetched(connection: sa.Connection, query: AnySelect, size: int) -> Generator[Rows]:

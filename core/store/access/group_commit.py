@@ -16,10 +16,11 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
 
 from core.errors import StoreUnavailable
 from core.store.access.scope import Scope, ScopedSession, use_connection
-from core.store.access.statements import driver_connection, execute, translate_db_errors
+from core.store.access.statements import driver_connection, execute, get_reason, translate_db_errors
 from core.store.operations import local_files
 
 WAIT_SECONDS = 10.0
@@ -56,7 +57,7 @@ class FairLock:
             # Otherwise the turn was given to us in this very moment, and is ours after all.
             if ours in self._waiting:
                 self._waiting.remove(ours)
-                raise StoreUnavailable
+                raise StoreUnavailable("the writes before it took too long")
 
     def release(self) -> None:
         """Pass the lock to the next thread in line."""
@@ -144,7 +145,7 @@ class _Group:
             driver: Any = driver_connection(self._connection)
             # A full disk takes the whole transaction back, and with it what the others wrote.
             if not driver.in_transaction:
-                raise StoreUnavailable
+                raise StoreUnavailable("the database took the transaction back, as it does when its disk is full")
             for statement in (*first, "RELEASE work"):
                 execute(self._connection, statement)
         except BaseException as error:
@@ -169,9 +170,16 @@ class _Group:
         if self._failure is None:
             item.done.set_result(item.value)
             return
-        unavailable = StoreUnavailable()
+        unavailable = StoreUnavailable(_get_reason(self._failure))
         unavailable.__cause__ = self._failure
         item.done.set_exception(unavailable)
+
+
+def _get_reason(error: BaseException) -> str:
+    """Return what the database said; of any other failure nothing, as its words may be somebody's data."""
+    if isinstance(error, StoreUnavailable):
+        return error.reason
+    return get_reason(error.orig) if isinstance(error, DBAPIError) else ""
 
 
 class GroupCommitWriter:

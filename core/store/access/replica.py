@@ -18,6 +18,7 @@ from core.store.access.statements import (
     PAGE_COST,
     RETRIED_SQLSTATES,
     add_options,
+    get_reason,
     install_transaction_events,
     read_sums_whole,
     translate_db_errors,
@@ -98,7 +99,7 @@ class Replica:
         except DBAPIError as error:
             # A replica ends who reads what the primary has cleared away meanwhile.
             if getattr(error.orig, "sqlstate", None) in RETRIED_SQLSTATES:
-                raise StoreUnavailable from error
+                raise StoreUnavailable(get_reason(error.orig)) from error
             raise
 
     def close(self) -> None:

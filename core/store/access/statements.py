@@ -374,17 +374,17 @@ def translate_db_errors(*, is_writing: bool = False) -> Iterator[None]:
         state = getattr(error.orig, "sqlstate", None) or ""
         local_files.notice(error)
         if _wanted.version is not None and state in _OTHER_TABLES:
-            raise OtherRelease(_get_reason(error.orig)) from error
+            raise OtherRelease(get_reason(error.orig)) from error
         is_unavailable = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
         is_unavailable = is_unavailable or (is_writing and state in _CANNOT_WRITE)
         if is_unavailable or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED_SQLSTATES):
-            raise StoreUnavailable(_get_reason(error.orig)) from error
+            raise StoreUnavailable(get_reason(error.orig)) from error
         raise
     except sa.exc.TimeoutError as error:
         raise StoreUnavailable("every connection of this process is in use") from error
 
 
-def _get_reason(error: BaseException | None) -> str:
+def get_reason(error: BaseException | None) -> str:
     """Return the words of the database or its driver on one line; without DETAIL, which may name values of a row."""
     message = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
     return " ".join(message.split())

@@ -8,6 +8,7 @@ table within one snapshot. A snapshot of SQLite is restored into PostgreSQL too,
 """
 
 import csv
+import errno
 import hashlib
 import io
 import json
@@ -37,6 +38,7 @@ from core.store.schema import migrating, versions
 from core.store.schema.tables import UploadedFile
 
 _CHUNK = 1 << 20
+_NO_ROOM = ("database or disk is full", "disk I/O error")
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 _FILE, _ROWS = "store.db", ".csv"
 _CSV = "(FORMAT csv, HEADER)"
@@ -86,6 +88,11 @@ def _of_sqlite(store: Store, target: Path) -> Path:
             if copy.execute(_ERASED).fetchone():
                 # Pages that nothing uses any more are copied as well: an erased person would be in them.
                 copy.execute("VACUUM")
+        except _driver(store).OperationalError as error:
+            # The copy of pages has no code of its error, and all that it writes is the copy.
+            if str(error) in _NO_ROOM:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+            raise
         finally:
             copy.close()
     return target

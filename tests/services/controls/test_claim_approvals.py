@@ -1,5 +1,6 @@
 """An approval is of something (contract K3, K7): what changes after it takes it away, on both stores."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -10,8 +11,10 @@ from alembic import command
 from sqlmodel import col
 
 from core import clock, ids
+from core.covers.credit_life import CREDIT_LIFE
 from core.desk import store_check
 from core.errors import NotAllowed, StateForbids
+from core.services.audit import log as audit
 from core.services.claims.intake import lodging
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import changes as claim_changes
@@ -22,10 +25,13 @@ from core.services.claims.workflow import transitions as claim_transitions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people import approvals
+from core.services.selling import buying
+from core.states import claims as claim_states
 from core.store.access import Scope
 from core.store.schema import migrating
 from core.store.schema.tables import Approval, Claim, PaymentPayee, Staff
 from tests import papers
+from tests.covers import shipped
 from tests.planting import find_faults
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, INPUTS, Office
@@ -39,6 +45,9 @@ OTHER: dict[str, Any] = {
     "account_number": "0123456789",
     "reason": "By telephone",
 }
+
+
+OWN_PARTS = "Nobody approved a claim of a payee whom they had named, or on a cover of theirs"
 
 
 def approved(office: Office, *, to: str = "Approved") -> UUID:
@@ -185,10 +194,41 @@ def test_who_set_the_payee_does_not_approve_it(office: Office, monkeypatch: pyte
         patched.setattr(claim_transitions, "list_payee_setters", lambda _: [])
         office.move(claim_id, "Approved", by="sade", amount="75000")
     with office.store.reading(Scope.system()) as session:
-        (found,) = find_faults(session, "Nobody approved a claim for a payee whom they had named")
+        (found,) = find_faults(session, OWN_PARTS)
     assert found.endswith(", ₦75,000.00 approved by sade@x.example, who had named its payee")
     set_payee(office, claim_id, by="root", account_number="0123456780")
     office.approve_anew(claim_id, by="bola")
+
+
+def test_who_made_a_cover_does_not_approve_a_claim_on_it(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody paid the premium of what one sells at the desk to a friend, and its loss is money."""
+    started, key = NOON - timedelta(days=60), f"key {ids.new()}"
+    loan: dict[str, Any] = {"loan_start_date": str(started.date()), "loan_tenure": 12, "email": "friend@x.example"}
+    desk = replace(office.partner.seller(), actor=office.people["bola"].actor, source="desk")
+    with clock.freeze(started), office.store.writing(DESK) as session:
+        request = shipped.request(CREDIT_LIFE, **loan)
+        office.desk.sale = buying.sell(session, CREDIT_LIFE, request, desk)
+        policy_id = office.desk.sale.policy_id
+        audit.note(session, "policy", policy_id, "policy issued by hand", actor=office.people["root"].actor)
+        for by, fields in ((office.people["funmi"], ["registration_number"]), (office.people["sade"], ["email"])):
+            audit.note(session, "policy", policy_id, "policy endorsed", actor=by.actor, fields=fields)
+        audit.note(session, "policy", policy_id, "policy renewed", actor=key)
+        audit.write(session, actor=office.people["ada"].actor, action=audit.KEY_ISSUED, subject=key)
+    claim_id = office.lodge_again(**KNOWN)
+    for by in ("bola", "root", "ada"):
+        with pytest.raises(
+            NotAllowed, match="an approver other than who sold, renewed or endorsed its cover, or put it in force"
+        ):
+            office.move(claim_id, "Approved", by=by, amount="75000")
+    with monkeypatch.context() as patched:
+        # As a version without the rule approved it.
+        patched.setitem(claim_transitions._UNMET, claim_states.OTHER_APPROVER, lambda _: None)
+        office.move(claim_id, "Approved", by="bola", amount="75000")
+    with office.store.reading(Scope.system()) as session:
+        (found,) = find_faults(session, OWN_PARTS)
+    assert found.endswith("approved by bola@x.example, who had sold, renewed or endorsed its cover, or put it in force")
+    office.move(claim_id, "Reviewing", by="sade")
+    office.move(claim_id, "Approved", by="sade", amount="75000")
 
 
 def test_who_set_a_figure_or_the_payee_once_does_not_pay(office: Office) -> None:

@@ -109,10 +109,23 @@ def test_nobody_decides_on_a_claim_that_has_their_own_mail_phone_or_account(offi
             with pytest.raises(NotAllowed, match="has your e-mail, phone or account"):
                 office.move(claim_id, to, by=by, **inputs)
     assert "claim move to Declined refused" in {entry.action for entry in office.log(claim_id)}
-    assert "The customer, claimant or payee is of this desk: bola, root, sade" in review(office, claim_id).fraud_flags
+    assert (
+        "The customer, claimant, payee or third party is of this desk: bola, root, sade"
+        in review(office, claim_id).fraud_flags
+    )
     for statement in (sa.update(StaffDetail).values(account_key=None, phone_number="1"), sa.delete(StaffDetail)):
         with pytest.raises(sa.exc.DBAPIError), office.store.writing(Scope.system()) as session:
             session.execute(statement)
+
+
+def test_nobody_decides_on_a_claim_of_which_they_are_the_third_party(office: Office) -> None:
+    """The insured pays nothing: the third party does get the money."""
+    details(office, "bola", phone_number="08035550199")
+    claim_id = office.lodge(**KNOWN)
+    meta = {"incident_type": "Third party property damage", "third_party_phone_number": "+234 803 555 0199"}
+    office.put(claim_id, credit_life_claim_meta=None, vehicle_claim_meta=meta, claim_type="Motor")
+    with pytest.raises(NotAllowed, match=r"somebody else: .* of this claim has your e-mail, phone or account"):
+        office.move(claim_id, "Declined", by="bola", reason="exclusion", note="Excluded by the wording")
 
 
 @pytest.mark.parametrize("is_endorsed", [False, True], ids=["by the policy", "endorsed away"])
@@ -131,7 +144,7 @@ def test_a_claim_on_a_policy_with_ones_own_contact_is_ones_own(office: Office, *
     claim_id = office.lodge_again(**KNOWN)
     with pytest.raises(NotAllowed, match="has your e-mail, phone or account"):
         office.move(claim_id, "Approved", by="bola", amount="75000")
-    assert "The customer, claimant or payee is of this desk: bola" in review(office, claim_id).fraud_flags
+    assert "The customer, claimant, payee or third party is of this desk: bola" in review(office, claim_id).fraud_flags
     office.move(claim_id, "Approved", by="sade", amount="75000")
 
 

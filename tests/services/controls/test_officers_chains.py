@@ -26,6 +26,7 @@ from core.services.selling import endorsing
 from core.store.access import Scope
 from core.store.schema.tables import Claim, Policy, Staff
 from tests import papers
+from tests.conftest import make_partner
 from tests.services.claim_desk import NOON, Desk
 from tests.services.claim_office import DESK, KIN, Office
 from tests.services.selling import sell
@@ -403,6 +404,8 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_neither_approves_
             {"loan_account_number": "LN-1"},
             {"loan_account_number": "ln - 1", "loan_amount": "99000", "product_id": OTHER},
         ),
+        ({"loan_account_number": "LN/2026-0711"}, {"loan_account_number": "00LN2026 0711", "loan_amount": "99000"}),
+        ({"loan_account_number": "LN-1"}, {"loan_account_number": "LN-1", "at": "Another Lender"}),
     ],
     ids=[
         "without an account",
@@ -411,6 +414,8 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_neither_approves_
         "with a phone in other marks",
         "with a phone in odd marks",
         "of another product",
+        "with an account in other signs",
+        "at another distributor",
     ],
 )
 def test_a_loan_that_was_insured_twice_is_owed_once(
@@ -418,7 +423,8 @@ def test_a_loan_that_was_insured_twice_is_owed_once(
 ) -> None:
     claims = []
     for sold, kind in ((first, "Loss of job"), (second, "Permanent disability")):
-        office.desk = Desk(office.store, office.partner, **sold)
+        at = make_partner(office.store, sold["at"]) if "at" in sold else office.partner
+        office.desk = Desk(office.store, at, **{name: text for name, text in sold.items() if name != "at"})
         claims.append(office.lodge_again(incident_type=kind, **KNOWN))
     for claim_id, other in (claims, claims[::-1]):
         with office.store.reading(DESK) as session:
@@ -427,6 +433,10 @@ def test_a_loan_that_was_insured_twice_is_owed_once(
         assert "the same loan on another policy" in found.matches
     with pytest.raises(NotAllowed, match=r"a check is failed: .*No other claim for this loss"):
         office.move(claims[1], "Approved", by="bola", amount="75000")
+    office.move(claims[0], "Approved", by="sade", amount="75000")
+    with pytest.raises(NotAllowed, match=r"an approver other than who approved .* the same loan on another policy"):
+        office.move(claims[1], "Approved", by="sade", amount="75000")
+    office.move(claims[1], "Approved", by="root", amount="75000")
 
 
 def test_a_second_loan_with_an_account_of_its_own_is_another_debt(office: Office) -> None:

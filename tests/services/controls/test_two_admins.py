@@ -361,10 +361,37 @@ def test_an_admin_of_the_proposers_making_or_of_less_than_a_day_confirms_no_acco
     for confirm, waiting in ((bank_accounts.confirm, account), (share_changes.confirm, agreed)):
         with pytest.raises(NotAllowed, match=why):
             admins.do(confirm, waiting, by="eze")
+    assert "No other admin can confirm it now" in admins.do(role_grants.describe_no_second, by="ada")
     with admins.store.writing(SYSTEM) as session:
         session.change(Staff, col(Staff.id) == puppet.id, **{fact: None})
+    assert admins.do(role_grants.describe_no_second, by="ada") is None
     admins.do(bank_accounts.confirm, account, by="eze")
     admins.do(share_changes.confirm, agreed, by="eze")
+
+
+def test_whom_the_servers_command_adds_confirms_what_the_one_admin_of_a_firm_proposed_a_day_later(
+    store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A firm that says that it has one admin still has a party's account and share of two people."""
+    monkeypatch.setenv("COVERDESK_ONE_ADMIN", "true")
+    settings.cache_clear()
+    admins, party = Admins(store, "ada"), Party("distributor", partner.id)
+    bank = {"bank_name": "First Bank", "account_name": "The firm", "account_number": "0123456789"}
+    share = {"commission": "1", "starts_on": str(clock.add_days(clock.today(), 3))}
+    account = admins.do(bank_accounts.propose, party, bank, by="ada")
+    agreed = admins.do(share_changes.propose, partner.id, share, by="ada")
+    waiting = ((bank_accounts.confirm, account), (share_changes.confirm, agreed))
+    assert "the server can add one, or give one of you" in admins.do(role_grants.describe_no_second, by="ada")
+    with store.writing(SYSTEM) as session:
+        more: dict[str, Any] = {"roles": ["admin"], "password": PASSWORD, "actor": "command line"}
+        staff.add_or_update(session, email="eze@x.example", name="Eze", **more)
+    for confirm, row in waiting:
+        with pytest.raises(NotAllowed, match="for less than 24 hours"):
+            admins.do(confirm, row, by="eze")
+    with clock.freeze(clock.now() + DAY):
+        assert admins.do(role_grants.describe_no_second, by="ada") is None
+        for confirm, row in waiting:
+            admins.do(confirm, row, by="eze")
 
 
 def test_nothing_is_confirmed_of_an_account_that_was_disabled_meanwhile(admins: Admins) -> None:

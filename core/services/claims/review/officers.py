@@ -42,11 +42,12 @@ def list_active(session: ScopedSession) -> list[Officer]:
 
 
 def load_parties(session: ScopedSession, claim: Claim) -> Parties:
-    """Return the people of a claim: its claimant and payee, and the customer and holder of its policy."""
+    """Return the people of a claim: its claimant, payee and third party, and the customer and holder of its policy."""
     holders = policies.load_holders(session, session.get_one(Policy, claim.policy_id))
+    third_party = submitted.get_meta(claim).get("third_party_phone_number")
     return Parties(
         emails=frozenset({claim.claim_owner_email.lower(), *holders.emails} - {""}),
-        phones=frozenset(filter(None, (claim.claim_owner_phone_number, *holders.phones))),
+        phones=frozenset(filter(None, (claim.claim_owner_phone_number, third_party, *holders.phones))),
         account_keys=frozenset(filter(None, (claim.account_key,))),
     )
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -18,7 +18,7 @@ from core.services.people.personal import build_phone_key
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import phone_key
-from core.store.schema.tables import Approval, Claim, ClaimPayment, FileMark, Policy, UploadedFile
+from core.store.schema.tables import Approval, Claim, ClaimPayment, Customer, FileMark, Policy, UploadedFile
 
 POLICY: Final = "same policy"
 CUSTOMER: Final = "same customer"
@@ -115,8 +115,8 @@ class Duplicate:
     """Another open or paid claim that matches, with what the two have in common.
 
     `is_decided` where it is approved or was paid. `approvers` are then those who ever approved it, or noted a return
-    of it, if it may be for the same loss: they do not approve this one. Of a debt there are none, as all its claims
-    together are paid once, but where a payment came back.
+    of it, if it may be for the same loss: they do not approve this one. Of a debt there are none on the same policy, as
+    all its claims together are paid once, but where a payment came back.
     """
 
     id: UUID
@@ -201,8 +201,10 @@ def _name_approvers(session: ScopedSession, claim: Claim, found: Sequence[Duplic
         col(ClaimPayment.claim_id).in_(near), col(ClaimPayment.reverses).is_not(None)
     )
     returns = session.execute(back).all()
-    # What came back of a debt is owed once more: its claims do not bound each other then.
-    bounding = near if submitted.get_line(claim) is not None else [row.claim_id for row in returns]
+    # The claims of a policy bound each other by its debt, until a payment comes back: what did is owed once more.
+    is_loss = submitted.get_line(claim) is not None
+    bounding = {each.id for each in found if each.is_decided and each.fails and (is_loss or SAME_LOAN in each.matches)}
+    bounding |= {row.claim_id for row in returns}
     query = sa.select(col(Approval.subject_id), col(Approval.staff_id)).where(col(Approval.subject_id).in_(bounding))
     approvers: defaultdict[UUID, set[UUID]] = defaultdict(set)
     for claim_id, staff_id in (*returns, *session.execute(query)):
@@ -413,28 +415,31 @@ def _find_policies_of_vehicle(session: ScopedSession, claim: Claim) -> set[UUID]
 
 
 def _find_policies_of_loan(session: ScopedSession, claim: Claim) -> set[UUID]:
-    """Return the other policies of the borrower, by record or phone, for the same loan: a debt is owed once (S12).
+    """Return the other policies of the borrower, by e-mail or phone, for the same loan, whoever sold them (S12).
 
-    It is the same by its account, or by amount and start unless both name another account.
+    A debt is owed once. It is the same by its account, or by amount and start unless both name another account.
     """
     policy = session.get_one(Policy, claim.policy_id)
     if claim.credit_life_claim_meta is None or policy.twin_key is None:
         return set()
-    is_twin, risk = col(Policy.twin_key) == policy.twin_key, col(Policy.risk_hash)
-    is_same = sa.or_(sa.and_(is_twin, risk.is_(None)), risk == policy.risk_hash) if policy.risk_hash else is_twin
-    borrowers = [col(Policy.customer_id) == policy.customer_id]
+    email = session.get_one(Customer, policy.customer_id).email_key
+    is_borrower: list[Any] = [
+        col(Policy.customer_id).in_(sa.select(col(Customer.id)).where(col(Customer.email_key) == email))
+    ]
     if policy.phone:
-        borrowers.append(
-            sa.and_(
-                phone_key(col(Policy.phone)) == build_phone_key(policy.phone),
-                col(Policy.distributor_id) == policy.distributor_id,
-            )
-        )
-    query = sa.select(col(Policy.id)).where(
-        sa.or_(*borrowers),
-        is_same,
+        is_borrower.append(phone_key(col(Policy.phone)) == build_phone_key(policy.phone))
+    account = col(Policy.submitted)["loan_account_number"].as_string().label("account")
+    query = sa.select(col(Policy.id), col(Policy.twin_key), account).where(
+        sa.or_(*is_borrower),
         col(Policy.twin_key).is_not(None),
         col(Policy.is_live) == policy.is_live,
         col(Policy.id) != policy.id,
     )
-    return set(session.execute(query).scalars())
+    mine = fold_account(policy.submitted.get("loan_account_number"))
+    others = [(row, fold_account(row.account)) for row in session.execute(query)]
+    return {row.id for row, other in others if (mine == other if mine and other else row.twin_key == policy.twin_key)}
+
+
+def fold_account(number: str | None) -> str:
+    """Return the number of a loan without signs and leading zeros, by which two spellings are one."""
+    return "".join(filter(str.isalnum, number or "")).upper().lstrip("0")

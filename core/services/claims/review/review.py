@@ -307,7 +307,7 @@ def _describe(row: Any) -> dict[str, Any]:
 
 def _describe_staff(session: ScopedSession, claim: Claim) -> list[str]:
     names = claim_officers.list_staff(session, claim)
-    return [f"The customer, claimant or payee is of this desk: {', '.join(names)}"] if names else []
+    return [f"The customer, claimant, payee or third party is of this desk: {', '.join(names)}"] if names else []
 
 
 def _load_decisions(session: ScopedSession, claim: Claim, judgement: Judgement, person: Person) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from core.services.people.four_eyes import Parties
 from core.services.people.personal import build_phone_key
 from core.services.people.staff import Person, join_names
 from core.services.policies import changes as policy_changes
-from core.services.policies import policies
+from core.services.policies import policies, sellers
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
@@ -207,8 +207,10 @@ def _list_holders(session: ScopedSession, links: Iterable[Link]) -> Iterator[Lin
             yield Link(act=act, **who, at=named.at, account_key=named.account_key)
 
 
-# In the log of an approval: who had named the payee, and what was approved before a decline since which no paper came.
+# In the log of an approval: who had named the payee, who had made the cover, and what was approved before a decline
+# since which no paper came.
 PAYEE_NAMED_BY: Final = "payee_named_by"
+COVER_MADE_BY: Final = "cover_made_by"
 BEFORE_DECLINE: Final = "before_decline_amount"
 NAMES_PAYEE: Final = (Act.PAYEE_SET, Act.CLAIMANT_SET, Act.KEY_ISSUED, Act.LINK_MADE)
 
@@ -323,6 +325,11 @@ class Judgement:
     def changers(self) -> AbstractSet[str]:
         """The actors who corrected a figure or set the claimant since it was approved."""
         return list_changers(self.session, self.claim, figures_only=True)
+
+    @cached_property
+    def cover_makers(self) -> AbstractSet[str]:
+        """The staff who sold, renewed or endorsed the cover, or put it in force, and who may have as another."""
+        return sellers.list_makers(self.session, self.claim.policy_id)
 
     @cached_property
     def parties(self) -> Parties:

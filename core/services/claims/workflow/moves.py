@@ -114,9 +114,12 @@ def _renew_approval(
 
 
 def _note_approval(judgement: Judgement) -> dict[str, Any]:
-    """Return what the log of an approval has for `coverdesk check`: who named the payee, and the bound of an appeal."""
-    setters = sorted({link.actor for link in claim_judgement.list_payee_setters(judgement.links)})
-    found: dict[str, Any] = {claim_judgement.PAYEE_NAMED_BY: setters} if setters else {}
+    """Return what the log of an approval has for `coverdesk check`: whose it is not, and the bound of an appeal."""
+    named = {
+        claim_judgement.PAYEE_NAMED_BY: {link.actor for link in claim_judgement.list_payee_setters(judgement.links)},
+        claim_judgement.COVER_MADE_BY: judgement.cover_makers,
+    }
+    found: dict[str, Any] = {fact: sorted(actors) for fact, actors in named.items() if actors}
     if judgement.appeal_minor is not None:
         found[claim_judgement.BEFORE_DECLINE] = money.to_wire(judgement.appeal_minor)
     return found

@@ -140,7 +140,7 @@ def _describe_owed(case: Case) -> str | None:
 def _describe_own(case: Case) -> str | None:
     if not case.judgement.parties.is_own(case.person):
         return None
-    return "somebody else: the customer, claimant or payee of this claim has your e-mail, phone or account"
+    return "somebody else: the customer, claimant, payee or third party of this claim has your e-mail, phone or account"
 
 
 def _describe_payer(case: Case) -> str | None:
@@ -164,7 +164,7 @@ def _describe_as_one(who: str, link: Link) -> str:
 
 
 def _describe_approver(case: Case) -> str | None:
-    """Say what forbids this person to approve: they set the payee of now, or ever declined or paid the claim."""
+    """Say what forbids this person to approve: they made the cover, set the payee of now, or declined or paid it."""
     if second := _describe_second_loss(case):
         return second
     links, person = case.judgement.links, case.person
@@ -176,6 +176,11 @@ def _describe_approver(case: Case) -> str | None:
         return f"an approver other than who {'lodged it and typed its account' if is_lodger else 'set the payee'}"
     if case.person.actor in case.judgement.changers:
         return "an approver other than who changed its figures or claimant since it was approved"
+    if case.person.actor in case.judgement.cover_makers:
+        return (
+            "an approver other than who sold, renewed or endorsed its cover, or put it in force, also by a key or a"
+            " password link that they made"
+        )
     return _describe_decider(case)
 
 

@@ -2,22 +2,18 @@
 
 from collections.abc import Sequence
 from typing import Final
-
-import sqlalchemy as sa
-from sqlmodel import col
+from uuid import UUID
 
 from core.services.audit import log as audit
 from core.services.people import role_grants
 from core.services.people.staff import Person
+from core.services.policies import sellers
 from core.states.loan_books import RowOutcome
 from core.store.access import ScopedSession
-from core.store.schema.tables import CreditNote, LoanBook, LoanBookRow, Refund
+from core.store.schema.tables import CreditNote, LoanBook, Refund
 
 # In the log of an approval: the number of loan books that sold or ended the policy.
 BOOKS: Final = "loan_books"
-# As the audit log has the acts by which somebody makes a premium.
-_SALES: Final = frozenset({"policy sold", "policy renewed"})
-_STAFF: Final = "staff "
 
 
 def has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
@@ -27,13 +23,13 @@ def has_part(session: ScopedSession, row: CreditNote, by: Person) -> bool:
     desk did both, or may have, as an admin who made the password links of both: a premium that nobody paid would come
     back in good faith. A key of the command line may be anybody's.
     """
-    sellers, enders = list_sellers(session, row), _list_enders(session, row)
-    holders = role_grants.list_holders(session, sellers | enders)
-    at_desk = {seller for seller in sellers if seller.startswith(_STAFF)}
+    sold_by, enders = list_sellers(session, row), _list_enders(session, row)
+    holders = role_grants.list_holders(session, sold_by | enders)
+    at_desk = {seller for seller in sold_by if seller.startswith(sellers.STAFF)}
     may_have_sold, may_have_ended = ({*each, *role_grants.list_holders(session, each)} for each in (at_desk, enders))
     if find_seller_and_ender(session, row) or may_have_sold & may_have_ended:
         return True
-    return by.actor in {*sellers, *holders} or any(each.startswith(f"{audit.COMMAND_LINE}, ") for each in holders)
+    return by.actor in {*sold_by, *holders} or any(each.startswith(f"{audit.COMMAND_LINE}, ") for each in holders)
 
 
 def find_seller_and_ender(session: ScopedSession, row: CreditNote, *, by_book: bool = True) -> str | None:
@@ -41,18 +37,15 @@ def find_seller_and_ender(session: ScopedSession, row: CreditNote, *, by_book: b
 
     With `by_book` also who uploaded the loan books that did.
     """
-    enders = {each for each in _list_enders(session, row, by_book=by_book) if each.startswith(_STAFF)}
-    sellers = list_sellers(session, row, by_book=by_book) if enders else set()
-    held = role_grants.list_holders(session, sellers) if sellers else set()
-    return min(enders & (sellers | held), default=None)
+    enders = {each for each in _list_enders(session, row, by_book=by_book) if each.startswith(sellers.STAFF)}
+    sold_by = list_sellers(session, row, by_book=by_book) if enders else set()
+    held = role_grants.list_holders(session, sold_by) if sold_by else set()
+    return min(enders & (sold_by | held), default=None)
 
 
 def list_sellers(session: ScopedSession, row: CreditNote, *, by_book: bool = True) -> set[str]:
     """Return the actors who sold or renewed the policy of a refund, or uploaded the loan book that sold it."""
-    refund = session.get_one(Refund, row.refund_id)
-    log = audit.list_history(session, audit.subject_of("policy", refund.policy_id))
-    books = list_books(session, row, RowOutcome.COVERED) if by_book else ()
-    return {entry.actor for entry in log if entry.action in _SALES} | {book.uploaded_by for book in books}
+    return sellers.list_sellers(session, _find_policy(session, row), by_book=by_book)
 
 
 def _list_enders(session: ScopedSession, row: CreditNote, *, by_book: bool = True) -> set[str]:
@@ -62,11 +55,9 @@ def _list_enders(session: ScopedSession, row: CreditNote, *, by_book: bool = Tru
 
 def list_books(session: ScopedSession, row: CreditNote, *outcomes: RowOutcome) -> Sequence[LoanBook]:
     """Return the loan books that sold or ended the policy of a refund, or those that did one of both."""
-    done = [str(each) for each in outcomes or (RowOutcome.COVERED, RowOutcome.ENDED)]
-    query = (
-        sa.select(LoanBook)
-        .join(LoanBookRow, col(LoanBookRow.book_id) == col(LoanBook.id))
-        .join(Refund, col(Refund.policy_id) == col(LoanBookRow.policy_id))
-        .where(col(Refund.id) == row.refund_id, col(LoanBookRow.outcome).in_(done))
-    )
-    return session.execute(query).scalars().all()
+    return sellers.list_books(session, _find_policy(session, row), *outcomes)
+
+
+def _find_policy(session: ScopedSession, row: CreditNote) -> UUID:
+    policy_id: UUID = session.get_one(Refund, row.refund_id).policy_id
+    return policy_id
