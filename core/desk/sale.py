@@ -235,7 +235,7 @@ def _history(session: ScopedSession, purchase_id: UUID, policy_id: UUID, *, prod
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Papers:
-    """The statements (id, number, party, month) and premium bordereaux of a policy, and movements that none has."""
+    """The statements (id, number, party, month) and premium bordereaux of movements, and how many none has."""
 
     statements: list[tuple[UUID, str, str, date]]
     bordereaux: list[Reported]
@@ -244,7 +244,11 @@ class Papers:
 
 def list_of_policy(session: ScopedSession, policy_id: UUID) -> Papers:
     """Return the papers that hold the movements of a policy."""
-    movement_ids = _list_movement_ids(session, policy_id)
+    return list_papers(session, _list_movement_ids(session, policy_id))
+
+
+def list_papers(session: ScopedSession, movement_ids: Sequence[UUID]) -> Papers:
+    """Return the papers that hold some movements."""
     return Papers(
         statements=statement_reading.list_of_policy(session, movement_ids),
         bordereaux=bordereau_reading.list_of_policy(session, movement_ids),

@@ -1,5 +1,6 @@
 """Webhooks: the endpoints of every distributor in this mode, one endpoint, and one delivery to it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -349,15 +350,14 @@ def ping(endpoint_id: UUID) -> None:
 
 
 def buttons(of: Endpoint) -> None:
-    with st.container(horizontal=True, gap="xsmall"):
-        st.button("Ping", icon=":material/network_ping:", type="primary", on_click=ping, args=(of.id,))
-        if of.state == "disabled":
-            enabling(of).button("Enable")
-        replaying(of).button("Replay")
-        changing(of).button("Change")
-        rotating(of).button("Rotate the secret")
-        deleting(of).button("Delete")
-        log_link("endpoint", of.id)
+    st.button("Ping", icon=":material/network_ping:", type="primary", on_click=ping, args=(of.id,))
+    if of.state == "disabled":
+        enabling(of).button("Enable")
+    replaying(of).button("Replay")
+    changing(of).button("Change")
+    rotating(of).button("Rotate the secret")
+    deleting(of).button("Delete")
+    log_link("endpoint", of.id)
 
 
 def about(of: Endpoint, distributor: str) -> None:
@@ -386,8 +386,8 @@ def about(of: Endpoint, distributor: str) -> None:
 def deliveries(of: Endpoint) -> None:
     st.subheader("Deliveries of the last 90 days", anchor=False)
     state = url_state.one_of("state", DELIVERY_STATES)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        url_state.choice("state", "State", DELIVERY_STATES, chosen=state)
+    with st.container(width=220):
+        url_state.choice("state", "State", DELIVERY_STATES, chosen=state, anything="Any state", labelled=False)
     page = read_in(frame.scope(), log.list_deliveries, of.id, DELIVERIES.paging(url_state.page()), state=state)
     number = tables.page_of(DELIVERIES, page.total_count)
     if number is None:
@@ -403,17 +403,17 @@ def deliveries(of: Endpoint) -> None:
 
 def draw_webhook() -> None:
     frame.require("admin")
-    tables.back_link("endpoints", "admin/webhooks.py", "All endpoints")
+    tables.back_link("endpoints", "admin/webhooks.py", "Back to the webhooks")
     endpoint = page_links.load_record("endpoint", endpoints.get_endpoint)
     with reading(frame.scope()) as session:
         distributor = load_choices(session).names["distributor"][endpoint.distributor_id]
         is_resting = endpoint.distributor_id not in {each.id for each in distributors.list_active(session)}
-    frame.page_header(
+    with frame.header_with_buttons(
         f"{words.plain(endpoint.description or 'Endpoint')} {words.badge(STATES[endpoint.state])}",
-        "Where events of this distributor are sent.",
+        f"Where events of {words.plain(distributor)} are sent.",
         tab=f"{distributor} · Endpoint",
-    )
-    buttons(endpoint)
+    ):
+        buttons(endpoint)
     if is_resting:
         st.warning(
             f"{words.plain(distributor)} is switched off: its endpoints rest, and what waits is sent once it is"
@@ -457,7 +457,7 @@ def draw_tries(tries: Sequence[Try]) -> None:
     if not tries:
         st.caption("It was not tried yet.")
     for each in tries:
-        with st.container(border=True, width=640):
+        with st.container(border=True):
             answered = words.plain(each.error) if each.error else f"The receiver answered {each.status}"
             st.markdown(
                 f"**Try {each.attempt}** · {words.moment(each.started_at)} · {each.milliseconds} ms · {answered}"
@@ -466,33 +466,46 @@ def draw_tries(tries: Sequence[Try]) -> None:
                 st.code(each.answer, language=None, wrap_lines=True)
 
 
+def describe(of: Delivery) -> dict[str, str]:
+    """Return the facts of a delivery, by their labels."""
+    next_try = of.next_try_at if of.state == "queued" else None
+    known = {
+        "Queued": words.moment(of.created_at),
+        "Tries": words.count(of.attempts),
+        "Accepted": of.delivered_at and words.moment(of.delivered_at),
+        "Next try": next_try and words.moment(next_try),
+        "Last error": of.last_error,
+        "Replayed": "Yes" if of.is_replay else None,
+    }
+    return {label: value for label, value in known.items() if value}
+
+
+def indent(body: bytes) -> str:
+    """Return a body of JSON with a line for each member, anything else as it is."""
+    try:
+        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+    except ValueError:
+        return body.decode(errors="replace")
+
+
 def draw_delivery() -> None:
     frame.require("admin")
     tables.back_link("deliveries", "admin/webhooks.py", "Back to the deliveries")
     detail = page_links.load_record("delivery", log.get_delivery)
     of = detail.delivery
-    frame.page_header(
+    with frame.header_with_buttons(
         f"{words.plain(of.event_type)} {words.badge(DELIVERY_STATES[of.state])}",
-        "One event for one endpoint.",
+        f"Event {of.event_id}, for one endpoint.",
         tab=f"{of.event_type} · Delivery",
-    )
-    sending_again(of).button("Send it again", icon="replay")
+    ):
+        sending_again(of).button("Send it again", icon="replay")
+        page_links.link_to("admin/webhooks.py#webhook", "Its endpoint", "webhook", id=str(of.endpoint_id))
     actions.run()
     if is_soon(of):
         st.fragment(follow_delivery, run_every=_LOOKS_EVERY)(of)
-    with st.container(border=True, width=640):
-        facts.line("Event", str(of.event_id))
-        facts.line("Queued", words.moment(of.created_at))
-        facts.line("Tries", words.count(of.attempts))
-        if of.delivered_at:
-            facts.line("Accepted", words.moment(of.delivered_at))
-        if of.state == "queued" and of.next_try_at:
-            facts.line("Next try", words.moment(of.next_try_at))
-        if of.last_error:
-            facts.line("Last error", of.last_error)
-        if of.is_replay:
-            facts.line("Replayed", "Yes")
+    with st.container(border=True):
+        facts.grid(describe(of), columns=3)
     draw_tries(detail.tries)
     st.subheader("Body", anchor=False)
-    st.code(detail.body.decode(), language="json", wrap_lines=True)
-    page_links.link_to("admin/webhooks.py#webhook", "Its endpoint", "webhook", id=str(of.endpoint_id))
+    st.caption("With a line for each member; it is sent, and signed, without them.")
+    st.code(indent(detail.body), language="json", wrap_lines=True)

@@ -17,13 +17,14 @@ from core.services.compliance.requests import KINDS, RequestRow
 from core.services.compliance.retention import CLASSES
 from core.store.access import Scope, ScopedSession, read_in
 from core.ui.frame import frame, page_links
-from core.ui.kit import facts, words
+from core.ui.kit import facts, url_state, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns
+from core.ui.lists import columns, tables
 from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
 
 Result = TypeVar("Result")
+_FIND = "find"
 ROLE = "compliance"
 # A person's records are at several distributors and in both modes.
 _EVERYTHING = Scope.system()
@@ -101,6 +102,53 @@ LEFT: TableColumn[Any] = TableColumn(
 def late_badge(row: RequestRow | FilingRow | ComplaintRow) -> str:
     """Return the badge that says how late a record is; "" for one that is not."""
     return f" {words.badge(days_left(row.days_left) or '', 'red')}" if _is_late(row) else ""
+
+
+def draw_register(
+    table: Table[Any],
+    rows: Sequence[Any],
+    *,
+    is_open: Callable[[Any], bool],
+    is_late: Callable[[Any], bool] = _is_late,
+    closed: str = "Closed",
+    searched: Sequence[str] = (),
+    of: str = "",
+) -> None:
+    """Draw a register below how many of it are open and late; a click shows those alone, and a text those that have it.
+
+    `closed` is the word for the others, `searched` are the columns that are searched, and `of` says of which time the
+    records are.
+    """
+    groups: dict[str, tuple[str, Callable[[Any], bool]]] = {
+        "open": ("Open", is_open),
+        "late": ("Late", is_late),
+        "closed": (closed, lambda row: not is_open(row)),
+    }
+    names = {key: f"{label}: {sum(map(belongs, rows))}" for key, (label, belongs) in groups.items()}
+    text = st.query_params.get(_FIND, "").strip()
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="filter_chips"):
+        if searched:
+            url_state.search_box(_FIND, "Find", text=text, placeholder=_say_searched(table, searched), longest=100)
+        chosen = url_state.choose_one("standing", "Standing", names)
+        url_state.reset_button(shown=bool(chosen or text))
+    shown = [row for row in rows if chosen is None or groups[chosen][1](row)]
+    if searched and text:
+        shown = [row for row in shown if _has_text(table, row, searched, text)]
+    st.markdown(f"{table.count_text(len(shown))}{of}")
+    if shown:
+        tables.draw_held(table, shown)
+    else:
+        tables.show_no_match(table)
+
+
+def _say_searched(table: Table[Any], searched: Sequence[str]) -> str:
+    labels = [table.columns[name].label.lower() for name in searched]
+    return f"{', '.join(labels[:-1])} or {labels[-1]}".capitalize()
+
+
+def _has_text(table: Table[Any], row: Any, searched: Sequence[str], text: str) -> bool:  # noqa: ANN401 a row of any register
+    has = " ".join(table.columns[name].of(row) or "" for name in searched).casefold()
+    return all(word in has for word in text.casefold().split())
 
 
 ERASURES: Table[ErasureRow] = Table(

@@ -10,7 +10,7 @@ from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Choice, Day, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from pages.compliance._shared import ROLE, action, draw_history, read, record
+from pages.compliance._shared import ROLE, action, draw_history, draw_register, read, record
 
 
 def describe_hours(hours_left: int | None) -> str | None:
@@ -76,10 +76,13 @@ def draw() -> None:
     if not rows:
         st.info("No breach is known. One that is suspected is registered too: the clock runs from when it was known.")
         return
-    late = sum((row.hours_left or 0) < 0 for row in rows)
-    open_ = sum(row.closed_at is None for row in rows)
-    st.markdown(f"{BREACHES.count_text(len(rows))} · {words.count(open_)} open · {words.count(late)} late")
-    tables.draw_held(BREACHES, rows)
+    draw_register(
+        BREACHES,
+        rows,
+        is_open=lambda row: row.closed_at is None,
+        is_late=lambda row: (row.hours_left or 0) < 0,
+        searched=("number", "title"),
+    )
 
 
 EXPOSURES: Table[Exposure] = Table(

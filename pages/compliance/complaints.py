@@ -17,7 +17,17 @@ from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Choice, Day, Text, Values
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from pages.compliance._shared import LEFT, ROLE, action, days_left, draw_history, late_badge, read, record
+from pages.compliance._shared import (
+    LEFT,
+    ROLE,
+    action,
+    days_left,
+    draw_history,
+    draw_register,
+    late_badge,
+    read,
+    record,
+)
 
 COMPLAINTS: Table[ComplaintRow] = Table(
     name="complaints",
@@ -83,10 +93,10 @@ def draw() -> None:
     actions.run()
     rows = read(complaints.list_complaints)
     if rows:
-        late = sum((row.days_left or 0) < 0 for row in rows)
-        open_ = sum(row.days_left is not None for row in rows)
-        st.markdown(f"{COMPLAINTS.count_text(len(rows))} · {words.count(open_)} open · {words.count(late)} late")
-        tables.draw_held(COMPLAINTS, rows)
+        searched = ("number", "policy", "name")
+        draw_register(
+            COMPLAINTS, rows, is_open=lambda row: row.days_left is not None, closed="Answered", searched=searched
+        )
     else:
         st.info("No complaint yet. Register every complaint here, however it arrives.")
     st.subheader("Insurers", anchor=False)

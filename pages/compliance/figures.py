@@ -18,10 +18,10 @@ FIGURES: Table[Figure] = Table(
     key=lambda row: f"{row.name} {row.effective_on}",
     narrow=("label", "amount"),
     columns={
-        "label": columns.text("Figure", lambda row: row.label, 420),
+        "label": columns.text("Figure", lambda row: row.label, 390),
         "amount": columns.number("Amount", lambda row: row.amount),
         "from": columns.day("From", lambda row: row.effective_on),
-        "source": columns.text("Source", lambda row: row.source, 340),
+        "source": columns.text("Source", lambda row: row.source, 560),
     },
 )
 

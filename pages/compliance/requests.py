@@ -20,6 +20,7 @@ from pages.compliance._shared import (
     action,
     days_left,
     draw_history,
+    draw_register,
     late_badge,
     read,
     record,
@@ -77,10 +78,7 @@ def draw() -> None:
     if not rows:
         st.info("No request yet. Register every request here, whether by letter, e-mail or phone.")
         return
-    late = sum((row.days_left or 0) < 0 for row in rows)
-    open_ = sum(row.is_open for row in rows)
-    st.markdown(f"{REQUESTS.count_text(len(rows))} · {words.count(open_)} open · {words.count(late)} late")
-    tables.draw_held(REQUESTS, rows)
+    draw_register(REQUESTS, rows, is_open=lambda row: row.is_open, searched=("number", "name"))
 
 
 def holding(customer_id: UUID, name: str) -> Action:

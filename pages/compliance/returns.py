@@ -13,7 +13,17 @@ from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from pages.compliance._shared import LEFT, ROLE, STATES, action, days_left, draw_history, late_badge, read
+from pages.compliance._shared import (
+    LEFT,
+    ROLE,
+    STATES,
+    action,
+    days_left,
+    draw_history,
+    draw_register,
+    late_badge,
+    read,
+)
 
 CALENDAR: Table[FilingRow] = Table(
     name="filings",
@@ -51,10 +61,8 @@ LICENCES: Table[Licence] = Table(
 def draw_calendar(rows: list[FilingRow]) -> None:
     """Draw the returns; where none is due yet, say from when on they are."""
     if rows:
-        late = sum((row.days_left or 0) < 0 for row in rows)
-        ended = "of periods that ended in the last year"
-        st.markdown(f"{CALENDAR.count_text(len(rows))} {ended} · {words.count(late)} late")
-        tables.draw_held(CALENDAR, rows)
+        of = " of periods that ended in the last year"
+        draw_register(CALENDAR, rows, is_open=lambda row: row.days_left is not None, closed="Sent", of=of)
         return
     first_on = read(filings.find_first_day)
     begun = f"Business began on {words.day(first_on)}" if first_on else "There is no live sale and no agreement yet"

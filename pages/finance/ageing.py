@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 from typing import Final
+from uuid import UUID
 
 import streamlit as st
 
+from core import clock
 from core.services.finance import ageing
 from core.services.finance.ageing import BUCKETS, Aged
 from core.store.access import reading
@@ -37,7 +39,11 @@ def colour_oldest(row: Aged) -> str:
 PAYABLE: Table[Aged] = Table(
     name="payable",
     noun=("party", "payable by the platform, their total and one row a party"),
-    key=lambda row: f"{row.kind} {row.party}",
+    opens="finance/statements.py#statement",
+    home=("finance/ageing.py", "Back to the ageing"),
+    key=lambda row: row.statement_id or f"{row.kind} {row.party}",
+    # The total and the refunds to customers stand on no statement.
+    query=lambda key: {"id": str(key)} if isinstance(key, UUID) else None,
     narrow=("party", "ages", "total"),
     only_narrow=("ages",),
     columns={
@@ -64,7 +70,10 @@ def draw_aged(title: str, table: Table[Aged], rows: list[Aged]) -> None:
 
 def draw() -> None:
     frame.require(ROLE)
-    frame.page_header("Ageing", "What the platform owes and is owed, by the age of the month or refund in days.")
+    today = words.day(clock.today())
+    frame.page_header(
+        "Ageing", f"What the platform owes and is owed on {today}, by the age of the month or refund in days."
+    )
     if not frame.mode():
         st.info("The books are of live records: switch to Live in the menu.", icon=":material/science:")
         return

@@ -137,9 +137,6 @@ def draw_head(rows: Sequence[BordereauSummary]) -> None:
     tables.head(f"{BORDEREAUX.count_text(len(rows))} · {states} · {kinds}", BORDEREAUX)
 
 
-SHOWN = 100
-
-
 def issuing_one(provider_id: UUID, kind: str, month: date) -> Action:
     """Return the dialog that issues one bordereau."""
     return action(
@@ -174,7 +171,7 @@ def draft(kind: str, given: str, text: str) -> None:
             row = next((row for row in issued if (row.provider_id, row.kind) == (provider_id, kind)), None)
             if row is None:
                 rows, minor = bordereaux.count_draft(session, provider_id, kind, month)
-                first = bordereaux.list_first_rows(session, provider_id, kind, month)[:SHOWN]
+                first = bordereaux.list_first_rows(session, provider_id, kind, month)
                 due = bordereaux.find_due_month(session, provider_id, kind)
     except (InvalidInput, NotFound, KeyError, ValueError):
         st.error("The address names no bordereau.", icon=":material/link_off:")
@@ -210,7 +207,7 @@ def rows_of(row: BordereauRow) -> None:
         st.caption("A nil bordereau: nothing was written or claimed.")
         return
     with reading(frame.scope()) as session:
-        first = next(bordereaux.batches_of(session, row.id), [])[:SHOWN]
+        first = next(bordereaux.batches_of(session, row.id), [])
     draw_rows(row.kind, first, row.rows, row.totals)
 
 

@@ -5,6 +5,7 @@ from uuid import UUID
 
 import streamlit as st
 
+from core.desk import sale as sales
 from core.services.finance import adjustments, movements
 from core.services.finance.adjustments import Proposal
 from core.services.finance.movements import MovementFilter, MovementRow, Unplaced
@@ -246,6 +247,15 @@ def sale(row: MovementRow) -> None:
         page_links.link_to("sales/purchases.py#purchase", "Open the purchase", "receipt", id=str(row.purchase_id))
 
 
+def draw_papers(row: MovementRow, person: Person) -> None:
+    """Draw the credit note of a refund, and the statements and the bordereau that hold a movement."""
+    with st.container(border=True):
+        facts.papers(read_in(frame.scope(), sales.list_papers, [row.id]), person)
+        if row.kind == "refund" and person.has_role(ROLE):
+            # Both have one id.
+            page_links.link_to("finance/credit_notes.py#credit_note", "Its credit note", "undo", id=str(row.id))
+
+
 def draw_movement() -> None:
     person = frame.require("operations", "finance")
     tables.back_link("movements", "finance/movements.py", "Back to the movements")
@@ -263,6 +273,7 @@ def draw_movement() -> None:
     with st.grid(2, min_column_width=320, gap="small"):
         facts.card("**Money**", {"Premium": words.naira(row.total_minor), **facts.name_shares(row)})
         sale(row)
+    draw_papers(row, person)
     proposals = read_in(frame.scope(), adjustments.list_of_movement, row.id)
     if proposals:
         st.subheader("Adjustments", anchor=False)

@@ -179,7 +179,6 @@ def draw() -> None:
     tables.draw_held(STATEMENTS, rows)
 
 
-_SHOWN = 200
 _MONEY = ("premium", "commission", "net")
 
 
@@ -265,14 +264,16 @@ def lines(statement_id: UUID, paper: Paper) -> None:
     if not paper.lines:
         return
     with reading(frame.scope()) as session:
-        found = next(iter(statement_reading.batches_of(session, statement_id)), ())[:_SHOWN]
+        found = next(iter(statement_reading.batches_of(session, statement_id)), ())
         sums = statement_reading.sum_lines(session, statement_id)
     table = build_lines(paper)
     total = " · ".join(f"{name} {words.naira(minor)}" for name, minor in zip(_MONEY, sums, strict=True))
     tables.head(f"{table.count_text(paper.lines)} · {total}", table)
     tables.draw_held(table, found)
     if paper.lines > len(found):
-        st.caption(f"The first {len(found)} lines. The total and the files are of all {words.count(paper.lines)}.")
+        st.caption(
+            f"The first {words.count(len(found))} lines. The total and the files are of all {words.count(paper.lines)}."
+        )
 
 
 def preparing(party: Party, month: date) -> Action:

@@ -1,7 +1,6 @@
 """One policy: cover, certificate, submitted and sent data, money, and the possible actions."""
 
 from collections.abc import Callable, Sequence
-from uuid import UUID
 
 import streamlit as st
 
@@ -302,35 +301,6 @@ def draw_letters(letters: Sequence[MailLine]) -> None:
         st.caption(f"{words.count(waiting)} waiting to be sent.")
 
 
-# The statements and bordereaux of a policy, on its own screen.
-
-
-def draw_papers(policy_id: UUID, person: Person) -> None:
-    """Name the bordereaux that reported a policy and the statements its money is on; finance can open them."""
-    found = read_in(frame.scope(), sale.list_of_policy, policy_id)
-    st.markdown("**Papers of finance**")
-    if not frame.mode():
-        st.caption("Test records are on no statement and in no bordereau.")
-        return
-    for report in found.bordereaux:
-        label = f"Reported by bordereau {report.number} of {report.month:%B %Y} ({report.state.lower()})"
-        _paper(label, "finance/bordereaux.py#bordereau", report.id, person)
-    if found.unreported:
-        st.caption(f"Movements that no bordereau has reported yet: {found.unreported}")
-    for statement_id, number, party, month in found.statements:
-        label = f"Statement {number} of {words.plain(party)}, {month:%B %Y}"
-        _paper(label, "finance/statements.py#statement", statement_id, person)
-    if not found.statements:
-        st.caption("On no statement yet: the month is stated when it is over.")
-
-
-def _paper(label: str, page: str, paper_id: UUID, person: Person) -> None:
-    if person.has_role("finance"):
-        page_links.link_to(page, label, "request_quote", id=str(paper_id))
-    else:
-        st.markdown(f":material/request_quote: {label}")
-
-
 SEARCH = "policies/search.py"
 
 
@@ -365,7 +335,7 @@ def draw_details(policy: PolicyDetail, person: Person) -> None:
         draw_certificate(policy, beside=lambda: send_certificate(policy, person))
     with money:
         draw_money(policy)
-        draw_papers(policy.id, person)
+        facts.papers(read_in(frame.scope(), sale.list_of_policy, policy.id), person)
     with terms:
         draw_terms(policy)
         policy_actions.draw_switch(policy.sale.customer_id, person)

@@ -64,7 +64,7 @@ def test_the_log_is_narrowed_by_its_address(screen: Screen, store: Store, entry_
     assert len(lists(at)[0]) == 3
     at = screen("admin", path=LIST, q="price", page="7")
     assert "There is no page" in texts(at)
-    assert "`from` must be one day" in texts(screen("admin", path=LIST, **{"from": "soon"}))
+    assert "**From** must be one day" in texts(screen("admin", path=LIST, **{"from": "soon"}))
 
 
 def test_a_row_names_its_record_and_the_people_in_its_facts(screen: Screen, store: Store, entry_id: UUID) -> None:

@@ -268,7 +268,10 @@ def test_filters_of_the_address_narrow_and_the_way_back_is_visible(screen: Scree
 
 @every_case(
     ("query", "message"),
-    [({"provider": "nobody"}, "must be a UUID"), ({"state": "lost"}, "must be one of queued")],
+    [
+        ({"provider": "nobody"}, "**Insurer** names nothing that is known here"),
+        ({"state": "lost"}, "must be one of queued"),
+    ],
 )
 def test_an_address_that_cannot_be_meant_says_why(
     screen: Screen, store: Store, query: dict[str, str], message: str

@@ -103,3 +103,20 @@ def test_a_draft_says_which_month_comes_first_and_wrong_addresses_are_explained(
         for path in (LIST, ONE):
             with pytest.raises(ValueError, match="bordereau"):
                 screen(role, path=path)
+
+
+def test_every_row_of_a_long_bordereau_can_be_turned_to(
+    store: Store, partner: Partner, finance: Finance, screen: Screen
+) -> None:
+    Portfolio(seed=25, size=400, sellers=(partner.id,)).write(store)
+    at = open_page(screen, finance, LIST, month="2026-10")
+    rows = [int(number.replace(",", "")) for number in lists(at)[0]["Rows"]]
+    most = rows.index(max(rows))
+    assert rows[most] > 100
+    follow(at, row_links(at)[most])
+    assert f"**{rows[most]}** rows" in texts(at)
+    assert "are shown" not in texts(at)
+    last = -(-rows[most] // 50)
+    at.query_params["page"] = str(last)
+    at.run()
+    assert len(lists(at)[0]) == rows[most] - 50 * (last - 1)

@@ -1,7 +1,7 @@
 """Credit notes on the screens: approved by one person, paid by another, returned, listed and aged."""
 
 import re
-from datetime import timedelta
+from datetime import date, timedelta
 from uuid import UUID
 
 import pytest
@@ -14,6 +14,7 @@ from core.services.audit import log as audit
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
+from core.services.finance.statements import statements
 from core.services.people import staff
 from core.services.policies import changes
 from core.store.access import Store
@@ -22,7 +23,7 @@ from tests.conftest import Partner
 from tests.portfolio import NOW
 from tests.services.finance_office import Finance
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, confirm, lists, press, sent, texts
+from tests.ui.conftest import Screen, confirm, follow, lists, press, row_links, sent, texts
 from tests.ui.finance_pages import open_page
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -129,6 +130,25 @@ def test_ageing_leads_to_the_balances_and_credit_notes_that_it_adds_up(
     at = open_page(screen, finance, AGEING, by="funmi")
     links = [link.proto.label for link in at.get("page_link")]
     assert {"What is due with each party", "Credit notes"} <= set(links)
+
+
+def test_each_party_of_the_ageing_leads_to_its_newest_statement(store: Store, partner: Partner, screen: Screen) -> None:
+    finance = Finance(store)
+    party = Party("distributor", partner.id)
+    finance.agree(party, {"starts_on": date(2026, 1, 1), "number": "A-1", "premium_held_by": "platform"})
+    sell_and_cancel(finance, partner, sold=60, cancelled=30)
+    made = finance.do(statements.prepare, party, date(2026, 9, 1), by="funmi")
+    for state in ("Approved", "Sent"):
+        finance.do(statements.move, made, state, by="femi")
+    at = open_page(screen, finance, AGEING, by="funmi")
+    assert f"on {words.day(clock.today())}, by" in texts(at)
+    kinds, links = list(lists(at)[0]["Kind"]), row_links(at)
+    assert dict(zip(kinds, links, strict=True)) == {
+        "All": None,
+        "Distributor": f"/statement?id={made}",
+        "Refunds": None,
+    }
+    assert "Back to the ageing" in [link.proto.label for link in follow(at, links[1]).get("page_link")]
 
 
 def test_ageing_without_an_amount_offers_no_file(store: Store, screen: Screen) -> None:

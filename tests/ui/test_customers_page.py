@@ -83,8 +83,8 @@ def test_the_box_and_the_filters_narrow_and_stand_in_the_address(sold: Store, sc
 @every_case(
     ("query", "message"),
     [
-        ({"force": "maybe"}, "`force` must be one of yes, no"),
-        ({"from": "yesterday"}, "`from` must be one day"),
+        ({"force": "maybe"}, "**Cover** must be one of yes, no"),
+        ({"from": "yesterday"}, "**From** must be one day"),
         ({"distributor": "01900000-0000-7000-8000-00000000ffff"}, "which is not known here"),
     ],
 )

@@ -294,12 +294,12 @@ def test_a_selection_without_sales_leads_back(sold: Store, screen: Screen, partn
 @every_case(
     ("query", "message"),
     [
-        ({"provider": "nope"}, "provider"),
+        ({"provider": "nope"}, "**Insurer** names nothing that is known here"),
         ({"provider": "01900000-0000-7000-8000-00000000ffff"}, "not known here"),
-        ({"from": "2026-02-31"}, "from"),
+        ({"from": "2026-02-31"}, "**From**"),
         ({"from": "2026-11-02", "to": "2026-11-01"}, "must not be before"),
-        ({"period": "banana"}, "period"),
-        ({"period": "all"}, "period"),
+        ({"period": "banana"}, "**Period** must be one of Today, 7 days"),
+        ({"period": "all"}, "**Period**"),
         ({"period": "custom", "from": "2027-01-01"}, "future"),
     ],
 )

@@ -65,4 +65,4 @@ def test_days_that_were_written_the_wrong_way_round_are_said(sold: Store, screen
     at = screen("operations", path="sales/purchases.py")
     at.query_params.update({"from": str(LATER), "to": str(LAST)})
     at.run()
-    assert "`to` must not be before from" in at.error[0].value
+    assert "**To** must not be before From" in at.error[0].value

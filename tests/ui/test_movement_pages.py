@@ -1,9 +1,12 @@
 """The movements on the screen: rows, totals, filters, export, and adjustments by two people of finance."""
 
+from datetime import date
+
 import pytest
 
 from core import reference
-from core.services.finance import adjustments, movements
+from core.services.finance import adjustments, movements, parties
+from core.services.finance.statements import statements
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
@@ -94,6 +97,23 @@ TYPED = {
     "distributor_commission": "0.00",
     "reason": "Paid to the insurer twice",
 }
+
+
+def test_a_movement_names_the_papers_that_hold_it(finance: Finance, screen: Screen) -> None:
+    row = next(row for row in finance.rows(kind="refund") if row.created_at.month == 10)
+    credit_note, statement = "Its credit note", f"of {row.provider}, October 2026"
+
+    def links() -> list[str]:
+        at = open_page(screen, finance, ONE, id=str(row.id))
+        return [link.proto.label for link in at.get("page_link")]
+
+    assert credit_note in links()
+    assert not any(label.endswith(statement) for label in links())
+    insurer = next(party for party, name in finance.read(parties.list_parties) if name == row.provider)
+    for month in (8, 9, 10):
+        finance.do(statements.prepare, insurer, date(2026, month, 1), by="funmi")
+    assert any(label.endswith(statement) for label in links())
+    assert "Papers of finance" in texts(open_page(screen, finance, ONE, by="oye", id=str(row.id)))
 
 
 def test_an_adjustment_above_ones_limit_cannot_be_confirmed_and_says_who_can(

@@ -19,7 +19,7 @@ from core.ui.kit import actions, words
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, follow, labels, person_of, press, sent, texts
+from tests.ui.conftest import Screen, follow, labels, lists, person_of, press, sent, texts
 
 SYSTEM = Scope.system()
 PAGES = [screen.path for screen in menu.SCREENS if screen.section == "Compliance"]
@@ -47,6 +47,11 @@ def fill(at: AppTest, **given: str | date) -> AppTest:
     at.button(key="decision.confirm").click().run()
     assert not at.exception
     return at
+
+
+def standings(at: AppTest) -> list[str]:
+    """Return how many records of a register are open, late and closed, as their buttons say it."""
+    return [str(each) for each in at.button_group(key="standing").options]
 
 
 @every_case("role", ["operations", "claims", "finance", "supervisor"])
@@ -168,10 +173,10 @@ def test_a_breach_is_judged_by_one_and_closed_by_another(
         (breach,) = breaches.list_breaches(session)
     follow(at)
     assert "With a list of renewals on it" in [each.value for each in at.text], "what was made is opened"
-    assert "**1** breach · 1 open · 0 late" in texts(open_page(screen, "compliance/breaches.py", people["cora"]))
+    assert standings(open_page(screen, "compliance/breaches.py", people["cora"])) == ["Open: 1", "Late: 0", "Closed: 0"]
     with clock.freeze(breach.notify_by + timedelta(hours=4, minutes=1)):
         at = open_page(screen, "compliance/breaches.py", people["cora"])
-        assert "**1** breach · 1 open · 1 late" in texts(at)
+        assert standings(at) == ["Open: 1", "Late: 1", "Closed: 0"]
         (table,) = (payload for payload in sent(at) if "rows" in payload)
         assert ("5 h late", "red") in [tuple(cell) for cell in table["rows"][0]["cells"] if not isinstance(cell, str)]
     at = open_page(screen, "compliance/breaches.py#breach", people["cora"], id=str(breach.id))
@@ -195,16 +200,32 @@ def test_a_new_store_has_no_return_that_is_late_and_says_so(
     assert "No return is due yet. Business began on " in text
 
 
-def test_the_list_of_complaints_says_how_many_are_open_and_late(people: dict[str, Person], screen: Screen) -> None:
+def test_a_register_is_narrowed_to_what_is_open_late_or_named_so(people: dict[str, Person], screen: Screen) -> None:
     at = open_page(screen, "compliance/complaints.py", people["cora"])
-    fill(press(at, "Register a complaint"), category="delay", name="Ada", text="Nobody answers my letters")
+    fill(press(at, "Register a complaint"), category="delay", name="Ada Obi", text="Nobody answers my letters")
     follow(at)
     assert "Nobody answers my letters" in [each.value for each in at.text], "what was made is opened"
-    assert "**1** complaint · 1 open · 0 late" in texts(open_page(screen, "compliance/complaints.py", people["cora"]))
+    fill(press(at, "Answer"), outcome="We have called")
+    at = open_page(screen, "compliance/complaints.py", people["cora"])
+    fill(press(at, "Register a complaint"), category="service", name="Bola Ade", text="The agent was rude")
+    at = open_page(screen, "compliance/complaints.py", people["cora"])
+    assert standings(at) == ["Open: 1", "Late: 0", "Answered: 1"]
+    for query, names in (
+        ({"standing": "open"}, ["Bola Ade"]),
+        ({"standing": "closed"}, ["Ada Obi"]),
+        ({"find": "obi ada"}, ["Ada Obi"]),
+        ({"find": "co-2026-0002"}, ["Bola Ade"]),
+    ):
+        at = open_page(screen, "compliance/complaints.py", people["cora"], **query)
+        assert list(lists(at)[0]["Name"]) == names, query
+        assert "**1** complaint" in texts(at)
+    at = open_page(screen, "compliance/complaints.py", people["cora"], standing="late")
+    assert "No complaint matches this selection." in texts(at)
+    assert "Name" not in lists(at)[0]
+    press(at, "Show all complaints")
+    assert len(lists(at)[0]) == 2
     with clock.freeze(clock.now() + timedelta(days=90)):
-        assert "**1** complaint · 1 open · 1 late" in texts(
-            open_page(screen, "compliance/complaints.py", people["cora"])
-        )
+        assert standings(open_page(screen, "compliance/complaints.py", people["cora"]))[1] == "Late: 1"
 
 
 def test_complaints_and_returns_are_kept_on_their_screens(

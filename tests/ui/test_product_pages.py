@@ -94,7 +94,7 @@ def test_the_list_is_narrowed_by_its_address(screen: Screen, store: Store) -> No
     assert names(at) == ["Device protection"]
     next(each for each in at.text_input if each.label == "Find").set_value("nothing like it").run()
     assert "No product matches" in texts(at)
-    assert "`on` must be one of true, false" in texts(open_page(screen, LIST, on="maybe"))
+    assert "**Sold** must be one of true, false" in texts(open_page(screen, LIST, on="maybe"))
 
 
 def test_products_are_for_operations_to_read_and_for_admins_to_change(screen: Screen, store: Store) -> None:

@@ -86,9 +86,9 @@ def test_its_own_filters_stand_in_the_address_and_are_taken_away(sold: Store, sc
 @every_case(
     ("query", "message"),
     [
-        ({"status": "perhaps"}, "`status` must be one of true, false"),
-        ({"expires_from": "2026-12-01", "expires_to": "2026-11-01"}, "`expires_to` must not be before"),
-        ({"provider": "nobody"}, "`provider` must be a UUID"),
+        ({"status": "perhaps"}, "**Status** must be one of true, false"),
+        ({"expires_from": "2026-12-01", "expires_to": "2026-11-01"}, "**Expires to** must not be before Expires from"),
+        ({"provider": "nobody"}, "**Insurer** names nothing that is known here"),
     ],
 )
 def test_an_address_that_cannot_be_meant_says_so(
@@ -173,7 +173,7 @@ def test_tabs_count_buckets_and_open_them_by_the_address(due: UUID, screen: Scre
     at = press(open_page(screen, DUE, bucket="lapsed", find="Amaka"), "0–7 days: 1")
     assert address(at) == {"find": ["Amaka"]}, "the search stays, and is answered in another tab"
     assert list(lists(at)[0]["Cover"]) == ["Ends in 3 days"]
-    assert "`bucket` must be one of" in open_page(screen, DUE, bucket="soon").error[0].value
+    assert "**Bucket** must be one of" in open_page(screen, DUE, bucket="soon").error[0].value
 
 
 def test_what_cannot_be_renewed_yet_says_from_which_day_in_the_room_of_an_amount(

@@ -143,6 +143,7 @@ def test_no_delivery_of_a_state_is_not_no_delivery(hooks: Hooks, screen: Screen)
         press(page_of(screen, made), "Ping")
     at = open_page(screen, "admin/webhooks.py#webhook", id=str(made.endpoint.id), state="dead")
     assert "No delivery is in the state Given up." in texts(at)
+    assert "Back to the webhooks" in [link.proto.label for link in at.get("page_link")]
     assert "Nothing was delivered" not in texts(at)
 
 
@@ -166,6 +167,8 @@ def test_a_delivery_that_is_sent_again_is_shown_as_accepted_without_a_reload(
         at = open_page(screen, "admin/webhooks.py#delivery", id=str(of.id))
         assert not seen
         assert "Accepted" in at.title[0].value
+        assert '{\n  "id": ' in at.code[-1].value
+        assert "Its endpoint" in [link.proto.label for link in at.get("page_link")]
     later = replace(of, next_try_at=clock.now() + timedelta(hours=1))
     assert [webhooks.is_soon(each) for each in (of, later, replace(of, state="sent"))] == [True, False, False]
 

@@ -264,11 +264,9 @@ def write_file(session: ScopedSession, year: int, *, by: Person) -> bytes:
 
 
 def _held(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
-    until = Span(end=span.end)
-    for label, entity in _CLASSES:
-        made = col(entity.created_at)
-        yield "Held at the end of the year", label, _count(session, entity, *until.on(made))
-        yield "New in the year", label, _count(session, entity, *span.on(made))
+    for group, counted in (("Held at the end of the year", Span(end=span.end)), ("New in the year", span)):
+        for label, entity in _CLASSES:
+            yield group, label, _count(session, entity, *counted.on(col(entity.created_at)))
 
 
 def _requests(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:

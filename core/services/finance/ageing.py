@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -31,11 +32,15 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Aged:
-    """Amounts due with one party by age, in kobo: positive is payable by the platform, negative is owed to it."""
+    """Amounts due with one party by age, in kobo: positive is payable by the platform, negative is owed to it.
+
+    `statement_id` is that of the newest statement of a distributor or insurer.
+    """
 
     party: str
     kind: str
     minors: tuple[int, ...]
+    statement_id: UUID | None = None
 
     @property
     def total_minor(self) -> int:
@@ -77,7 +82,8 @@ def _of_parties(session: ScopedSession) -> Iterator[Aged]:
         minors = [0] * len(BUCKETS)
         for due in balance.dues:
             minors[bucket_of(_days_since(clock.add_months(due.month, 1)))] += due.net_minor
-        yield Aged(party=balance.name, kind=balance.party.subject, minors=tuple(minors))
+        newest = balance.newest.statement_id if balance.newest else None
+        yield Aged(party=balance.name, kind=balance.party.subject, minors=tuple(minors), statement_id=newest)
 
 
 def _of_customers(session: ScopedSession) -> Iterator[Aged]:

@@ -5,17 +5,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
+from uuid import UUID
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core import clock
-from core.desk.sale import PremiumShare, SaleDetail
+from core.desk.sale import Papers, PremiumShare, SaleDetail
 from core.money import Split
 from core.services.audit.log import AuditEvent
 from core.services.people import approvals
 from core.services.people.staff import Person
 from core.states.policies import PolicyStage
+from core.ui.frame import frame, page_links
 from core.ui.kit import words
 
 # An instant as the log stores it. Terms start and end at midnight UTC, so such an instant is shown as a date.
@@ -371,3 +373,30 @@ def list_balance(gross: Split, given_back: Split, adjusted: Split = _NONE) -> di
     """Return the amounts written, refunded, adjusted (if any) and remaining."""
     corrected = {"Adjusted": adjusted} if adjusted != _NONE else {}
     return {"Written": gross, "Given back": given_back, **corrected, "Net": gross - given_back + adjusted}
+
+
+def papers(found: Papers, person: Person) -> None:
+    """Name the bordereaux and statements that hold some movements; finance can open them."""
+    st.markdown("**Papers of finance**")
+    if not frame.mode():
+        st.caption("Test records are on no statement and in no bordereau.")
+        return
+    for report in found.bordereaux:
+        label = f"Reported by bordereau {report.number} of {report.month:%B %Y} ({report.state.lower()})"
+        _paper(label, "finance/bordereaux.py#bordereau", report.id, person)
+    if not found.bordereaux:
+        st.caption("In no bordereau yet: the month is reported when it is over.")
+    elif found.unreported:
+        st.caption(f"Movements that no bordereau has reported yet: {found.unreported}")
+    for statement_id, number, party, month in found.statements:
+        label = f"Statement {number} of {words.plain(party)}, {month:%B %Y}"
+        _paper(label, "finance/statements.py#statement", statement_id, person)
+    if not found.statements:
+        st.caption("On no statement yet: the month is stated when it is over.")
+
+
+def _paper(label: str, page: str, paper_id: UUID, person: Person) -> None:
+    if person.has_role("finance"):
+        page_links.link_to(page, label, "request_quote", id=str(paper_id))
+    else:
+        st.markdown(f":material/request_quote: {label}")

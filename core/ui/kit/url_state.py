@@ -64,12 +64,24 @@ def to_page(number: int) -> None:
     change({_PAGE: [str(number)] if number > 1 else []}, keep_page=True)
 
 
-def way_back(faults: Sequence[FieldFault]) -> NoReturn:
-    """Show invalid query parameters with a reset button, and stop the page."""
-    lines = "\n".join(f"- `{fault.field}` {fault.message}" for fault in faults)
+def way_back(faults: Sequence[FieldFault], labels: Mapping[str, str] | None = None) -> NoReturn:
+    """Show invalid query parameters by their labels with a reset button, and stop the page."""
+    known = labels or {}
+    lines = "\n".join(
+        f"- **{known.get(fault.field, fault.field.replace('_', ' ').capitalize())}** {_say(fault.message, known)}"
+        for fault in faults
+    )
     st.error(f"This link has filters that cannot be used:\n{lines}", icon=":material/link_off:")
     st.button("Start again without filters", icon=":material/restart_alt:", type="primary", on_click=reset)
     st.stop()
+
+
+def _say(message: str, labels: Mapping[str, str]) -> str:
+    """Return what is wrong with a value in the words of a screen, which has no UUID and no name of a parameter."""
+    before, found, other = message.partition("must not be before ")
+    if found:
+        return f"{before}{found}{labels.get(other, other)}"
+    return message.replace("must be a UUID", "names nothing that is known here")
 
 
 def widget_key(name: str, value: object) -> str:

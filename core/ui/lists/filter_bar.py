@@ -41,7 +41,7 @@ def read(
         _refuse_unknown(criteria, names or {})
     except InvalidInput as error:
         _ask_again(declared, error.faults)
-        url_state.way_back(error.faults)
+        url_state.way_back(error.faults, {each.name: each.title for each in declared.parameters()})
     return criteria
 
 

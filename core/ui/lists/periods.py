@@ -154,7 +154,7 @@ def _with_period(criteria: S, usual: str, offer: Sequence[str]) -> Selection[S]:
     given = st.query_params.get_all(_PERIOD)
     period = given[0] if given else (CUSTOM if criteria.created else usual)
     if period not in offer:
-        raise InvalidInput.for_field(_PERIOD, f"must be one of {', '.join(offer)}")
+        raise InvalidInput.for_field(_PERIOD, f"must be one of {', '.join(map(NAMES.__getitem__, offer))}")
     if period == ALL:
         return Selection(period, None, criteria.anytime(), usual)
     window = windows.named_window(period, clock.today()) if period != CUSTOM else _custom(criteria, offer)

@@ -27,6 +27,7 @@ from core.store.access import Scope
 from core.store.schema.tables import Claim, Policy, Staff
 from tests import papers
 from tests.conftest import make_partner
+from tests.planting import find_faults
 from tests.services.claim_desk import NOON, Desk
 from tests.services.claim_office import DESK, KIN, Office
 from tests.services.selling import sell
@@ -437,6 +438,13 @@ def test_a_loan_that_was_insured_twice_is_owed_once(
     with pytest.raises(NotAllowed, match=r"an approver other than who approved .* the same loan on another policy"):
         office.move(claims[1], "Approved", by="sade", amount="75000")
     office.move(claims[1], "Approved", by="root", amount="75000")
+    rule, meta = "Nobody approves one loss on two policies", office.claim(claims[0]).credit_life_claim_meta
+    with office.store.reading(Scope.system()) as session:
+        assert find_faults(session, rule) == []
+    # As a version without the rule approved it.
+    office.put(claims[1], approved_by=office.people["sade"].id, credit_life_claim_meta=meta)
+    with office.store.reading(Scope.system()) as session:
+        assert len(find_faults(session, rule)) == ("loan_account_number" in first)
 
 
 def test_a_second_loan_with_an_account_of_its_own_is_another_debt(office: Office) -> None:
