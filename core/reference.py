@@ -91,8 +91,14 @@ def find_option(options: tuple[str, ...], value: str) -> str | None:
 
 
 def find_title(value: str) -> str | None:
-    """Return the title for a title in any case or its slug ("mr", "high-chief")."""
-    return find_option(titles(), re.sub(r"[-_\s]+", " ", value))
+    """Return the title for a title in any case, with or without a full stop, or its slug ("mr", "high-chief")."""
+    return find_option(titles(), re.sub(r"[-_\s]+", " ", value).strip().removesuffix("."))
+
+
+def find_owner_title(value: str) -> str | None:
+    """Return the owner title ("Mrs.") for what `find_title` takes."""
+    title = find_title(value)
+    return None if title is None else find_option(owner_titles(), f"{title}.")
 
 
 def _fold(text: str) -> str:

@@ -176,13 +176,13 @@ def test_an_unknown_country_has_no_travel_zone() -> None:
         reference.get_travel_zone("Wakanda")
 
 
-@every_case(("value", "title"), [("mr", "Mr"), ("DR", "Dr"), ("high-chief", "High Chief")])
+@every_case(("value", "title"), [("mr", "Mr"), ("DR", "Dr"), ("Mr.", "Mr"), ("high-chief", "High Chief")])
 def test_a_title_is_known_by_its_name_and_by_its_slug(value: str, title: str) -> None:
     assert reference.find_title(value) == title
 
 
 def test_an_unknown_title_is_refused() -> None:
-    assert {reference.find_title(value) for value in ("", "Mr.", "Lord High Admiral")} == {None}
+    assert {reference.find_title(value) for value in ("", ".", "Mr..", "Lord High Admiral")} == {None}
 
 
 def test_owner_titles_end_in_a_full_stop_and_are_titles_without_it() -> None:

@@ -22,7 +22,9 @@ class Client:
 
     def request(self, method: str, path: str, *, key: str | None = None, **options: Any) -> httpx.Response:
         """One request; `key` becomes the bearer credential."""
-        headers = {**({"Authorization": f"Bearer {key}"} if key else {}), **options.pop("headers", {})}
+        headers = httpx.Headers(options.pop("headers", {}))
+        if key:
+            headers.setdefault("Authorization", f"Bearer {key}")
 
         async def send() -> httpx.Response:
             transport = httpx.ASGITransport(app, raise_app_exceptions=False)

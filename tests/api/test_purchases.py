@@ -7,7 +7,7 @@ import pytest
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from tests.api.conftest import Client
-from tests.api.selling import page_of
+from tests.api.selling import broken, page_of
 from tests.conftest import Partner
 from tests.every_case import every_case
 
@@ -179,6 +179,9 @@ def test_same_key_with_another_body_is_a_conflict(client: Client, partner: Partn
 def test_refused_body_does_not_use_up_its_key(client: Client, partner: Partner, loan: dict[str, Any]) -> None:
     headers = {"Idempotency-Key": "k-2"}
     wrong = {**loan, "product_id": "01900000-0000-7000-8000-000000010201"}
+    # Two keys would be two answers to whether this was sold before.
+    twice = [("Idempotency-Key", "k-1"), ("Idempotency-Key", "k-2")]
+    assert broken(client.post(BUY, key=partner.test_key, json=loan, headers=twice)) == ["Idempotency-Key"]
     assert client.post(BUY, key=partner.test_key, json=wrong, headers=headers).status_code == 400
     assert client.post(BUY, key=partner.test_key, json=loan, headers=headers).status_code == 201
 

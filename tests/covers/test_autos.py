@@ -67,9 +67,19 @@ def test_a_model_without_its_make_is_looked_for_in_every_make(cover: Cover[Any])
 
 
 @insurer_b
-@every_case(("sent", "kept"), [("mr", "Mr"), ("Mr", "Mr"), ("high-chief", "High Chief"), ("REV DR", "Rev Dr")])
+@every_case(
+    ("sent", "kept"), [("mr", "Mr"), ("Mr", "Mr"), ("high-chief", "High Chief"), ("REV DR", "Rev Dr"), ("mr.", "Mr")]
+)
 def test_title_id_takes_a_title_or_its_slug(cover: Cover[Any], sent: str, kept: str) -> None:
     assert shipped.request(cover, title_id=sent).title_id == kept
+
+
+@every_case(("sent", "kept"), [("Mrs.", "Mrs."), ("mrs", "Mrs."), ("ENGR", "Engr."), ("Surv", None), ("Mrs..", None)])
+def test_an_owner_title_is_taken_without_its_full_stop(sent: str, kept: str | None) -> None:
+    found = shipped.faults(MINI_COMPREHENSIVE.request, shipped.body(MINI_COMPREHENSIVE, owner_title=sent))
+    assert set(found) == (set() if kept else {"owner_title"})
+    if kept:
+        assert shipped.request(MINI_COMPREHENSIVE, owner_title=sent).owner_title == kept
 
 
 @insurer_b

@@ -206,7 +206,10 @@ def raw(request: Request) -> Any:
 
 
 def _key(request: Request) -> str | None:
-    key = request.headers.get("idempotency-key")
+    given = request.headers.getlist("idempotency-key")
+    if len(given) > 1:
+        raise InvalidInput.for_field("Idempotency-Key", "must be given once")
+    key = given[0] if given else None
     if key is not None and not re.fullmatch(r"[\x21-\x7e]{1,200}", key):
         raise InvalidInput.for_field("Idempotency-Key", "must be 1 to 200 visible ASCII characters")
     return key

@@ -15,7 +15,9 @@ class MiniComprehensiveRequest(request_parts.Buyer):
     """Mini comprehensive cover of one vehicle."""
 
     other_names: fields.Name = Field(examples=["Nkechi"], description="Middle name.")
-    owner_title: Annotated[str, fields.Pick(reference.owner_titles, "owner titles lookup")] = Field(examples=["Mrs."])
+    owner_title: Annotated[
+        str, fields.Pick(reference.owner_titles, "owner titles lookup", reference.find_owner_title)
+    ] = Field(examples=["Mrs."])
     gender: request_parts.Gender = Field(examples=["Female"])
     dob: fields.BirthDate = Field(examples=["1985-03-14"], description="As on legal documents.")
     phone: fields.Phone = Field(examples=["08061234567"])

@@ -11,6 +11,7 @@ from sqlalchemy import orm
 from sqlmodel import col
 
 from core import clock, money
+from core.covers.request_parts import normalise_registration
 from core.services.audit import demonstration
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
@@ -21,6 +22,7 @@ from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import moves as claim_moves
 from core.services.people import approvals
+from core.services.people.personal import build_phone_key
 from core.services.policies import changes as policy_changes
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
@@ -300,6 +302,43 @@ def find_second_losses(session: ScopedSession) -> Iterator[str]:
             loss = "a loss that was erased" if may_be_same else "a loss near it"
             words = f"{name}, who approved {reference} for {loss}"
             yield f"{_name(claim.id, claim.approved_amount_minor)} approved by {words}"
+
+
+def find_losses_on_two_policies(session: ScopedSession) -> Iterator[str]:
+    """Claims on two policies for one loss of a vehicle or loan that one person approved (contract K5).
+
+    It is one by the number that both claims name, or the account of a borrower, with the kind and the day of the loss.
+    """
+    account = col(Policy.submitted)["loan_account_number"].as_string().label("account")
+    query: AnySelect = (
+        sa.select(Claim, col(Policy.email), col(Policy.phone), col(Policy.dob), account, col(Staff.name))
+        .join(Policy, col(Policy.id) == col(Claim.policy_id))
+        .join(Staff, col(Staff.id) == col(Claim.approved_by))
+        .where(col(Claim.incident_date).is_not(None), col(Claim.deleted_at).is_(None))
+        .order_by(col(Claim.created_at), col(Claim.id))
+    )
+    first: dict[tuple[Any, ...], tuple[UUID, UUID]] = {}
+    for row in session.execute(query.execution_options(yield_per=1_000)):
+        claim = row.Claim
+        loss = (claim.approved_by, claim.is_live, claim.incident_date[:10])
+        keys = [(*loss, *key) for key in _list_insured_keys(claim, row)]
+        earlier = [first.setdefault(key, (claim.id, claim.policy_id)) for key in keys]
+        other = next((claim_id for claim_id, policy_id in earlier if policy_id != claim.policy_id), None)
+        if other is not None:
+            who = f"{row.name}, who approved {submitted.format_reference(other)} on another policy for the same loss"
+            yield f"{_name(claim.id, claim.approved_amount_minor)} approved by {who}"
+
+
+def _list_insured_keys(claim: Claim, row: Any) -> list[tuple[str | None, ...]]:
+    """List what a claim is of, with its kind: a vehicle, or a loan once for all that tells its borrower."""
+    meta = submitted.get_meta(claim)
+    kind = meta.get("incident_type")
+    if plate := meta.get("registration_number"):
+        return [(kind, normalise_registration(plate))]
+    if claim.credit_life_claim_meta is None or not (loan := related.fold_account(row.account)):
+        return []
+    phone = build_phone_key(row.phone) if row.phone else ""
+    return [(kind, loan, known) for known in (row.email.lower(), phone, row.dob) if known]
 
 
 def find_unexplained_estimates(session: ScopedSession) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Makers of a cover: who sold, renewed, endorsed or issued it, or may have as another; its loan books (K2, K3)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -13,11 +14,13 @@ from core.services.people import four_eyes, role_grants
 from core.services.policies import changes
 from core.states.loan_books import RowOutcome
 from core.store.access import ScopedSession
-from core.store.schema.tables import AuditEntry, LoanBook, LoanBookRow
+from core.store.expressions import is_among
+from core.store.schema.tables import AuditEntry, LoanBook, LoanBookRow, Staff
 
 STAFF: Final = "staff "
 # As the audit log has the acts by which somebody makes a premium.
-_SALES: Final = frozenset({"policy sold", "policy renewed"})
+SOLD, RENEWED = "policy sold", "policy renewed"
+_SALES: Final = frozenset({SOLD, RENEWED})
 
 
 def list_sellers(session: ScopedSession, policy_id: UUID, *, by_book: bool = True) -> set[str]:
@@ -40,6 +43,17 @@ def list_makers(session: ScopedSession, policy_id: UUID) -> set[str]:
     as_one = four_eyes.list_as_one(session, made)
     held = role_grants.list_holders(session, actors)
     return {each for each in actors.union(held, *as_one.values()) if each.startswith(STAFF)}
+
+
+def list_acts(session: ScopedSession, policy_ids: Iterable[UUID], action: str) -> list[tuple[UUID, datetime]]:
+    """Return who of the staff did this to policies, by id, and when."""
+    subjects = [audit.subject_of("policy", each) for each in policy_ids]
+    query = (
+        sa.select(col(Staff.id), col(AuditEntry.created_at))
+        .join(Staff, sa.literal(STAFF) + col(Staff.email) == col(AuditEntry.actor))
+        .where(is_among(col(AuditEntry.subject), subjects), col(AuditEntry.action) == action)
+    )
+    return [(row.id, row.created_at) for row in session.execute(query)] if subjects else []
 
 
 def _makes_cover(entry: AuditEntry) -> bool:

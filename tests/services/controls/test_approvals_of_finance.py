@@ -1,5 +1,6 @@
 """Approvals of statements, payouts, rates and shares are of what was approved, by who may (contract K3, K13)."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,7 @@ from alembic import command
 from sqlmodel import col
 
 from core import clock, ids
+from core.covers.insurers import insurer_a
 from core.desk import closing
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
@@ -20,12 +22,15 @@ from core.services.finance.payments import payouts, settlement
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import statements
 from core.services.people import staff
+from core.services.selling import buying
 from core.store.access import Scope
 from core.store.schema import migrating
 from core.store.schema.tables import Approval, CommissionShare, Distributor, Product, ProductVersion, Statement
 from tests.conftest import Partner
+from tests.covers import shipped
 from tests.portfolio import NOW, Portfolio, Sales
-from tests.services.finance_office import Finance, change, pay_out, state
+from tests.services.finance_office import LIVE, Finance, change, pay_out, state
+from tests.services.sign_in_links import choose_by_link
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -214,3 +219,20 @@ def test_approvals_of_before_are_carried_over(finance: Finance, party: Party) ->
     migrating.migrate(finance.store)
     assert not [each for each in finance.faults() if "on this desk" in each or "past the desk" in each]
     finance.do(payouts.open_bank_file, batch, by="wale")
+
+
+def test_who_sold_at_the_desk_does_not_approve_the_commission_of_it(finance: Finance, partner: Partner) -> None:
+    """A friend's firm is paid commission on premium that nobody paid, and a colleague who sells nothing looks at it."""
+    party, seller = Party("distributor", partner.id), finance.people["wale"]
+    with clock.freeze(NOW - timedelta(days=90)), finance.store.writing(LIVE) as session:
+        at_desk = replace(partner.seller(is_live=True), actor=seller.actor, source="desk")
+        request = shipped.request(insurer_a.THIRD_PARTY)
+        buying.sell(session, insurer_a.THIRD_PARTY, request, at_desk)
+    made = state(finance, party, date(2026, 8, 1))
+    with pytest.raises(NotAllowed, match="You sold or renewed at the desk what it states a commission of"):
+        finance.do(statements.move, made, "Approved", by="wale")
+    # Nor does who made the password link of the seller; what a key sold is the distributor's.
+    choose_by_link(finance.store, seller, by=finance.people["root"], days_ago=100)
+    with pytest.raises(NotAllowed, match="One of you and Wale, who sold or renewed"):
+        finance.do(statements.move, made, "Approved", by="root")
+    finance.do(statements.move, made, "Approved", by="femi")

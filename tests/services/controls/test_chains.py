@@ -334,12 +334,14 @@ def test_the_check_names_another_payee_that_one_person_approved_with_the_sum(
 def test_a_limit_is_not_split_over_several_refunds_of_a_customer(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Nor over two e-mails of one phone, which are two customers."""
     car = {"registration_number": "ABC-123XY", "chassis_number": "CHASSIS0000000099"}
+    car |= {"email": "second@x.example", "phone_number": "+234 806 123 4567"}
     first, second = (cancel(finance, sold(finance, partner, **given)) for given in ({}, car))
     each = finance.read(credit_note_reading.get_note, first).total_minor
     monkeypatch.setattr(deciding, "LIMIT", each + 100)
     assert finance.do(deciding.approve, first, ACCOUNT, by="femi") == "Approved"
-    assert finance.do(deciding.approve, second, ACCOUNT, by="wale") == "Awaits second person"
+    assert finance.do(deciding.approve, second, OTHER, by="wale") == "Awaits second person"
     assert finance.do(deciding.approve, second, {}, by="funmi") == "Approved"
     assert finance.money_faults() == []
     with clock.freeze(NOW + timedelta(days=1)):

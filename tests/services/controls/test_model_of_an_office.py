@@ -43,7 +43,7 @@ _KEPT = {"audit_entry", "audit_head", "sign_in_attempt", "store_secret"}
 _CLAIMS = {
     acts.work_claim: 40,
     acts.lodge: 5,
-    acts.sell: 1,
+    acts.sell: 2,
     acts.put_in_force: 1,
     acts.any_move: 2,
     acts.move_by_command: 1,
@@ -102,7 +102,6 @@ _PARTIES = {
 }
 _PEOPLE = {
     money_acts.add_terms: 3,
-    money_acts.decide_terms: 2,
     money_acts.decide_terms: 2,
     money_acts.propose_share: 2,
     money_acts.decide_share: 2,

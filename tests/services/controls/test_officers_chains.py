@@ -27,6 +27,7 @@ from core.store.access import Scope
 from core.store.schema.tables import Claim, Policy, Staff
 from tests import papers
 from tests.conftest import make_partner
+from tests.planting import find_faults
 from tests.services.claim_desk import NOON, Desk
 from tests.services.claim_office import DESK, KIN, Office
 from tests.services.selling import sell
@@ -406,6 +407,10 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_neither_approves_
         ),
         ({"loan_account_number": "LN/2026-0711"}, {"loan_account_number": "00LN2026 0711", "loan_amount": "99000"}),
         ({"loan_account_number": "LN-1"}, {"loan_account_number": "LN-1", "at": "Another Lender"}),
+        (
+            {"loan_account_number": "LN-1"},
+            {"loan_account_number": "LN-1", "product_id": OTHER, "email": "n@x.example", "phone_number": "08035550101"},
+        ),
     ],
     ids=[
         "without an account",
@@ -416,6 +421,7 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_neither_approves_
         "of another product",
         "with an account in other signs",
         "at another distributor",
+        "with another e-mail and phone",
     ],
 )
 def test_a_loan_that_was_insured_twice_is_owed_once(
@@ -437,6 +443,13 @@ def test_a_loan_that_was_insured_twice_is_owed_once(
     with pytest.raises(NotAllowed, match=r"an approver other than who approved .* the same loan on another policy"):
         office.move(claims[1], "Approved", by="sade", amount="75000")
     office.move(claims[1], "Approved", by="root", amount="75000")
+    rule, meta = "Nobody approves one loss on two policies", office.claim(claims[0]).credit_life_claim_meta
+    with office.store.reading(Scope.system()) as session:
+        assert find_faults(session, rule) == []
+    # As a version without the rule approved it.
+    office.put(claims[1], approved_by=office.people["sade"].id, credit_life_claim_meta=meta)
+    with office.store.reading(Scope.system()) as session:
+        assert len(find_faults(session, rule)) == ("loan_account_number" in first)
 
 
 def test_a_second_loan_with_an_account_of_its_own_is_another_debt(office: Office) -> None:

@@ -11,6 +11,7 @@ from sqlmodel import col
 from core import clock
 from core.desk import store_check
 from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.claims.intake import submitted
 from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CHECK_KEYS, CoverageCheck
@@ -206,7 +207,14 @@ def send_one_paper(office: Office, *claims: UUID) -> None:
 
 
 @pytest.mark.both_databases
-def test_a_loss_of_a_vehicle_that_two_policies_insure_is_approved_by_two_people(office: Office) -> None:
+@pytest.mark.parametrize(
+    "insured",
+    [{"plate_key": "KJA482CD"}, {"risk_hash": "of a passport", "twin_key": None}],
+    ids=["vehicle", "traveller"],
+)
+def test_a_loss_of_a_vehicle_or_traveller_that_two_policies_insure_is_approved_by_two_people(
+    office: Office, insured: dict[str, Any]
+) -> None:
     """Two insurers would each pay the whole of it, by one approver and with other photos."""
     first = damaged(office, office.lodge(incident_date="2026-11-10"), "Collision")
     second = damaged(office, office.lodge(incident_date="2026-11-11"), "Collision")
@@ -214,9 +222,10 @@ def test_a_loss_of_a_vehicle_that_two_policies_insure_is_approved_by_two_people(
     long_ago = damaged(office, office.lodge(incident_date="2026-09-01", at=NOON - timedelta(days=40)), "Collision")
     assert no_other(office, second).passed is True
     with office.store.writing(DESK) as session:
-        session.execute(sa.update(Policy).values(plate_key="KJA482CD"))
+        session.execute(sa.update(Policy).values(**insured))
     accepted(office, first, by="sade")
-    words = f"{reference(first)} (Offer accepted) has the same kind of incident of this vehicle on another policy"
+    on_another = "of this vehicle or traveller on another policy"
+    words = f"{reference(first)} (Offer accepted) has the same kind of incident {on_another}"
     found = no_other(office, second)
     assert found.passed is False
     assert found.detail.startswith(words)
@@ -224,9 +233,25 @@ def test_a_loss_of_a_vehicle_that_two_policies_insure_is_approved_by_two_people(
         approve(office, second, by="sade")
     look = no_other(office, other)
     assert look.passed is None
-    assert f"{reference(first)} (Offer accepted) has another incident of this vehicle on another policy" in look.detail
+    assert (
+        f"{reference(first)} (Offer accepted) has another incident of this vehicle or traveller on another policy"
+        in look.detail
+    )
     assert no_other(office, long_ago).passed is True
-    approve(office, second, by="root")
+    # As a version without the rule approved it; the other days and kinds of the vehicle are other losses.
+    for claim_id, day in (
+        (first, "2026-11-10"),
+        (second, "2026-11-10"),
+        (other, "2026-11-10"),
+        (long_ago, "2026-09-01"),
+    ):
+        kind = submitted.get_meta(office.claim(claim_id))["incident_type"]
+        meta = {"incident_type": kind, "registration_number": "KJA-482 cd" if claim_id == second else "KJA482CD"}
+        given = {"gadget_claim_meta": None, "vehicle_claim_meta": meta, "approved_by": office.people["sade"].id}
+        office.put(claim_id, **given, incident_date=day)
+    with office.store.reading(Scope.system()) as session:
+        (found,) = find_faults(session, "Nobody approves one loss on two policies")
+    assert found.endswith(f"approved by sade, who approved {reference(first)} on another policy for the same loss")
 
 
 def test_one_person_does_not_approve_the_same_paper_of_two_policies_at_one_instant(office: Office) -> None:

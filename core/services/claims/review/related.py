@@ -18,7 +18,7 @@ from core.services.people.personal import build_phone_key
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import phone_key
-from core.store.schema.tables import Approval, Claim, ClaimPayment, Customer, FileMark, Policy, UploadedFile
+from core.store.schema.tables import Approval, Claim, ClaimPayment, Customer, FileMark, Policy, Product, UploadedFile
 
 POLICY: Final = "same policy"
 CUSTOMER: Final = "same customer"
@@ -97,8 +97,8 @@ SAME_LOAN: Final = "the same loan on another policy"
 SAME_DOCUMENT: Final = "the same document"
 SAME_PICTURE: Final = "a picture that looks the same"
 OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
-SAME_VEHICLE: Final = "the same kind of incident of this vehicle on another policy"
-NEAR_ON_VEHICLE: Final = "another incident of this vehicle on another policy within 14 days"
+SAME_RISK: Final = "the same kind of incident of this vehicle or traveller on another policy"
+NEAR_ON_RISK: Final = "another incident of this vehicle or traveller on another policy within 14 days"
 GONE: Final = "a loss that was erased, and may be this one"
 SAME_ACCOUNT: Final = "the same payout account"
 SAME_PHONE: Final = "the same phone, another customer"
@@ -107,7 +107,7 @@ VELOCITY_PERIOD: Final = timedelta(days=90)
 NEAR_PERIOD: Final = timedelta(days=14)
 VELOCITY_LIMIT: Final = 3
 # Matches that say that it is the same loss; the others only call for a look.
-_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_LOAN, SAME_VEHICLE, SAME_DOCUMENT, SAME_PICTURE, GONE})
+_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_LOAN, SAME_RISK, SAME_DOCUMENT, SAME_PICTURE, GONE})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,12 +144,12 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """The claims that were sent a document, or a picture that looks the same, and policies of the loan or vehicle."""
+    """The claims with the same document or a picture that looks the same, and policies of the loan or the risk."""
 
     documents: set[UUID]
     pictures: set[UUID]
     policies: set[UUID]
-    vehicles: set[UUID]
+    risks: set[UUID]
 
 
 def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
@@ -166,7 +166,7 @@ def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> lis
     of_loss = sa.or_(
         col(Claim.policy_id) == claim.policy_id,
         col(Claim.id).in_(sharing.documents | sharing.pictures),
-        col(Claim.policy_id).in_(sharing.policies | sharing.vehicles),
+        col(Claim.policy_id).in_(sharing.policies | sharing.risks),
     )
     of_people = sa.or_(*_build_same_account(claim), *_build_same_phone(claim), sa.false())
     was_paid = sa.exists().where(col(ClaimPayment.claim_id) == col(Claim.id))
@@ -356,12 +356,12 @@ def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
     incident = submitted.get_meta(claim).get("incident_type")
     is_same_kind = incident is not None and submitted.get_meta(other).get("incident_type") == incident
     is_same_incident = is_same_policy and is_same_kind
-    is_of_vehicle = other.policy_id in sharing.vehicles and are_near(claim, other)
+    is_of_risk = other.policy_id in sharing.risks and are_near(claim, other)
     found = {
         SAME_INCIDENT: is_same_incident,
         SAME_LOAN: other.policy_id in sharing.policies,
-        SAME_VEHICLE: is_of_vehicle and is_same_kind,
-        NEAR_ON_VEHICLE: is_of_vehicle and not is_same_kind,
+        SAME_RISK: is_of_risk and is_same_kind,
+        NEAR_ON_RISK: is_of_risk and not is_same_kind,
         GONE: is_same_policy and is_gone(other),
         OTHER_INCIDENT: is_same_policy and not is_same_incident and not is_gone(other) and are_near(claim, other),
         SAME_DOCUMENT: other.id in sharing.documents or (is_same_policy and has_same_paper),
@@ -397,25 +397,25 @@ def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
         documents=documents - {claim.id},
         pictures=pictures - {claim.id},
         policies=_find_policies_of_loan(session, claim),
-        vehicles=_find_policies_of_vehicle(session, claim),
+        risks=_find_policies_of_risk(session, claim),
     )
 
 
-def _find_policies_of_vehicle(session: ScopedSession, claim: Claim) -> set[UUID]:
-    """Return the other policies of the vehicle, whoever sold them and to whom: a loss is owed once."""
+def _find_policies_of_risk(session: ScopedSession, claim: Claim) -> set[UUID]:
+    """Return the other policies of the vehicle or the traveller, whoever sold them and to whom: a loss is owed once."""
     policy = session.get_one(Policy, claim.policy_id)
-    if policy.plate_key is None:
-        return set()
-    same = (
-        col(Policy.plate_key) == policy.plate_key,
-        col(Policy.is_live) == policy.is_live,
-        col(Policy.id) != policy.id,
-    )
-    return set(session.execute(sa.select(col(Policy.id)).where(*same)).scalars())
+    same: list[sa.ColumnElement[bool]] = []
+    if policy.plate_key is not None:
+        same.append(col(Policy.plate_key) == policy.plate_key)
+    elif policy.risk_hash is not None and policy.twin_key is None:
+        of_any = col(Policy.product_id).in_(sa.select(col(Product.id)))
+        same.append(sa.and_(of_any, col(Policy.risk_hash) == policy.risk_hash))
+    query = sa.select(col(Policy.id)).where(*same, col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id)
+    return set(session.execute(query).scalars()) if same else set()
 
 
 def _find_policies_of_loan(session: ScopedSession, claim: Claim) -> set[UUID]:
-    """Return the other policies of the borrower, by e-mail or phone, for the same loan, whoever sold them (S12).
+    """Return the other policies of the borrower for the same loan, whoever sold them (S12).
 
     A debt is owed once. It is the same by its account, or by amount and start unless both name another account.
     """
@@ -428,15 +428,19 @@ def _find_policies_of_loan(session: ScopedSession, claim: Claim) -> set[UUID]:
     ]
     if policy.phone:
         is_borrower.append(phone_key(col(Policy.phone)) == build_phone_key(policy.phone))
+    if policy.risk_hash is not None and policy.dob:
+        # With another e-mail and phone it is the same person by the account of the loan and the day of birth.
+        of_any = col(Policy.product_id).in_(sa.select(col(Product.id)))
+        is_same = (col(Policy.risk_hash) == policy.risk_hash, col(Policy.dob) == policy.dob)
+        is_borrower.append(sa.and_(of_any, *is_same))
     account = col(Policy.submitted)["loan_account_number"].as_string().label("account")
     query = sa.select(col(Policy.id), col(Policy.twin_key), account).where(
-        sa.or_(*is_borrower),
-        col(Policy.twin_key).is_not(None),
-        col(Policy.is_live) == policy.is_live,
-        col(Policy.id) != policy.id,
+        col(Policy.twin_key).is_not(None), col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id
     )
+    # One after the other, each by its index: together they are looked for in every row.
+    rows = {row.id: row for each in is_borrower for row in session.execute(query.where(each))}
     mine = fold_account(policy.submitted.get("loan_account_number"))
-    others = [(row, fold_account(row.account)) for row in session.execute(query)]
+    others = [(row, fold_account(row.account)) for row in rows.values()]
     return {row.id for row, other in others if (mine == other if mine and other else row.twin_key == policy.twin_key)}
 
 

@@ -25,13 +25,14 @@ from core.services.finance.payments.settlement import BankAnswer, ReturnInput
 from core.services.people import approvals, four_eyes, staff, transfers
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import Parties, refuse_own, refuse_same, require_second
+from core.services.people.personal import build_phone_key
 from core.services.people.staff import Person
 from core.services.people.transfers import TypedReference
 from core.services.policies import policies, refunds
 from core.states.finance import CREDIT_NOTE_TRANSITIONS, CreditNoteState
 from core.states.loan_books import RowOutcome
 from core.store.access import ScopedSession
-from core.store.expressions import sum_of
+from core.store.expressions import phone_key, sum_of
 from core.store.schema.tables import (
     Adjustment,
     Claim,
@@ -132,7 +133,7 @@ def approve(
         payee = _judge_payee(session, row, typed or {}, held, by)
     now, role = clock.now(), "admin" if "admin" in by.roles else ROLE
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
-    alone = row.total_minor + sum_alone(session, row, until=now)
+    alone = row.total_minor + sum_alone(session, row, until=now, by_phone=True)
     facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or "", "alone": money.to_wire(alone)}
     takes_two = _is_to_another(session, row, payee) or sellers.has_part(session, row, by)
     if row.state == _STATE.COMPUTED and (takes_two or alone > limit_of(by)):
@@ -171,18 +172,21 @@ def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> boo
     return not is_known or _is_of_another(session, row, payee)
 
 
-def sum_alone(session: ScopedSession, row: CreditNote, *, until: datetime) -> int:
+def sum_alone(session: ScopedSession, row: CreditNote, *, until: datetime, by_phone: bool = False) -> int:
     """Return in kobo what one person alone approved for the customer of a refund in the 30 days before.
 
-    A customer is the same by e-mail at every distributor.
+    A customer is the same by e-mail at every distributor and, with `by_phone`, by phone, however it is written.
     """
-    email = session.get_one(Customer, _get_policy(session, row).customer_id).email_key
-    customers = sa.select(col(Customer.id)).where(col(Customer.email_key) == email)
+    customer = session.get_one(Customer, _get_policy(session, row).customer_id)
+    same = [col(Customer.email_key) == customer.email_key]
+    if by_phone and customer.phone_number:
+        same.append(phone_key(col(Customer.phone_number)) == build_phone_key(customer.phone_number))
     query = (
         sa.select(sum_of(col(CreditNote.total_minor)))
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .join(Customer, col(Customer.id) == col(Refund.customer_id))
         .where(
-            col(Refund.customer_id).in_(customers),
+            sa.or_(*same),
             col(CreditNote.is_live) == row.is_live,
             col(CreditNote.id) != row.id,
             col(CreditNote.first_by).is_(None),

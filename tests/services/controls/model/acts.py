@@ -128,13 +128,18 @@ def sell(office: Office, dice: Random) -> None:
 
 def lodge(office: Office, dice: Random) -> None:
     """A claim over the API or at the desk."""
-    claimed = {as_id(row.policy_id) for row in office.read("SELECT policy_id FROM claim")}
+    claims = office.read("SELECT policy_id, incident_date FROM claim ORDER BY created_at, id")
+    days = {as_id(row.policy_id): str(row.incident_date)[:10] for row in claims}
     known = [each for each in office.sold if each.number]
-    fresh = [each for each in known if each.id not in claimed]
-    sold = dice.choice(fresh if fresh and dice.random() < 0.65 else known)
+    fresh = [each for each in known if each.id not in days]
+    # The accident of a car that a claim was lodged for, on the other policy that covers it.
+    accidents = {each.plate: days[each.id] for each in known if each.plate and each.id in days}
+    twins = [each for each in fresh if each.plate in accidents]
+    sold = dice.choice(twins if twins and dice.random() < 0.5 else fresh if fresh and dice.random() < 0.65 else known)
     names = office.read("SELECT email FROM staff ORDER BY created_at, id")
     actor = "key distributor" if dice.random() < 0.7 else f"staff {dice.choice(names).email}"
-    office.what = f"of claim {office.lodge(sold, dice, actor=actor).hex} on {sold.id.hex}"
+    made = office.lodge(sold, dice, actor=actor, day=accidents[sold.plate] if sold in twins else None)
+    office.what = f"of claim {made.hex} on {sold.id.hex}"
 
 
 def put_in_force(office: Office, dice: Random) -> None:

@@ -3,10 +3,10 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from tests.services.controls.model.office import Office, plain
+from tests.services.controls.model.office import BORROWER, Office, Sold, plain
 from tests.services.controls.model.second_people import SecondPeople
 
 _CLAIMANT = ("first_name", "last_name", "email", "phone_number")
@@ -142,7 +142,7 @@ class Ledger:
     def _of_second_loss(
         self, claims: dict[str, Any], key: str, approval: Any, approvals: dict[str, list[Any]]
     ) -> list[str]:
-        """Whoever approved one of two losses of a policy that are of one kind does not approve the other."""
+        """Whoever approved one of two losses of a policy or a car that are of one kind does not approve the other."""
         claim = claims[key]
         if _meta(claim).get("loan_amount"):
             return []
@@ -152,11 +152,21 @@ class Ledger:
             row = claims[other]
             is_second = (row.second_of and plain(row.second_of) == key) or claim.second_of == row.id
             is_linked = is_second and other not in paid
-            if other == key or row.policy_id != claim.policy_id or is_linked or not (row.approved_by or other in paid):
+            if other == key or is_linked or not (row.approved_by or other in paid):
                 continue
-            if plain(approval.staff_id) in {plain(each.staff_id) for each in given}:
-                faults.append(f"claims {key} and {other} of one policy were approved by one person")
+            is_same = row.policy_id == claim.policy_id or self._is_one_accident(claim, row)
+            if is_same and plain(approval.staff_id) in {plain(each.staff_id) for each in given}:
+                faults.append(f"claims {key} and {other} of one policy or car were approved by one person")
         return faults
+
+    def _is_one_accident(self, claim: Any, other: Any) -> bool:
+        """True for two of one car on two policies, whose days are within two weeks."""
+        plates = [self._find_sold(each).plate for each in (claim, other)]
+        days = [date.fromisoformat(str(each.incident_date)[:10]) for each in (claim, other)]
+        return bool(plates[0]) and plates[0] == plates[1] and abs(days[0] - days[1]).days <= 14
+
+    def _find_sold(self, claim: Any) -> Sold:
+        return next(each for each in self.office.sold if plain(each.id) == plain(claim.policy_id))
 
     def _of_payment(
         self,
@@ -230,8 +240,10 @@ class Ledger:
         """The claims of a policy were paid, together, no more than is insured and was owed."""
         mine = [each for each in claims.values() if each.policy_id == claim.policy_id]
         together = sum(paid.get(plain(each.id), 0) for each in mine)
-        sold = next(each for each in self.office.sold if plain(each.id) == plain(claim.policy_id))
+        sold = self._find_sold(claim)
         faults = []
+        if claim.claim_owner_first_name == BORROWER["first_name"] and not sold.is_borrowed:
+            faults.append(f"{what} to who bought another policy under the customer's e-mail")
         if together > sold.most_minor:
             faults.append(f"{what}: {together} on the policy, which is insured for {sold.most_minor}")
         if sold.is_loan:

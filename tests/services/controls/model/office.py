@@ -16,7 +16,7 @@ from core import clock, ids
 from core.covers import request as requests
 from core.covers.claims.lines import MotorClaimRequest
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.insurers import insurer_a
+from core.covers.insurers import insurer_a, insurer_b
 from core.services.claims.intake import lodging, submitted
 from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.files import files
@@ -50,7 +50,7 @@ PEOPLE: dict[str, tuple[list[str], str | None]] = {
     "funmi": (["finance"], None),
     "wale": (["finance", "operations"], None),
 }
-SECONDS = (0, 1, 60, 3_600)
+BORROWER = {"first_name": "Cheap", "last_name": "Borrower"}
 _parse = cache(sa.text)
 
 
@@ -68,6 +68,8 @@ class Sold:
     is_loan: bool
     most_minor: int
     plate: str = ""
+    # Sold under the e-mail of a customer by somebody else, whose name it has.
+    is_borrowed: bool = False
 
 
 @dataclass
@@ -129,15 +131,23 @@ class Office:
         waits = not is_loan and dice.random() < 0.5
         back = dice.choice((0, 0, 30, 120))
         email = "wale@x.example" if dice.random() < 0.1 else f"customer{self.customers}@x.example"
+        is_borrowed = dice.random() < 0.1
         whose = {"email": email, "phone_number": f"0806{self.customers:07d}"}
-        self.sold.append(
-            _sell(self.store, self.partner, self.customers, is_loan=is_loan, back=back, waits=waits, **whose)
+        if is_borrowed:
+            whose |= {"email": f"first{dice.randrange(6)}@x.example", **BORROWER}
+        # A car that another insurer covers too.
+        cars = [each for each in self.sold if each.plate and not each.is_loan]
+        twin = dice.choice(cars).plate if not is_loan and not waits and dice.random() < 0.5 else ""
+        made = _sell(
+            self.store, self.partner, self.customers, is_loan=is_loan, back=back, waits=waits, twin=twin, **whose
         )
+        made.is_borrowed = is_borrowed
+        self.sold.append(made)
 
-    def lodge(self, sold: Sold, dice: Random, *, actor: str) -> UUID:
+    def lodge(self, sold: Sold, dice: Random, *, actor: str, day: str | None = None) -> UUID:
         """A claim on a policy, with its papers, some of them seen before, and figures that may be made up."""
         debt = dice.choice((20_000, 49_999, 75_000, 75_000, 75_000, 100_000, 100_000, 450_000))
-        day = self.today(-dice.choice((1, 3, 10, 40, 80)))
+        day = day or self.today(-dice.choice((1, 3, 10, 40, 80)))
         text = self.text(dice)
         account = {"bank_name": "Lagoon Bank", "account_name": "Ngozi Okafor", "account_number": "0123456789"}
         given: dict[str, Any]
@@ -211,6 +221,13 @@ def _fill(store: Store) -> Office:
             email = "wale@x.example" if number == 3 else f"first{number}@x.example"
             whose = {"email": email, "phone_number": f"0805{number:07d}"}
             sold.append(_sell(store, partner, 1_000 + number, is_loan=is_loan, back=0, **whose))
+    with clock.freeze(START - timedelta(days=30)):
+        # Another insurer covers a car of these too, and somebody buys under the e-mail of a borrower.
+        whose = {"email": "first6@x.example", "phone_number": "08050000006"}
+        sold.append(_sell(store, partner, 1_006, is_loan=False, back=0, twin=sold[2].plate, **whose))
+        whose = {"email": "first0@x.example", "phone_number": "08050000007", **BORROWER}
+        sold.append(_sell(store, partner, 1_007, is_loan=False, back=0, **whose))
+        sold[-1].is_borrowed = True
     parties = [Party("distributor", partner.id), *_insurers(store)]
     _agree(store, people, parties)
     _state(store, people, parties)
@@ -250,16 +267,24 @@ def _state(store: Store, people: list[UUID], parties: list[Party]) -> None:
 
 
 def _sell(
-    store: Store, partner: Partner, number: int, *, is_loan: bool, back: int, waits: bool = False, **whose: str
+    store: Store,
+    partner: Partner,
+    number: int,
+    *,
+    is_loan: bool,
+    back: int,
+    waits: bool = False,
+    twin: str = "",
+    **whose: str,
 ) -> Sold:
-    plate = f"KJA-{number % 1000:03d}AA"
+    plate = twin or f"KJA-{number % 1000:03d}AA"
     if is_loan:
         started = clock.to_lagos_day(clock.now() - timedelta(days=back)).isoformat()
         loan = {"loan_start_date": started, "loan_tenure": 12, **whose}
         sale = sell(store, partner, CREDIT_LIFE, is_live=True, **loan)
     else:
         car = {"registration_number": plate, "chassis_number": f"CHASSIS{number:010d}"}
-        cover = insurer_a.COMPREHENSIVE if waits else insurer_a.THIRD_PARTY
+        cover = insurer_a.COMPREHENSIVE if waits else insurer_b.THIRD_PARTY if twin else insurer_a.THIRD_PARTY
         sale = sell(store, partner, cover, is_live=True, **car, **whose)
     named = sale.policy["meta"]["policy_number"]
     most = 10_000_000 if is_loan else 300_000_000

@@ -6,6 +6,7 @@ from typing import Any
 from tests.services.controls.model.office import Office, plain
 
 _MADE, _CHOSEN, _SAVED = "password link made", "password chosen", "staff saved"
+_BY_HAND = "policy activated"
 _PROPOSALS = ("bank_account", "commission_share", "rate_proposal", "role_grant", "adjustment_proposal", "tax_rate")
 _KINDS = (("claim", "claim_payment", "claim_id"), ("credit note", "credit_note_payment", "credit_note_id"))
 
@@ -23,6 +24,7 @@ class SecondPeople:
         """Return the acts of one person that take two, since the look before."""
         self.makers = self._read_makers()
         found = [fault for kind in _KINDS for fault in self._of_payments(*kind)]
+        found += self._of_own_covers()
         return found + [fault for table in _PROPOSALS for fault in self._of_proposals(table)]
 
     def _read_makers(self) -> dict[str, str]:
@@ -74,6 +76,26 @@ class SecondPeople:
                     self.then.setdefault(plain(row.id), self.makers)
                     found = self._of_payment(row, noted[:number], given[key])
                     faults += [f"{kind} {key}: {fault}" for fault in found]
+        return faults
+
+    def _of_own_covers(self) -> list[str]:
+        """Whoever put a cover in force by hand approves no claim on it."""
+        people = {f"staff {row.email}": row.id for row in self.office.read("SELECT id, email FROM staff")}
+        makers: dict[str, list[Any]] = defaultdict(list)
+        for row in self.office.read(
+            "SELECT id, actor, subject FROM audit_entry WHERE action = :by_hand", by_hand=_BY_HAND
+        ):
+            makers[plain(row.subject.removeprefix("policy "))].append(row)
+            self.then.setdefault(plain(row.id), self.makers)
+        faults = []
+        for row in self.office.read(
+            "SELECT approval.id, staff_id, policy_id FROM approval JOIN claim ON claim.id = subject_id"
+        ):
+            if (key := f"cover {plain(row.id)}") not in self.seen:
+                self.seen.add(key)
+                made = [each for each in makers[plain(row.policy_id)] if each.actor in people]
+                if any(self._is_one(people[each.actor], each.id, row.staff_id) for each in made):
+                    faults.append(f"approval {row.id} of a claim is of who put its cover in force")
         return faults
 
     def _of_payment(self, row: Any, before: list[Any], given: list[Any]) -> list[str]:
