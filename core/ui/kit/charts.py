@@ -96,8 +96,8 @@ _LEGEND_HEIGHT: Final = 30
 _ABOVE: Final = 1.03
 # For the longest label of an axis of amounts: "₦2.5bn".
 AMOUNT_ROOM: Final = 44
-# A unified hover box takes the text of a mark at exactly its place in place of the name of the bucket. A place of few is
-# wide: there the mark would be seen beside its bar.
+# A unified hover box takes the text of a mark at exactly its place in place of the name of the bucket. Where there are
+# few buckets a place is wide, and the mark would be seen beside its bar.
 _BESIDE, _MANY = 0.05, 20
 # Series and place.
 Bar = tuple[int, int]
