@@ -232,7 +232,7 @@ def _terms(party: Party, place: int, first: date) -> dict[str, object]:
     terms: dict[str, object] = {"number": f"DEMO/{place + 1}", "starts_on": str(first)}
     if party.account == "provider":
         return terms | {"class_of_business": "General", "remittance_days": 30}
-    # One of them holds the premium, one has no tax number, one no licence, one a licence that ends soon, and every second
+    # One of them holds the premium, one has no tax number, one has no licence, and that of one ends soon; every second
     # charges VAT.
     holds = {"collects": "distributor"} if place == 1 else {}
     number = {"tin": f"{place:08d}-0001"} if place != 2 else {}
