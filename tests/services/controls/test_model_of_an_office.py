@@ -123,7 +123,7 @@ _PEOPLE = {
 }
 GROUPS: dict[str, tuple[int, dict[Callable[..., Any], int]]] = {
     "claims": (8, _CLAIMS),
-    "refunds": (3, _REFUNDS),
+    "refunds": (5, _REFUNDS),
     "parties": (4, _PARTIES),
     "people": (2, _PEOPLE),
 }

@@ -144,7 +144,7 @@ def approve_note(office: Office, dice: Random) -> None:
     """A credit note is approved, for the customer or for somebody else."""
     wanted = "WHERE state IN ('Computed', 'Awaiting second person')" if dice.random() < 0.8 else ""
     note = _pick(office, dice, _NOTES.format(wanted))
-    typed = {} if dice.random() < 0.6 else {"payee": dice.choice(("A Friend", "Puppet Ltd", "Ngozi Okafor"))}
+    typed = {} if dice.random() < 0.8 else {"payee": dice.choice(("A Friend", "Puppet Ltd", "Ngozi Okafor"))}
     if dice.random() < 0.9:
         typed |= {"payee_bank": "Access Bank", "payee_account": dice.choice(("0999999999", "0123456780"))}
     with acting(office, anybody(office, dice, *FINANCE, "root")) as (session, person):
