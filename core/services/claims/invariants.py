@@ -311,7 +311,7 @@ def find_losses_on_two_policies(session: ScopedSession) -> Iterator[str]:
     """
     account = col(Policy.submitted)["loan_account_number"].as_string().label("account")
     query: AnySelect = (
-        sa.select(Claim, col(Policy.email), col(Policy.phone), account, col(Staff.name))
+        sa.select(Claim, col(Policy.email), col(Policy.phone), col(Policy.dob), account, col(Staff.name))
         .join(Policy, col(Policy.id) == col(Claim.policy_id))
         .join(Staff, col(Staff.id) == col(Claim.approved_by))
         .where(col(Claim.incident_date).is_not(None), col(Claim.deleted_at).is_(None))
@@ -330,7 +330,7 @@ def find_losses_on_two_policies(session: ScopedSession) -> Iterator[str]:
 
 
 def _list_insured_keys(claim: Claim, row: Any) -> list[tuple[str | None, ...]]:
-    """List what a claim is of, with its kind: a vehicle, or a loan once for each of the borrower's contacts."""
+    """List what a claim is of, with its kind: a vehicle, or a loan once for all that tells its borrower."""
     meta = submitted.get_meta(claim)
     kind = meta.get("incident_type")
     if plate := meta.get("registration_number"):
@@ -338,7 +338,7 @@ def _list_insured_keys(claim: Claim, row: Any) -> list[tuple[str | None, ...]]:
     if claim.credit_life_claim_meta is None or not (loan := related.fold_account(row.account)):
         return []
     phone = build_phone_key(row.phone) if row.phone else ""
-    return [(kind, loan, contact) for contact in (row.email.lower(), phone) if contact]
+    return [(kind, loan, known) for known in (row.email.lower(), phone, row.dob) if known]
 
 
 def find_unexplained_estimates(session: ScopedSession) -> Iterator[str]:

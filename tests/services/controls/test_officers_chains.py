@@ -407,6 +407,10 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_neither_approves_
         ),
         ({"loan_account_number": "LN/2026-0711"}, {"loan_account_number": "00LN2026 0711", "loan_amount": "99000"}),
         ({"loan_account_number": "LN-1"}, {"loan_account_number": "LN-1", "at": "Another Lender"}),
+        (
+            {"loan_account_number": "LN-1"},
+            {"loan_account_number": "LN-1", "product_id": OTHER, "email": "n@x.example", "phone_number": "08035550101"},
+        ),
     ],
     ids=[
         "without an account",
@@ -417,6 +421,7 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_neither_approves_
         "of another product",
         "with an account in other signs",
         "at another distributor",
+        "with another e-mail and phone",
     ],
 )
 def test_a_loan_that_was_insured_twice_is_owed_once(

@@ -415,7 +415,7 @@ def _find_policies_of_risk(session: ScopedSession, claim: Claim) -> set[UUID]:
 
 
 def _find_policies_of_loan(session: ScopedSession, claim: Claim) -> set[UUID]:
-    """Return the other policies of the borrower, by e-mail or phone, for the same loan, whoever sold them (S12).
+    """Return the other policies of the borrower for the same loan, whoever sold them (S12).
 
     A debt is owed once. It is the same by its account, or by amount and start unless both name another account.
     """
@@ -428,15 +428,19 @@ def _find_policies_of_loan(session: ScopedSession, claim: Claim) -> set[UUID]:
     ]
     if policy.phone:
         is_borrower.append(phone_key(col(Policy.phone)) == build_phone_key(policy.phone))
+    if policy.risk_hash is not None and policy.dob:
+        # With another e-mail and phone it is the same person by the account of the loan and the day of birth.
+        of_any = col(Policy.product_id).in_(sa.select(col(Product.id)))
+        is_same = (col(Policy.risk_hash) == policy.risk_hash, col(Policy.dob) == policy.dob)
+        is_borrower.append(sa.and_(of_any, *is_same))
     account = col(Policy.submitted)["loan_account_number"].as_string().label("account")
     query = sa.select(col(Policy.id), col(Policy.twin_key), account).where(
-        sa.or_(*is_borrower),
-        col(Policy.twin_key).is_not(None),
-        col(Policy.is_live) == policy.is_live,
-        col(Policy.id) != policy.id,
+        col(Policy.twin_key).is_not(None), col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id
     )
+    # One after the other, each by its index: together they are looked for in every row.
+    rows = {row.id: row for each in is_borrower for row in session.execute(query.where(each))}
     mine = fold_account(policy.submitted.get("loan_account_number"))
-    others = [(row, fold_account(row.account)) for row in session.execute(query)]
+    others = [(row, fold_account(row.account)) for row in rows.values()]
     return {row.id for row, other in others if (mine == other if mine and other else row.twin_key == policy.twin_key)}
 
 
