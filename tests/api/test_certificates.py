@@ -73,6 +73,13 @@ def test_status_follows_the_clock(client: Client, page: str, days: int, status: 
         assert f"<strong>{status}</strong>" in client.get(page).text
 
 
+def test_a_code_is_typed_in_any_case(client: Client, path: str, page: str) -> None:
+    """A telephone begins with a capital, and whoever reads a code aloud has no case."""
+    code = page.rpartition("/")[2]
+    for address in (path, page):
+        assert client.get(address.replace(code, code.upper())).status_code == 200
+
+
 @every_case("kind", ["path", "page"])
 def test_answers_are_neither_kept_nor_leaked(client: Client, path: str, page: str, kind: str) -> None:
     headers = client.get({"path": path, "page": page}[kind]).headers

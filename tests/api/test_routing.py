@@ -104,6 +104,8 @@ def test_head_needs_a_key_and_a_path_that_is_read(client: Client, partner: Partn
     assert client.request("HEAD", "/v1/purchase").status_code == 401
     assert client.request("HEAD", "/v1/openapi.json").status_code == 200
     assert client.request("HEAD", "/v1/docs").status_code == 200
+    # Open as it is without its slash.
+    assert client.get("/v1/openapi.json/").json() == client.get("/v1/openapi.json").json()
     answer = client.request("HEAD", "/v1/products/buy-credit-life", key=partner.test_key)
     assert (answer.status_code, answer.headers["Allow"], answer.content) == (405, "OPTIONS, POST", b"")
 

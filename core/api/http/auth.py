@@ -94,7 +94,7 @@ class KeyGate:
 
 def _is_open(scope: Connection) -> bool:
     path: str = scope["path"].removeprefix(scope.get("root_path", ""))
-    return path == OPEN[0] or path == OPEN[1] or path.startswith(OPEN[2])
+    return path.removesuffix("/") in OPEN[:2] or path.startswith(OPEN[2])
 
 
 def _bearer(scope: Connection) -> str:

@@ -193,7 +193,8 @@ class CertificateFacts:
 
 
 def get_by_code(session: ScopedSession, code: str) -> CertificateFacts:
-    """Return the content of the certificate with this code; NotFound for an unknown code."""
+    """Return the content of the certificate with this code, which is typed in any case; NotFound for an unknown one."""
+    code = code.lower()
     found = session.execute(_build_query(code)).one_or_none() if _CODE.fullmatch(code) else None
     if found is None:
         raise NotFound("Certificate not found")
