@@ -37,7 +37,8 @@ from core.ui.lists.tables import Table
 ROLES: Final = ("operations", "supervisor")
 RECORD: Final = "buy/loan_book.py"
 _FORM, _MADE = "loan_book", "loan_book.made"
-_LENDER, _STATE = "lender", "state"
+# The form above the list has a lender of its own.
+_LENDER, _STATE = "distributor", "state"
 _STATES: Final = {str(state): state.capitalize() for state in LoanBookState}
 _KINDS: Final = {"additions": "New loans", "exits": "Loans that ended", "snapshot": "The whole live book"}
 # One day as each order writes it.

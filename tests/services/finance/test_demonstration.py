@@ -14,6 +14,7 @@ from core import clock, demo, ids
 from core.demo.papers import finance as finance_papers
 from core.desk import store_check
 from core.services.catalogue import changes
+from core.services.compliance import filings
 from core.services.finance import agreements, journal, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.parties import Party
@@ -118,6 +119,8 @@ def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> 
         assert statements["Prepared"] > 0
     with store.reading(Scope.system()) as session:
         assert store_check.list_faults(session) == []
+        licences = Counter(row.state for row in filings.list_licences(session))
+        assert licences["Active"] > licences["Missing"], "most distributors are licensed"
 
 
 @pytest.mark.exhaustive
