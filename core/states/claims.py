@@ -103,7 +103,9 @@ NOT_PAID_ELSEWHERE: Final = Need("no other claim for this loss that the approval
 CHECK_AUTHORITY: Final = Need("a supervisor, where a check is failed", of_person=True)
 CHECKS_HOLD: Final = Need("every check to hold as it did when the claim was approved")
 NOT_OWN: Final = Need("somebody whose own claim it is not", of_person=True)
-OTHER_APPROVER: Final = Need("an approver who has neither set the payee nor declined or paid the claim", of_person=True)
+OTHER_APPROVER: Final = Need(
+    "an approver who has neither made the cover nor set the payee nor declined or paid the claim", of_person=True
+)
 OTHER_PAYER: Final = Need("a payer who has set neither a figure of the claim nor its payee", of_person=True)
 OTHER_THAN_DECLINER: Final = Need("somebody other than who declined it", of_person=True)
 OTHER_THAN_APPROVER: Final = Need("somebody who has not approved it", of_person=True)

@@ -120,12 +120,17 @@ def test_nobody_decides_on_a_claim_that_has_their_own_mail_phone_or_account(offi
 
 def test_nobody_decides_on_a_claim_of_which_they_are_the_third_party(office: Office) -> None:
     """The insured pays nothing: the third party does get the money."""
-    details(office, "bola", phone_number="08035550199")
     claim_id = office.lodge(**KNOWN)
     meta = {"incident_type": "Third party property damage", "third_party_phone_number": "+234 803 555 0199"}
     office.put(claim_id, credit_life_claim_meta=None, vehicle_claim_meta=meta, claim_type="Motor")
+    office.move(claim_id, "Reviewing", by="bola")
+    # It was not known then whose phone that is.
+    details(office, "bola", phone_number="08035550199")
     with pytest.raises(NotAllowed, match=r"somebody else: .* of this claim has your e-mail, phone or account"):
         office.move(claim_id, "Declined", by="bola", reason="exclusion", note="Excluded by the wording")
+    with office.store.reading(Scope.system()) as session:
+        (found,) = find_faults(session, "Nobody decided on a claim of their own")
+    assert found.endswith("0.00 paid, was decided on by bola, whose own it is")
 
 
 @pytest.mark.parametrize("is_endorsed", [False, True], ids=["by the policy", "endorsed away"])

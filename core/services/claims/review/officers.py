@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -20,6 +21,9 @@ from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import phone_key
 from core.store.schema.tables import Claim, ClaimEvent, Customer, Policy, Staff, StaffDetail
+
+# Where a claim has the phone of whom its insured harmed, who is paid.
+_THIRD_PARTY: Final = "third_party_phone_number"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +48,7 @@ def list_active(session: ScopedSession) -> list[Officer]:
 def load_parties(session: ScopedSession, claim: Claim) -> Parties:
     """Return the people of a claim: its claimant, payee and third party, and the customer and holder of its policy."""
     holders = policies.load_holders(session, session.get_one(Policy, claim.policy_id))
-    third_party = submitted.get_meta(claim).get("third_party_phone_number")
+    third_party = submitted.get_meta(claim).get(_THIRD_PARTY)
     return Parties(
         emails=frozenset({claim.claim_owner_email.lower(), *holders.emails} - {""}),
         phones=frozenset(filter(None, (claim.claim_owner_phone_number, third_party, *holders.phones))),
@@ -71,12 +75,14 @@ def list_staff(session: ScopedSession, claim: Claim) -> list[str]:
 
 
 def find_own_decisions(session: ScopedSession) -> Iterator[str]:
-    """Claims on which somebody decided who is their customer, claimant or payee, with what was paid on them."""
+    """Claims on which somebody decided who is their customer, claimant, payee or third party, with what was paid."""
+    third_party = col(Claim.vehicle_claim_meta)[_THIRD_PARTY]
     is_own = sa.or_(
         sa.func.lower(col(Claim.claim_owner_email)) == sa.func.lower(col(Staff.email)),
         sa.func.lower(col(Customer.email)) == sa.func.lower(col(Staff.email)),
         phone_key(col(Claim.claim_owner_phone_number)) == phone_key(col(StaffDetail.phone_number)),
         phone_key(col(Customer.phone_number)) == phone_key(col(StaffDetail.phone_number)),
+        phone_key(third_party.as_string()) == phone_key(col(StaffDetail.phone_number)),
         col(Claim.account_key) == col(StaffDetail.account_key),
     )
     query: AnySelect = (
