@@ -228,7 +228,7 @@ _REVIEWED: Final[dict[str, tuple[str, _Rows]]] = {
     "replaced": ("Differences that a newer file does not have", _replaced),
     "balances": ("Negative balances", _negative),
     "rates": ("Rates that changed in the month", _rates),
-    "large": ("Movements above 5,000,000 naira", _large),
+    "large": ("Movements above ₦5,000,000.00", _large),
     "adjustments": ("Adjustments by hand", _adjustments),
     "terms": ("Terms with distributors that changed", _terms),
     "accounts": ("Accounts and terms changed without a second admin", _accounts),

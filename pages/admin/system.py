@@ -50,7 +50,7 @@ def glance(found: SystemFacts, fault: str | None) -> None:
         "Journal safe": (found.store.journal_is_safe, "Journal at risk"),
         "Files writable": (found.files.writable, "Files cannot be written"),
         **({"Replica in use": (found.store.replica == "in use", "Replica not in use")} if found.store.replica else {}),
-        "Queue moves": (not late and not dead, "Queue needs a look"),
+        "Submissions go out": (not late and not dead, "Submissions to insurers wait"),
     }
     with st.container(horizontal=True, gap="xsmall"):
         for good, (holds, bad) in health.items():
@@ -109,6 +109,8 @@ def queue(lines: Sequence[QueueLine]) -> None:
             facts.line(_STATES.get(line.state, words.title(line.state)), words.count(line.count))
             if line.state in OPEN:
                 st.caption(f"The oldest since {words.moment(line.oldest_at)}")
+        if any(line.state in OPEN for line in lines):
+            page_links.link_to("policies/awaiting.py", "What waits for insurers", "hourglass_top")
 
 
 def outbox(queues: Sequence[QueueHealth], endpoints: Mapping[str, int], letters: Sequence[MailLine]) -> None:
@@ -325,7 +327,8 @@ def draw() -> None:
         with st.container(width="content"):
             glance(found, fault)
         st.button("Refresh", icon=":material/refresh:", type="tertiary", on_click=looked.clear)
-    overdue_bordereaux()
+    if overdue_bordereaux():
+        page_links.link_to("finance/bordereaux.py", "Open the bordereaux", "assignment_turned_in")
     ended_agreements()
     st.caption(f"As of {words.moment(at)}. Live and test records together.")
     with st.grid(2, min_column_width=340, gap="small"):

@@ -132,7 +132,7 @@ def _lines(
         # Over the lines, and without a line of its own for the pointer.
         series.append(
             {"type": "scatter", "mode": "markers", "x": [names[place]], "y": [float(price)], "marker": mark}
-            | {"hoverinfo": "skip", "showlegend": False}
+            | {"hoverinfo": "skip", "showlegend": False, "cliponaxis": False}
         )
     highest = max(price for line in prices.values() for price in line)
     return Chart(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any, Final
+from uuid import UUID
 
 import streamlit as st
 
@@ -18,12 +19,13 @@ from core.services.catalogue.distributors import DistributorName
 from core.services.catalogue.for_sale import ProductForSale
 from core.services.files import files
 from core.services.files.files import ReceivedFile
+from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
 from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Uploader
 from core.services.selling.loan_books.records import LoanBookView
 from core.states.loan_books import COLOURS, LoanBookState
-from core.store.access import Owner, ScopedSession, reading
+from core.store.access import Owner, ScopedSession, read_in, reading
 from core.ui.buying import selling
 from core.ui.buying.selling import Counter
 from core.ui.frame import frame, page_links
@@ -35,6 +37,8 @@ from core.ui.lists.tables import Table
 ROLES: Final = ("operations", "supervisor")
 RECORD: Final = "buy/loan_book.py"
 _FORM, _MADE = "loan_book", "loan_book.made"
+_LENDER, _STATE = "lender", "state"
+_STATES: Final = {str(state): state.capitalize() for state in LoanBookState}
 _KINDS: Final = {"additions": "New loans", "exits": "Loans that ended", "snapshot": "The whole live book"}
 # One day as each order writes it.
 _WRITTEN: Final = {"YYYY-MM-DD": "2026-11-27, year first", "DD/MM/YYYY": "27/11/2026, day first"}
@@ -220,6 +224,15 @@ def template(kind: str) -> None:
     )
 
 
+def narrow(lenders: Mapping[str, str], lender: str | None, state: str | None) -> None:
+    """Draw the choice of a lender and of a state, above the list of the books."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for name, label, options, chosen in ((_LENDER, "Lender", lenders, lender), (_STATE, "State", _STATES, state)):
+            with st.container(width=220):
+                url_state.choice(name, label, options, chosen=chosen, anything=f"Any {label.lower()}", labelled=False)
+        url_state.reset_button(shown=bool(lender or state))
+
+
 def draw() -> None:
     person = frame.require(*ROLES)
     frame.page_header(
@@ -228,18 +241,25 @@ def draw() -> None:
     actions.run()
     if made := st.session_state.get(_MADE):
         page_links.link_to(RECORD, "Open the book that is being read", "menu_book", id=made)
+    lenders = {str(key): name for key, name in read_in(frame.scope(), load_choices).names["distributor"].items()}
+    lender, state = url_state.one_of(_LENDER, lenders), url_state.one_of(_STATE, _STATES)
     with reading(frame.scope()) as session:
         sellers = distributors.list_active(session)
-        page = records.list_views(session, TABLE.paging(url_state.page()))
+        wanted = {"state": state, "distributor_id": lender and UUID(lender)}
+        page = records.list_views(session, TABLE.paging(url_state.page()), **wanted)
     if sellers and person.has_role("operations"):
         upload(sellers, person)
     if not page.total_count and not sellers:
         selling.show(person)
         return
-    if not page.total_count:
+    if not page.total_count and not (lender or state):
         st.info("No loan book was uploaded yet.", icon=":material/menu_book:")
         return
+    narrow(lenders, lender, state)
     st.markdown(TABLE.count_text(page.total_count))
+    if not page.total_count:
+        tables.show_no_match(TABLE)
+        return
     number = tables.page_of(TABLE, page.total_count)
     if number is not None:
         tables.draw(TABLE, page.items, number=number, total=page.total_count)

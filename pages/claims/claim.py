@@ -1,5 +1,6 @@
 """Review of one claim: documents, cover checks, related claims, history and the possible decisions."""
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final
 from uuid import UUID
@@ -368,13 +369,24 @@ def people(review: ClaimReview, person: Person) -> None:
 
 
 def draw_submitted(review: ClaimReview, person: Person) -> None:
-    """Show the submitted details: the loan or the device, and the incident."""
-    st.markdown("**The loan**" if review.claim_type == "Credit life" else "**What happened**")
+    """Show the submitted details: the loan or the device and the incident, and then the account given with them."""
     given = {name: value for name, value in review.facts.items() if value not in {None, ""} and name not in _IN_HEAD}
+    account = {name: value for name, value in given.items() if name in _ACCOUNT}
+    is_dated = not review.incident_on or {"date", "incident_date"} & review.facts.keys()
+    day = {} if is_dated else {"Day of the incident": words.day(review.incident_on)}
+    st.markdown("**The loan**" if review.claim_type == "Credit life" else "**What happened**")
+    _draw_given(review, {name: value for name, value in given.items() if name not in account}, person, besides=day)
+    if account:
+        st.markdown("**Account given with the claim**")
+        _draw_given(review, account, person)
+
+
+def _draw_given(
+    review: ClaimReview, given: Mapping[str, Any], person: Person, *, besides: Mapping[str, str] | None = None
+) -> None:
+    """Draw some submitted details and facts besides, what is hidden with a button that shows it."""
     values = {words.title(name): _shown(name, value) for name, value in given.items() if name not in review.hidden}
-    if review.incident_on and not {"date", "incident_date"} & review.facts.keys():
-        values["Day of the incident"] = words.day(review.incident_on)
-    with facts.grid(values):
+    with facts.grid(values | dict(besides or {})):
         for name in given.keys() & review.hidden.keys():
             place = HiddenField(kind="claim", record_id=review.id, path=review.hidden[name])
             reveal_dialog.value(words.title(name), given[name], of=place, by=person)
@@ -382,6 +394,7 @@ def draw_submitted(review: ClaimReview, person: Person) -> None:
 
 # The head of the review has it, as the link to the policy.
 _IN_HEAD: Final = frozenset({"policy_number"})
+_ACCOUNT: Final = frozenset({"bank_name", "bank_code", "account_name", "account_number"})
 
 
 def _shown(name: str, value: Any) -> str:  # noqa: ANN401 a value of any field

@@ -101,10 +101,11 @@ def warn_of_withholding(month: date) -> str:
     return warning if lacks_withholding(month) else ""
 
 
-def overdue_bordereaux() -> None:
-    """Say in red which insurers should have had a bordereau by now."""
+def overdue_bordereaux() -> bool:
+    """Say in red which insurers should have had a bordereau by now, and return True if any should."""
     if found := _list_overdue():
         st.error(f"Bordereaux are overdue: {_name_overdue(found)}.", icon=":material/assignment_late:")
+    return bool(found)
 
 
 def overdue_beside() -> None:

@@ -153,6 +153,7 @@ _MOVING: Final[tuple[Dimension, ...]] = ("provider", "product", "distributor")
 _EACH_WAY = 3
 # From this share on, percents are told without decimals.
 _WHOLE: Final = Decimal("0.1")
+_MOST: Final = 10
 
 
 def draw_movers(now: Breakdown, before: Breakdown, compared: Comparison) -> None:
@@ -204,7 +205,11 @@ def _describe_change(mover: Mover) -> str:
     sign = "▲ " if mover.change_minor > 0 else "▼ "
     value = sign + words.short_naira(abs(mover.change_minor))
     share = Decimal(abs(mover.change_minor)) / mover.before_minor if mover.before_minor else None
-    return f"{value} · {'new' if share is None else words.percent(share, 0 if share >= _WHOLE else 1)}"
+    if share is None:
+        return f"{value} · new"
+    # Beyond that the share says nothing but that there was hardly any premium before.
+    part = words.percent(min(share, Decimal(_MOST)), 0 if share >= _WHOLE else 1)
+    return f"{value} · {'over ' if share > _MOST else ''}{part}"
 
 
 # The monthly targets.

@@ -58,9 +58,16 @@ def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(
         assert policies.get_state(session, sale.policy_id).stage == "In force"
 
 
-def test_the_product_of_a_call_is_read_whole(visit: Visit, page: Page) -> None:
+def test_the_product_of_a_call_is_read_whole_and_its_button_has_the_focus_again(visit: Visit, page: Page) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     visit("operations", "/due?bucket=month")
     products = page.locator("tbody td").filter(has_text="comprehensive auto")
     expect(products.first).to_be_visible()
     assert products.evaluate_all("all => all.every(cell => cell.scrollWidth <= cell.clientWidth)")
+    call = page.get_by_role("button", name="Call").first
+    call.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(call).to_be_focused()

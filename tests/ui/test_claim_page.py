@@ -177,6 +177,8 @@ def test_gadget_claim_shows_its_facts_and_only_the_end_of_the_account(opens: Ope
     at = opens(claim_id)
     shown = [line.value for line in at.text]
     assert {"******6789", "Lagoon Bank", "₦60,000.00"} <= set(shown)
+    assert shown.index("₦60,000.00") < shown.index("Lagoon Bank"), "the account stands below what happened"
+    assert "**Account given with the claim**" in texts(at)
     assert "0123456789" not in str(shown) + texts(at)
     assert "Show" in labels(at)
 

@@ -18,7 +18,7 @@ from core.services.lists import windows
 from core.services.lists.dimensions import Dimension, load_choices
 from core.services.lists.windows import Window
 from core.services.sales import breakdowns, figures, totals
-from core.services.sales.breakdowns import Series
+from core.services.sales.breakdowns import Mover, Series
 from core.services.sales.figures import METRICS, MONEY_METRICS
 from core.services.sales.filter import SalesFilter
 from core.services.sales.purchases import PurchaseFilter
@@ -29,6 +29,7 @@ from core.ui.kit import figure_tiles, words
 from core.ui.lists import periods
 from core.ui.lists.periods import LABELS
 from pages.sales import _dashboard_charts as charts
+from pages.sales import dashboard
 from pages.sales._dashboard_charts import Clicked
 from tests.conftest import Partner
 from tests.every_case import every_case
@@ -150,6 +151,27 @@ def test_each_bar_stands_for_its_member_and_its_days() -> None:
     chart = charts.over_time(when, [Series(member, "A", [1, 2]), Series(None, "B", [3, 4])], "day", what="Premium")
     assert chart.targets[0][1] == Clicked(str(member), lagos(NOW))
     assert chart.targets[1][0] == Clicked(None, when[0])
+
+
+def test_the_bar_of_a_single_day_is_no_wider_than_one_of_six() -> None:
+    days = [lagos(NOW) - timedelta(days=ago) for ago in range(30)]
+    gaps = [
+        charts.over_time(days[:number], [Series(None, "A", [1] * number)], "day", what="Premium").figure["layout"][
+            "bargap"
+        ]
+        for number in (1, 30)
+    ]
+    assert gaps == [0.88, 0.25]
+
+
+@every_case(
+    ("now", "before", "said"),
+    [(15_000, 10_000, "▲ ₦50 · 50 %"), (10_000, 0, "▲ ₦100 · new"), (301_000, 1_000, "▲ ₦3.0k · over 1,000 %")],
+)
+def test_a_member_that_had_hardly_any_premium_before_has_no_share_of_thousands(
+    now: int, before: int, said: str
+) -> None:
+    assert dashboard._describe_change(Mover(ids.new(), "A", now, before)) == said
 
 
 def test_a_chart_that_another_period_does_not_change_is_not_drawn_anew(sold: Store, screen: Screen) -> None:
@@ -461,7 +483,7 @@ def test_what_moved_lists_rises_then_falls_and_a_row_narrows_the_page(sold: Stor
     table = next(table for table in lists(at) if "Insurer" in table)
     assert table["Insurer"].iloc[0] == movers[0].name
     assert table["Insurer"].iloc[-1] == movers[-1].name
-    assert all(re.fullmatch(r"[▲▼] ₦[\d.,]+[a-z]* · (new|[\d.,]+ %)", each) for each in table["Change"])
+    assert all(re.fullmatch(r"[▲▼] ₦[\d.,]+[a-z]* · (new|(over )?[\d.,]+ %)", each) for each in table["Change"])
     href = next(
         row["href"] for payload in sent(at) for row in payload.get("rows", ()) if row["key"] == str(movers[0].id)
     )

@@ -55,6 +55,18 @@ def test_somebody_else_covers_the_loans_with_one_button(screen: Screen, lender: 
     assert [each.value for each in counted.metric] == ["2", "1", "1", "1"]
     listed = screen(signed_in=head, path="buy/loan_books.py")
     assert "**2** loan books" in texts(listed)
+    lender.read(as_csv([loan(8, **started)]), by=maker)
+    every = ["New loans", "The whole live book", "New loans"]
+    for query, kinds in (
+        ({"state": "validated"}, every[:1]),
+        ({"state": "done"}, every[1:]),
+        ({"lender": str(lender.partner.id)}, every),
+    ):
+        at = screen(signed_in=head, path="buy/loan_books.py", **query)
+        assert list(lists(at)[0]["What it holds"]) == kinds, query
+    none = screen(signed_in=head, path="buy/loan_books.py", state="cancelled")
+    assert "No loan book matches this selection." in texts(none)
+    assert "No loan book was uploaded yet." not in texts(none)
 
 
 def test_a_snapshot_says_what_was_compared_and_each_outcome_once(screen: Screen, lender: Lender) -> None:

@@ -14,7 +14,7 @@ from core.covers.insurers import insurer_a
 from core.covers.tariff import Figure
 from core.errors import InvalidInput
 from core.services.catalogue import changes, product_list, rate_changes
-from core.services.catalogue.product_list import ProductDetail
+from core.services.catalogue.product_list import ProductDetail, ProductFilter
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
@@ -94,6 +94,7 @@ def test_the_list_is_narrowed_by_its_address(screen: Screen, store: Store) -> No
     assert names(at) == ["Device protection"]
     next(each for each in at.text_input if each.label == "Find").set_value("nothing like it").run()
     assert "No product matches" in texts(at)
+    assert ProductFilter.FIELDS["q"].place == "search", "the search stands above the list, as everywhere"
     assert "**Sold** must be one of true, false" in texts(open_page(screen, LIST, on="maybe"))
 
 

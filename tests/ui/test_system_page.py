@@ -5,6 +5,8 @@ from datetime import timedelta
 import sqlalchemy as sa
 
 from core import clock
+from core.covers.credit_life import CREDIT_LIFE
+from core.covers.insurers import insurer_a
 from core.services.audit import log as audit
 from core.services.finance.parties import Party
 from core.services.mail import mail
@@ -13,6 +15,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import WebhookEndpoint
 from tests.conftest import Partner
 from tests.services.finance_office import Finance
+from tests.services.selling import sell
 from tests.ui.conftest import Screen, press, texts
 
 PAGE = "admin/system.py"
@@ -67,6 +70,16 @@ def test_a_store_that_was_restored_says_so_for_a_month(screen: Screen, store: St
     day = clock.format_day(clock.add_days(clock.today(), -3))
     assert text.count("The store was restored on") == 1
     assert f"restored on {day} by the command line, ada at desk-1, as it was at 2026-11-20T02:00:00Z." in text
+
+
+def test_what_waits_has_its_way_to_where_it_is_done(screen: Screen, store: Store, partner: Partner) -> None:
+    with clock.freeze(clock.now() - timedelta(days=70)):
+        sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True)
+        sell(store, partner, CREDIT_LIFE, is_live=True)
+    at = screen("admin", path=PAGE)
+    assert "Submissions to insurers wait" in texts(at)
+    links = [link.proto.label for link in at.get("page_link")]
+    assert {"What waits for insurers", "Open the bordereaux"} <= set(links)
 
 
 def test_a_licence_that_ends_soon_is_named(screen: Screen, store: Store, partner: Partner) -> None:

@@ -232,10 +232,13 @@ def _terms(party: Party, place: int, first: date) -> dict[str, object]:
     terms: dict[str, object] = {"number": f"DEMO/{place + 1}", "starts_on": str(first)}
     if party.account == "provider":
         return terms | {"class_of_business": "General", "remittance_days": 30}
-    # One of them holds the premium, one has no tax number, and every second charges VAT.
+    # One of them holds the premium, one has no tax number, one has no licence, and that of one ends soon; every second
+    # charges VAT.
     holds = {"collects": "distributor"} if place == 1 else {}
     number = {"tin": f"{place:08d}-0001"} if place != 2 else {}
-    return terms | {"charges_vat": place % 2 == 0} | holds | number
+    ends_on = clock.add_days(clock.today(), 45 if place == 4 else 400)
+    licence = {"licence_number": f"LIC/{place:04d}", "licence_expires_on": str(ends_on)} if place != 3 else {}
+    return terms | {"charges_vat": place % 2 == 0} | holds | number | licence
 
 
 def write_month(session: ScopedSession, month: date) -> int:

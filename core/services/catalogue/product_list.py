@@ -252,9 +252,10 @@ class ProductFilter(Filter, on=(Product,)):
         label="Find",
         column=_mentions,
         address="q",
-        placeholder="Name or endpoint",
+        placeholder="Product, insurer or endpoint",
         longest=100,
         searches=True,
+        place="search",
     )
     provider: Ids = of(members_of, "provider")
     category: Ids = of(members_of, "category")

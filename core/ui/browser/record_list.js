@@ -95,6 +95,26 @@ function actsOf(row) {
   return cell;
 }
 
+// How long a dialog may take to open after a click, in milliseconds.
+const OPENS_WITHIN = 10_000;
+
+// Gives a button the focus again once the dialog that it opened is gone: the framework cannot, as it sees the list alone.
+function returnFocus(root, focus) {
+  let wasOpen = false;
+  const watching = new MutationObserver(() => {
+    const isOpen = document.querySelector('[role="dialog"]') !== null;
+    wasOpen ||= isOpen;
+    if (isOpen || !wasOpen) return;
+    watching.disconnect();
+    requestAnimationFrame(() => {
+      if (document.activeElement !== document.body) return;
+      root.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
+    });
+  });
+  watching.observe(document.body, { childList: true, subtree: true });
+  setTimeout(() => wasOpen || watching.disconnect(), OPENS_WITHIN);
+}
+
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".root");
   const said = JSON.stringify(data);
@@ -125,6 +145,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     const line = event.target.closest("tbody tr");
     const button = event.target.closest("button");
     if (button) {
+      returnFocus(root, button.dataset.focus);
       setTriggerValue("acted", { key: line.dataset.key, act: button.dataset.act });
       return;
     }

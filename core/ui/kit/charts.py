@@ -96,8 +96,9 @@ _LEGEND_HEIGHT: Final = 30
 _ABOVE: Final = 1.03
 # For the longest label of an axis of amounts: "₦2.5bn".
 AMOUNT_ROOM: Final = 44
-# A unified hover box takes the text of a mark at exactly its place in place of the name of the bucket.
-_BESIDE: Final = 0.05
+# A unified hover box takes the text of a mark at exactly its place in place of the name of the bucket. Where there are
+# few buckets a place is wide, and the mark would be seen beside its bar.
+_BESIDE, _MANY = 0.05, 20
 # Series and place.
 Bar = tuple[int, int]
 BELOW: Final = "charts_below"
@@ -391,6 +392,10 @@ def _fold(name: str) -> Sequence[str]:
     return min(halves, key=lambda lines: max(map(len, lines)))
 
 
+# The part of its place that no bar takes, and the widest bar as a part of the chart: one day alone is no wall.
+_GAP, _WIDEST = 0.25, 0.12
+
+
 def build_over_time(
     series: Sequence[Mapping[str, Any]],
     when: Sequence[date],
@@ -411,7 +416,7 @@ def build_over_time(
         up=up,
         left=AMOUNT_ROOM,
         legend=True,
-        bargap=0.25,
+        bargap=max(_GAP, 1 - len(when) * _WIDEST),
         **layout,
     )
 
@@ -433,12 +438,13 @@ def category_axis(
     labels = labels or names
     step = max(1, -(-len(labels) // (most_labels or len(labels) or 1)))
     places = range(0, len(labels), step) if seen is None else seen
+    beside = _BESIDE * min(1, len(names) / _MANY)
     return {
         "type": "category",
         "categoryorder": "array",
         "categoryarray": [plain(name) for name in names],
         "range": [-0.5, len(names) - 0.5],
-        "tickvals": [place + _BESIDE for place in places],
+        "tickvals": [place + beside for place in places],
         "ticktext": [plain(labels[place]) for place in places],
         "tickangle": 0,
         "showgrid": False,

@@ -76,7 +76,8 @@ _REFUNDS = {
     money_acts.decline: 1,
     money_acts.endorse: 1,
     money_acts.send_exits: 1,
-    money_acts.confirm_exits: 2,
+    money_acts.send_loans: 2,
+    money_acts.confirm_book: 4,
     money_acts.approve_note: 4,
     money_acts.pay_note: 5,
     money_acts.return_note: 3,
@@ -122,7 +123,7 @@ _PEOPLE = {
 }
 GROUPS: dict[str, tuple[int, dict[Callable[..., Any], int]]] = {
     "claims": (8, _CLAIMS),
-    "refunds": (3, _REFUNDS),
+    "refunds": (5, _REFUNDS),
     "parties": (4, _PARTIES),
     "people": (2, _PEOPLE),
 }

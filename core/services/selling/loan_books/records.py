@@ -279,10 +279,14 @@ def list_records(session: ScopedSession, paging: Paging) -> Page[LoanBookRecord]
     return Page([build(row) for row in rows], total)
 
 
-def list_views(session: ScopedSession, paging: Paging) -> Page[LoanBookView]:
-    """Return a page of the books of every distributor in the session's scope, newest first."""
-    total = session.count_rows(LoanBook)
-    query = _select_views().order_by(col(LoanBook.created_at).desc(), col(LoanBook.id).desc())
+def list_views(
+    session: ScopedSession, paging: Paging, *, state: str | None = None, distributor_id: UUID | None = None
+) -> Page[LoanBookView]:
+    """Return a page of the books in the session's scope, newest first: of every distributor and state, or of one."""
+    wanted = {col(LoanBook.state): state, col(LoanBook.distributor_id): distributor_id}
+    given = [column == value for column, value in wanted.items() if value is not None]
+    total = session.count_rows(LoanBook, *given)
+    query = _select_views().where(*given).order_by(col(LoanBook.created_at).desc(), col(LoanBook.id).desc())
     rows = session.execute(query.limit(paging.limit).offset(paging.offset))
     return Page([_build_view(row) for row in rows], total)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from tests.services.controls.model.book_people import BookPeople
 from tests.services.controls.model.office import BORROWER, Office, Sold, plain
 from tests.services.controls.model.second_people import SecondPeople
 
@@ -54,6 +55,7 @@ class Ledger:
         self.grants: set[str] = set()
         self.people: dict[str, dict[str, Any]] = {}
         self.second_people = SecondPeople(office)
+        self.book_people = BookPeople(office)
 
     def find_faults(self) -> list[str]:
         """Everything that does not hold now."""
@@ -65,7 +67,7 @@ class Ledger:
         return (
             *(self._of_claims, self._of_own_claims, self._of_notes, self._of_policies, self._of_statements),
             *(self._of_bank_files, self._of_transfers, self._of_two_people, self._of_accounts, self._of_chains),
-            *(self._of_split_limits, self.second_people.find_faults),
+            *(self._of_split_limits, self.second_people.find_faults, self.book_people.find_faults),
         )
 
     def _of_claims(self) -> list[str]:

@@ -25,7 +25,8 @@ from core.services.selling.loan_books.books import Expected, Uploader
 from core.store.access import Owner
 from core.store.schema.tables import Policy, Staff
 from tests.services.controls.model.acts import ACCOUNTS, Idle, acting, anybody, as_id, naira, reference
-from tests.services.controls.model.office import PASSWORD, SYSTEM, Office
+from tests.services.controls.model.office import PASSWORD, SYSTEM, Office, Sold
+from tests.services.loan_books import FORM, as_csv, loan
 from tests.services.sign_in_links import choose
 
 FINANCE: Final = ("funmi", "wale", "uche", "chi", "funmi", "wale")
@@ -100,8 +101,23 @@ def send_exits(office: Office, dice: Random) -> None:
     worker.work(office.store)
 
 
-def confirm_exits(office: Office, dice: Random) -> None:
-    """A file of loans that are over is confirmed at the desk or by the lender's key, and they are ended."""
+def send_loans(office: Office, dice: Random) -> None:
+    """A lender's file of a loan that is new, by its key or at the desk."""
+    office.customers += 1
+    whose = {"phone_number": f"0807{office.customers:07d}", "email": f"borrower{office.customers}@x.example"}
+    row = loan(office.customers, **whose, loan_start_date=office.today(-dice.choice((0, 20, 50))))
+    with acting(office, anybody(office, dice, "wale", "root", "sade")) as (session, person):
+        owner = Owner(distributor_id=office.partner.id, is_live=True)
+        uploader = Uploader(owner=owner, actor=person.actor, staff_id=person.id)
+        if dice.random() < 0.3:
+            uploader = Uploader(owner=owner, actor=f"key {ids.new()}")
+        typed = {**FORM, "month": office.today()[:7], "attested_on": office.today()}
+        books.upload(session, typed, "loans.csv", as_csv([row]), uploader)
+    worker.work(office.store)
+
+
+def confirm_book(office: Office, dice: Random) -> None:
+    """A file of loans that are new or over is confirmed, at the desk or by the lender's key, and carried out."""
     book = _pick(office, dice, "SELECT id FROM loan_book WHERE state = 'validated' ORDER BY created_at, id")
     with acting(office, anybody(office, dice, "sade", "uche", "root", "wale")) as (session, person):
         made = books.get(session, as_id(book.id))
@@ -112,6 +128,13 @@ def confirm_exits(office: Office, dice: Random) -> None:
         else:
             books.confirm_by_person(session, made.id, accept="valid", expected=seen, by=person)
     worker.work(office.store)
+    known = {each.id for each in office.sold}
+    for row in office.read(
+        "SELECT policy.id, policy_number FROM policy JOIN loan_book_row ON policy_id = policy.id"
+        " WHERE outcome = 'covered' ORDER BY policy.created_at, policy.id"
+    ):
+        if as_id(row.id) not in known:
+            office.sold.append(Sold(as_id(row.id), row.policy_number or "", True, 10_000_000))
 
 
 _NOTES = "SELECT id, state, total_minor FROM credit_note {} ORDER BY created_at, id"
@@ -121,7 +144,7 @@ def approve_note(office: Office, dice: Random) -> None:
     """A credit note is approved, for the customer or for somebody else."""
     wanted = "WHERE state IN ('Computed', 'Awaiting second person')" if dice.random() < 0.8 else ""
     note = _pick(office, dice, _NOTES.format(wanted))
-    typed = {} if dice.random() < 0.6 else {"payee": dice.choice(("A Friend", "Puppet Ltd", "Ngozi Okafor"))}
+    typed = {} if dice.random() < 0.8 else {"payee": dice.choice(("A Friend", "Puppet Ltd", "Ngozi Okafor"))}
     if dice.random() < 0.9:
         typed |= {"payee_bank": "Access Bank", "payee_account": dice.choice(("0999999999", "0123456780"))}
     with acting(office, anybody(office, dice, *FINANCE, "root")) as (session, person):

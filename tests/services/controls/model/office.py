@@ -27,10 +27,11 @@ from core.services.finance.statements import statements
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Owner, Scope, ScopedSession, Store
-from core.store.schema.tables import Policy, Product, Staff
+from core.store.schema.tables import LoanBook, LoanBookRow, Policy, Product, Staff
 from tests import papers
 from tests.conftest import Partner, make_partner
 from tests.prefilled import prefilled
+from tests.services.loan_books import Lender, as_csv, loan
 from tests.services.selling import sell
 
 T = TypeVar("T")
@@ -228,10 +229,37 @@ def _fill(store: Store) -> Office:
         whose = {"email": "first0@x.example", "phone_number": "08050000007", **BORROWER}
         sold.append(_sell(store, partner, 1_007, is_loan=False, back=0, **whose))
         sold[-1].is_borrowed = True
+    for number, name in enumerate(("wale", "sade")):
+        sold += _sell_by_book(
+            store, partner, people[list(PEOPLE).index(name)], people[list(PEOPLE).index("uche")], number
+        )
     parties = [Party("distributor", partner.id), *_insurers(store)]
     _agree(store, people, parties)
     _state(store, people, parties)
     return Office(store, partner, people, sold, parties)
+
+
+def _sell_by_book(store: Store, partner: Partner, by: UUID, second: UUID, number: int) -> list[Sold]:
+    """Loans of a lender's file that one person of the desk uploaded and another confirmed."""
+    with clock.freeze(START - timedelta(days=25)):
+        with store.reading(SYSTEM) as session:
+            uploader, confirmer = (staff.find_by_id(session, each) for each in (by, second))
+        rows = [
+            loan(100 + 10 * number + row, phone_number=f"0807000{number}00{row}", loan_start_date="2026-10-26")
+            for row in range(3)
+        ]
+        lender = Lender(store, partner, is_live=True)
+        dated = {"month": "2026-10", "attested_on": "2026-10-26"}
+        lender.carry_out(lender.read(as_csv(rows), by=uploader, **dated), confirmer)
+    with store.reading(SYSTEM) as session:
+        found = session.execute(
+            sa.select(col(Policy.id), col(Policy.policy_number))
+            .join(LoanBookRow, col(LoanBookRow.policy_id) == col(Policy.id))
+            .join(LoanBook, col(LoanBook.id) == col(LoanBookRow.book_id))
+            .where(col(LoanBook.uploader_id) == by)
+            .order_by(col(Policy.created_at), col(Policy.id))
+        )
+        return [Sold(row.id, row.policy_number or "", True, 10_000_000) for row in found]
 
 
 def _insurers(store: Store) -> list[Party]:
