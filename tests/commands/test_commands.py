@@ -376,6 +376,17 @@ def test_a_command_names_the_database_that_does_not_exist(postgres: sa.URL) -> N
     assert 'database "none_of_this_name" does not exist' in answer.stderr
 
 
+def test_what_is_no_database_and_an_option_that_none_knows_are_refused_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "notes.db").write_text("Not a database, and long enough that its beginning is read. " * 9)
+    for url, words in (
+        (f"sqlite:///{tmp_path / 'notes.db'}", "file is not a database"),
+        ("postgresql://coverdesk:word@127.0.0.1:9/coverdesk?sslmod=require", 'invalid connection option "sslmod"'),
+    ):
+        answer = coverdesk("check", COVERDESK_DATABASE_URL=url)
+        assert answer.returncode == 1
+        assert answer.stderr.strip() == f"Refused. The store of COVERDESK_DATABASE_URL is not available: {words}"
+
+
 def test_a_backup_on_a_full_disk_is_refused_in_a_line(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

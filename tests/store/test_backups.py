@@ -14,7 +14,7 @@ from core.errors import InvalidInput, StateForbids
 from core.services.catalogue import shipped
 from core.settings import settings
 from core.store.access import Scope, Store, engine
-from core.store.operations import backups
+from core.store.operations import backups, statistics
 from core.store.operations.backups import Manifest
 from core.store.schema import migrating, versions
 from tests.conftest import Partner, make_partner
@@ -106,6 +106,35 @@ def test_what_stood_there_before_is_kept_of_each_of_two_restores_in_one_second(
     for name in kept:
         there = tmp_path / str(name) if store.is_sqlite else None
         assert there.is_file() if there else sa.inspect(store.engine).has_table("purchase", schema=name)
+
+
+@pytest.mark.parametrize("database", [pytest.param("postgres", marks=pytest.mark.postgres)])
+def test_a_store_in_a_schema_of_its_own_is_restored_there(store: Store, tmp_path: Path) -> None:
+    """The address may set the search path (docs/operations.md)."""
+    with store.writers.begin() as connection:
+        connection.exec_driver_sql('CREATE SCHEMA "Desk 2"')
+    url = store.url.update_query_dict({"options": r'-c search_path="Desk\ 2"'})
+    store.close()
+    own = Store(url.render_as_string(hide_password=False))
+    migrating.migrate(own)
+    with own.writing(SYSTEM) as session:
+        shipped.load_catalogue(session)
+    make_partner(own, "In the schema")
+    before = rows(own)
+    backups.make(own, tmp_path / "backup.tar", progress=nothing)
+    make_partner(own, "Came later")
+    kept = restore(own, tmp_path / "backup.tar")
+    assert rows(own) == before
+    assert kept is not None
+    assert kept.startswith("Desk 2_before_")
+    assert sa.inspect(own.engine).has_table("purchase", schema=kept)
+    assert faults(own) == []
+    with own.writers.begin() as connection:
+        connection.exec_driver_sql("DROP TRIGGER audit_entry_update ON audit_entry")
+    statistics.refresh_grown(own)
+    # The triggers of what is kept aside guard nothing here.
+    assert "its trigger for update is gone" in "".join(faults(own))
+    own.close()
 
 
 def test_a_lost_machine_is_made_again_from_the_backup_alone(

@@ -98,7 +98,9 @@ def test_who_has_no_part_in_the_next_step_of_a_credit_note_reads_why(
         patched.setattr(deciding, "list_renamed_by", lambda *_: [finance.people["femi"].id])
         at = open_page(screen, finance, by="femi", **page)
         assert [button.disabled for button in at.button if button.label == "Approve"] == [True]
-        assert "You gave the holder of this policy another name: somebody else of finance approves" in texts(at)
+        assert "You gave the holder of this policy another name or phone: somebody else of finance approves" in texts(
+            at
+        )
     ended = "You ended this policy: somebody else of finance approves its refund."
     assert ended in texts(open_page(screen, finance, by="root", **page))
     finance.do(deciding.approve, note.id, ACCOUNT, by="femi")

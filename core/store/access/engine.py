@@ -16,7 +16,7 @@ from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from core.errors import CoverdeskError
+from core.errors import CoverdeskError, StoreUnavailable
 from core.settings import settings
 from core.store.access import sqlite, statements
 from core.store.access.group_commit import GroupCommitWriter
@@ -29,6 +29,7 @@ from core.store.access.statements import (
     add_options,
     driver_connection,
     gave_way,
+    get_reason,
     install_transaction_events,
     translate_db_errors,
 )
@@ -322,6 +323,10 @@ def store() -> Store:
     try:
         with translate_db_errors(), opened.engine.connect() as connection:
             secret_mark.refuse_other(connection)
+    except sa.exc.DatabaseError as error:
+        # What is no database, or an option of the address that its driver does not know.
+        opened.close()
+        raise StoreUnavailable(get_reason(error.orig)) from error
     except BaseException:
         opened.close()
         raise

@@ -53,12 +53,12 @@ _SORTING = "256MB"
 _FOREIGN_KEYS = """
 SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) AS drop,
        format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) AS make
-FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace ORDER BY conname
+FROM pg_constraint WHERE contype = 'f' AND connamespace = quote_ident(current_schema())::regnamespace ORDER BY conname
 """
 _INDEXES = """
 SELECT format('DROP INDEX %s', indexrelid::regclass) AS drop, pg_get_indexdef(indexrelid) AS make
 FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
-WHERE relnamespace = 'public'::regnamespace AND NOT indisunique ORDER BY indexrelid::regclass::text
+WHERE relnamespace = quote_ident(current_schema())::regnamespace AND NOT indisunique ORDER BY indexrelid::regclass::text
 """
 
 
@@ -175,11 +175,7 @@ def _into_postgres(store: Store, folder: Path, version: str) -> str | None:
         # Instants of SQLite have no offset.
         connection.exec_driver_sql("SET LOCAL timezone = 'UTC'")
         _refuse_others(connection)
-        inspector = sa.inspect(connection)
-        kept = _aside("public", inspector.has_schema) if inspector.get_table_names() else None
-        if kept:
-            connection.exec_driver_sql(f'ALTER SCHEMA public RENAME TO "{kept}"')
-            connection.exec_driver_sql("CREATE SCHEMA public")
+        kept = _set_aside_schema(connection)
         migrating.upgrade(connection, version)
         # Parents first: what a refund may be is looked up in its term.
         tables = [table for table, _ in sa.inspect(connection).get_sorted_table_and_fkc_names() if table]
@@ -189,6 +185,20 @@ def _into_postgres(store: Store, folder: Path, version: str) -> str | None:
                 if path.is_file():
                     _empty(connection, table)
                     _load(connection, table, path)
+    return kept
+
+
+def _set_aside_schema(connection: sa.Connection) -> str | None:
+    """Rename the schema in which the store stands, and make an empty one; return the new name, None without tables."""
+    inspector = sa.inspect(connection)
+    if not inspector.get_table_names():
+        return None
+    # Another one than "public" where the address sets the search path.
+    schema = connection.exec_driver_sql("SELECT current_schema()").scalar_one()
+    kept = _aside(schema, inspector.has_schema)
+    quote = connection.dialect.identifier_preparer.quote_identifier
+    connection.exec_driver_sql(f"ALTER SCHEMA {quote(schema)} RENAME TO {quote(kept)}")
+    connection.exec_driver_sql(f"CREATE SCHEMA {quote(schema)}")
     return kept
 
 

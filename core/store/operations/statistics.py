@@ -48,7 +48,8 @@ def refresh_grown(store: Store) -> None:
 
 
 _GROWN = (
-    "SELECT c.relname FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'"
+    "SELECT c.relname FROM pg_class c"
+    " WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind = 'r'"
     " AND pg_relation_size(c.oid) > 4 * current_setting('block_size')::int"
     " * greatest(CASE WHEN c.reltuples > 0 THEN c.relpages END, 4) ORDER BY c.relname"
 )

@@ -1,5 +1,6 @@
 """Chains over refunds, corrections, statements and payouts, each act of which is allowed alone (contract, Controls)."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
@@ -408,10 +409,22 @@ def test_a_customer_who_was_given_another_name_before_the_refund_takes_two_who_a
     assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Awaits second person"
     assert finance.do(deciding.approve, note, {}, by="root") == "Approved"
     finance.do(deciding.pay, note, PAID, by="funmi")
-    assert finance.money_faults() == []
     monkeypatch.setattr(deciding, "list_renamed_by", lambda *_: [finance.people["wale"].id])
     (found,) = [each for each in finance.faults(OTHER_PAYEE) if "by which name the customer did not buy" in each]
     assert "was approved by Femi alone for Amaka Eze" in found
+
+
+def test_who_gave_the_holder_another_phone_has_no_part_in_the_refund(finance: Finance, partner: Partner) -> None:
+    """A friend answers the call for the account; a phone alone takes no two, as customers change it."""
+    policy, wale = sold(finance, partner), finance.people["wale"]
+    given: dict[str, Any] = {"effective_on": clock.today(), "reason": "A new one", "requested_by": "The customer"}
+    changed, endorser = {"phone_number": "08035550302"}, replace(wale, roles=("finance", "operations"))
+    finance.do(endorsing.endorse, policy, changed, **given, expected_version=1, by=endorser)
+    note = cancel(finance, policy, version=2)
+    with pytest.raises(NotAllowed, match="You gave the holder of this policy another name or phone"):
+        finance.do(deciding.approve, note, ACCOUNT, by="wale")
+    assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Approved"
+    assert finance.money_faults() == []
 
 
 def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(

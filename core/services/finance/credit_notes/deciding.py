@@ -1,6 +1,6 @@
 """A credit note from its refund to the bank: approved within a limit or by two, paid by another, returned (F8)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -252,10 +252,13 @@ def is_customer(name: str, customer: str) -> bool:
     return " ".join(name.casefold().split()) == " ".join(customer.casefold().split())
 
 
-def list_renamed_by(session: ScopedSession, policy_id: UUID) -> list[UUID]:
-    """List who gave the holder of a policy another name by an endorsement: its refund goes to somebody else by that."""
+def list_renamed_by(session: ScopedSession, policy_id: UUID, fields: Collection[str] = policies.NAMES) -> list[UUID]:
+    """List who gave the holder of a policy another name by an endorsement: its refund goes to somebody else by that.
+
+    Or another of these fields, such as the phone, by which the holder tells an account.
+    """
     endorsed = policies.find_rows(session, policy_id)
-    return [made.made_by for made in endorsed if policies.changes_any(made, policies.NAMES)]
+    return [made.made_by for made in endorsed if policies.changes_any(made, fields)]
 
 
 def load_people(session: ScopedSession, row: CreditNote) -> Parties:
@@ -286,9 +289,9 @@ def _refuse_approver(session: ScopedSession, row: CreditNote, payee: Payee | Non
 
 
 def _refuse_who_ended(session: ScopedSession, row: CreditNote, by: Person, does: str) -> None:
-    """NotAllowed for who ended the policy, uploaded the loan book that ended it, or gave its holder another name."""
-    if by.id in list_renamed_by(session, _get_policy(session, row).id):
-        raise NotAllowed(f"You gave the holder of this policy another name: somebody else of finance {does}")
+    """NotAllowed for who ended the policy, uploaded the book that did, or gave its holder another name or phone."""
+    if by.id in list_renamed_by(session, _get_policy(session, row).id, policies.NAMES | policies.PHONES):
+        raise NotAllowed(f"You gave the holder of this policy another name or phone: somebody else of finance {does}")
     if row.made_by == by.actor:
         raise NotAllowed(f"You ended this policy: somebody else of finance {does}")
     if by.id in {book.uploader_id for book in sellers.list_books(session, row, RowOutcome.ENDED)}:

@@ -18,7 +18,7 @@ _NOTES = (
 
 
 class BookPeople:
-    """Who uploaded or confirmed the books of a policy, by what they did to it."""
+    """Uploaders and confirmers of the books of a policy, and the acts of theirs that are told already."""
 
     def __init__(self, office: Office) -> None:
         self.office = office
