@@ -236,7 +236,8 @@ def _terms(party: Party, place: int, first: date) -> dict[str, object]:
     # charges VAT.
     holds = {"collects": "distributor"} if place == 1 else {}
     number = {"tin": f"{place:08d}-0001"} if place != 2 else {}
-    ends_on = clock.add_days(clock.today(), 45 if place == 4 else 400)
+    # The terms begin two years before the day of the demonstration.
+    ends_on = clock.add_days(clock.add_months(first, 26 if place == 4 else 36), -5)
     licence = {"licence_number": f"LIC/{place:04d}", "licence_expires_on": str(ends_on)} if place != 3 else {}
     return terms | {"charges_vat": place % 2 == 0} | holds | number | licence
 
