@@ -154,7 +154,7 @@ def _find_given_back(session: ScopedSession, claim: Claim, policy: Policy) -> in
 
     We paid it to the customer, or the distributor that holds it has it back on its statement, paid or not.
     """
-    if policy.cancelled_at is None:
+    if policy.cancelled_at is None and policy.declined_at is None:
         return 0
     terms = refunds.list_paid_terms(session, policy)
     term = _find_term(terms, submitted.get_loss_day(claim))
