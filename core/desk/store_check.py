@@ -497,6 +497,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The claims of a policy come to no more than is owed": claim_invariants.find_more_than_owed,
     "Nobody approves two losses of a policy near each other": claim_invariants.find_second_losses,
     "Nobody approves one loss on two policies": claim_invariants.find_losses_on_two_policies,
+    "No claim was approved after it was erased with its customer": claim_invariants.find_approved_after_erasure,
     "No estimate is above what was claimed without a note": claim_invariants.find_unexplained_estimates,
     "Nobody approved what they had declined": claim_invariants.find_own_appeals,
     "More than before a decline takes a new paper": claim_invariants.find_raised_appeals,

@@ -102,6 +102,7 @@ CHECKS: Final = Need("a reason for every check that is not met", "reasons")
 NOT_PAID_ELSEWHERE: Final = Need("no other claim for this loss that the approval did not know of")
 CHECK_AUTHORITY: Final = Need("a supervisor, where a check has failed", of_person=True)
 CHECKS_HOLD: Final = Need("every check to hold as it did when the claim was approved")
+KNOWN: Final = Need("a claim that was not erased with its customer: nobody can tell whose it is; it is lodged anew")
 NOT_OWN: Final = Need("somebody whose own claim it is not", of_person=True)
 OTHER_APPROVER: Final = Need(
     "an approver who has neither made the cover nor set the payee nor declined or paid the claim", of_person=True
@@ -175,7 +176,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     ),
     _S.APPROVED: StatusRule(
         leads_to=(_S.OFFER_SENT, _S.ESTIMATE_SUBMITTED, _S.REVIEWING),
-        needs=(DOCUMENTS, APPROVED_AMOUNT, CHECKS, CHECK_AUTHORITY, OTHER_APPROVER, AUTHORITY, OWN_PASSWORD),
+        needs=(KNOWN, DOCUMENTS, APPROVED_AMOUNT, CHECKS, CHECK_AUTHORITY, OTHER_APPROVER, AUTHORITY, OWN_PASSWORD),
         effects=frozenset({Effect.SETS_CLAIMED, Effect.SETS_RESERVE, Effect.RAISES_RESERVE, Effect.SETS_APPROVER}),
         column="approved_amount_minor",
         amount_label="Approved amount (₦)",
@@ -235,9 +236,11 @@ PAIR_RULES: Final[Mapping[tuple[ClaimStatus, ClaimStatus], PairRule]] = {
         replaces=True,
         effects=frozenset({Effect.REVERSES, Effect.SETS_RESERVE}),
     ),
-    (_S.DECLINED, _S.REVIEWING): PairRule(label="Take up an appeal", needs=(*_BY_SUPERVISOR, OTHER_THAN_DECLINER)),
+    (_S.DECLINED, _S.REVIEWING): PairRule(
+        label="Take up an appeal", needs=(KNOWN, *_BY_SUPERVISOR, OTHER_THAN_DECLINER)
+    ),
     (_S.SETTLED, _S.REVIEWING): PairRule(
-        label="Reopen", needs=_BY_SUPERVISOR, effects=frozenset({Effect.CLEARS_APPROVAL})
+        label="Reopen", needs=(KNOWN, *_BY_SUPERVISOR), effects=frozenset({Effect.CLEARS_APPROVAL})
     ),
 }
 

@@ -12,6 +12,7 @@ from sqlmodel import col
 
 from core import clock, money
 from core.covers.request_parts import normalise_registration
+from core.seal import ERASED
 from core.services.audit import demonstration
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
@@ -302,6 +303,28 @@ def find_second_losses(session: ScopedSession) -> Iterator[str]:
             loss = "a loss that was erased" if may_be_same else "a loss near it"
             words = f"{name}, who approved {reference} for {loss}"
             yield f"{_name(claim.id, claim.approved_amount_minor)} approved by {words}"
+
+
+def find_approved_after_erasure(session: ScopedSession) -> Iterator[str]:
+    """Claims that were approved after they were erased with their customer: nobody could tell whose (contract K12)."""
+    logged = sa.select(col(AuditEntry.subject), sa.func.min(col(AuditEntry.created_at)).label("at")).where(
+        col(AuditEntry.action) == "customer erased"
+    )
+    erased_at = {row.subject: row.at for row in session.execute(logged.group_by(col(AuditEntry.subject)))}
+    query: AnySelect = (
+        sa.select(Claim, col(Approval.approved_at))
+        .join(Approval, col(Approval.subject_id) == col(Claim.id))
+        .where(col(Claim.claim_description) == ERASED, col(Claim.approved_by).is_not(None))
+        .order_by(col(Approval.approved_at))
+    )
+    late: dict[UUID, Claim] = {}
+    for claim, approved_at in session.execute(query):
+        at = erased_at.get(audit.subject_of("customer", claim.customer_id))
+        # A claim that came after an erasure was known when it was approved, though another erasure took it since.
+        if at is not None and claim.created_at < at < approved_at:
+            late[claim.id] = claim
+    for claim in late.values():
+        yield f"{_name(claim.id, claim.approved_amount_minor)} approved after it was erased with its customer"
 
 
 def find_losses_on_two_policies(session: ScopedSession) -> Iterator[str]:

@@ -16,11 +16,13 @@ from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CHECK_KEYS, CoverageCheck
 from core.services.claims.workflow import moves as claim_moves
+from core.services.claims.workflow import transitions as claim_transitions
 from core.services.compliance import erasures
+from core.states import claims as claim_states
 from core.store.access import Scope
 from core.store.schema.tables import ClaimPayment, Policy, UploadedFile
 from tests.planting import find_faults
-from tests.services.claim_desk import NOON
+from tests.services.claim_desk import NOON, Desk
 from tests.services.claim_office import DESK, Office
 from tests.services.races import run_while_open
 
@@ -65,6 +67,11 @@ def reference(claim_id: UUID) -> str:
 
 def approve(office: Office, claim_id: UUID, *, by: str) -> None:
     office.move(claim_id, "Approved", by=by, amount="60000")
+
+
+def find_faults_of(office: Office, rule: str) -> list[str]:
+    with office.store.reading(Scope.system()) as session:
+        return find_faults(session, rule)
 
 
 def faults(office: Office) -> list[str]:
@@ -146,20 +153,53 @@ def test_the_same_bill_or_photo_of_the_damage_is_owed_once_whatever_kind_and_day
     assert faults(office) == []
 
 
+def erase(office: Office, claim_id: UUID) -> None:
+    """Erase the customer of a claim in two hands, as the person asked."""
+    cora, dayo = (office.people[office.hire(name, "compliance")] for name in ("cora", "dayo"))
+    reason = {"reason": "The person asked for it in writing", "is_early": True}
+    with office.store.writing(Scope.system()) as session:
+        customers = [office.claim(claim_id).customer_id]
+        erasure = erasures._prepare(session, erasures.PERSON, customers, by=cora, **reason)
+    with office.store.writing(Scope.system()) as session:
+        erasures.carry_out(session, erasure, by=dayo)
+
+
+@pytest.mark.parametrize("is_loan", [False, True], ids=["device", "loan"])
+def test_an_erased_claim_is_not_approved_by_whom_nobody_knows_any_more_as_its_customer(
+    office: Office, monkeypatch: pytest.MonkeyPatch, is_loan: bool
+) -> None:
+    """An own claim is declined, its customer asks to be erased, and takes up the appeal as a supervisor."""
+    office.desk = Desk(office.store, office.partner, email="sade@x.example", phone_number="08039990000")
+    own = office.lodge_again(incident_date="2026-11-10")
+    if not is_loan:
+        damaged(office, own, "Cracked screen")
+    office.move(own, "Declined", by="bola", reason="exclusion", note="Excluded by the wording")
+    with clock.freeze(NOON + timedelta(days=400)):
+        erase(office, own)
+        with pytest.raises(StateForbids, match="a claim that was not erased with its customer"):
+            office.move(own, "Reviewing", by="sade", note="An appeal")
+        with monkeypatch.context() as patched:
+            # As a version without the rule took it up and approved it.
+            patched.setitem(claim_transitions._UNMET, claim_states.KNOWN, lambda _: None)
+            office.move(own, "Reviewing", by="sade", note="An appeal")
+            assert no_other(office, own).passed, "the claim can be looked at"
+            office.move(own, "Approved", by="sade", amount="60000")
+        assert find_faults_of(office, "No claim was approved after it was erased with its customer") == [
+            f"claim {reference(own)}, ₦60,000.00 approved after it was erased with its customer"
+        ]
+        office.move(own, "Reviewing", by="root")
+        with pytest.raises(StateForbids, match="a claim that was not erased with its customer"):
+            office.move(own, "Approved", by="root", amount="60000")
+
+
 def test_a_loss_that_was_paid_and_erased_is_not_paid_again_unseen(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The person asks to be erased, and the same loss is lodged once more: nothing would tell it from another."""
     first = damaged(office, office.lodge(incident_date="2026-09-10"), "Cracked screen")
     office.move(accepted(office, first, by="sade"), "Paid", by="ada", payment_reference="ONE")
-    cora, dayo = (office.people[office.hire(name, "compliance")] for name in ("cora", "dayo"))
-    reason = {"reason": "The person asked for it in writing", "is_early": True}
     with clock.freeze(NOON + timedelta(days=400)):
-        with office.store.writing(Scope.system()) as session:
-            customers = [office.claim(first).customer_id]
-            erasure = erasures._prepare(session, erasures.PERSON, customers, by=cora, **reason)
-        with office.store.writing(Scope.system()) as session:
-            erasures.carry_out(session, erasure, by=dayo)
+        erase(office, first)
         again = {"incident_date": "2026-09-10", "at": clock.now()}
         second = damaged(office, office.lodge_again(**again), "Cracked screen")
         words = f"{reference(first)} (Paid) has a loss that was erased, and may be this one"

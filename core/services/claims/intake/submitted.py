@@ -144,7 +144,8 @@ def list_required_documents(claim: Claim) -> tuple[str, ...]:
     line, meta = get_line(claim), get_meta(claim)
     if line is not None:
         return line.list_required_of(meta)
-    if not meta:
+    # Of a claim that was erased its figures are left.
+    if "incident_type" not in meta:
         return ()
     needed = list_required_of_incident(meta["incident_type"], accidental=meta["accidental"] == "true")
     return (*needed, *([DEATH_CERTIFICATE] if meta["incident_type"] == DEATH else []))

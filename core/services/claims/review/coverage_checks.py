@@ -77,8 +77,8 @@ def run_checks(
     """
     happened = _get_incident_day(claim)
     checks = [check_in_force(policy, happened, dates)]
-    if claim.credit_life_claim_meta is not None:
-        meta = claim.credit_life_claim_meta
+    # Nothing that was said of a loss and its loan is left to compare once it was erased.
+    if (meta := claim.credit_life_claim_meta) is not None and not related.is_gone(claim):
         checks += [_check_benefit(policy, meta), _check_loan_dates(meta, happened), _check_loan_amount(policy, meta)]
     elif line := submitted.get_line(claim):
         checks += _check_line(line, claim, policy, insured, endpoint)

@@ -12,6 +12,7 @@ from core.covers import fields, request
 from core.covers.request import Request, refuse_unless
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
 from core.services.claims.intake import submitted
+from core.services.claims.review import related
 from core.services.claims.review.coverage_checks import CHECK_KEYS, CoverageCheck, describe_unmet
 from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow.changes import Reason
@@ -225,6 +226,7 @@ def _describe_authority(case: Case) -> str | None:
 
 # How each need that no input meets is unmet: in words, or True where its own words say it.
 _UNMET: Final[Mapping[Need, Callable[[Case], str | bool | None]]] = {
+    claim_states.KNOWN: lambda case: related.is_gone(case.claim),
     claim_states.DOCUMENTS: lambda case: _join(
         f"{claim_states.DOCUMENTS.words}: ",
         (name.replace("_", " ") for name in submitted.list_missing_documents(case.claim)),
