@@ -1,7 +1,7 @@
 """The single-process server: screens, API, sign-in and health on one port."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import anyio.to_thread
@@ -20,6 +20,7 @@ from core.api.outside.signing_in import ProviderAnswers
 from core.api.protection import slow_senders
 from core.api.protection.load_shedding import WebSocketLimit
 from core.desk import status
+from core.errors import CoverdeskError
 from core.settings import settings
 from core.store.access import store
 from core.ui.frame import frame, unavailable
@@ -43,7 +44,8 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     if HTTP_PROTOCOLS["auto"] != slow_senders.NAME:
         log.warning("connections have no deadlines and no bounds: `coverdesk serve` gives them both")
     status.write_at_own_version()
-    opened_store = store()
+    with _logging_refusals():
+        opened_store = store()
     worker = Worker(opened_store)
     if settings().worker:
         worker.start()
@@ -54,6 +56,16 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     opened_store.close()
     telemetry.stop_spans()
     telemetry.drain_logs()
+
+
+@contextmanager
+def _logging_refusals() -> Iterator[None]:
+    """Log why the store cannot be opened: what uvicorn says of a start that failed has no words of ours."""
+    try:
+        yield
+    except CoverdeskError as error:
+        log.error("the store cannot be opened", reason=str(error))
+        raise
 
 
 frame.keep_upload_addresses()

@@ -1,11 +1,14 @@
 """Exact money: Decimal naira in calculations, integer kobo in storage (contract P8)."""
 
+import re
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 
 KOBO = Decimal("0.01")
 MAX_AMOUNT = Decimal(10) ** 13
 ZERO = Decimal("0.00")
+# An amount in the working of a step; a factor stands behind "x", and a rate before "%".
+_UNSIGNED = re.compile(r"(?<![\w₦.,])(?<!x )(?=\d{1,3}(?:,\d{3})*\.\d{2}(?!\d| ?%))")
 
 
 def round_half_up(amount: Decimal) -> Decimal:
@@ -43,6 +46,11 @@ def format_naira(minor: int) -> str:
     """Format integer kobo for people: 123456700 -> "₦1,234,567.00"."""
     sign, absolute = ("-", -minor) if minor < 0 else ("", minor)
     return f"{sign}₦{absolute // 100:,}.{absolute % 100:02d}"
+
+
+def sign_amounts(working: str) -> str:
+    """Put the sign before each amount in the working of a step: "500.00 x 215 / 365 days" is "₦500.00 x ..."."""
+    return _UNSIGNED.sub("₦", working)
 
 
 def share(minor: int, basis_points: int) -> int:

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -457,6 +457,8 @@ def _write_standard_error(text: str) -> None:
 
 _writers: list[BackgroundWriter] = []
 _LONGEST_WORDS = 200
+_PLACE = re.compile(r'^  File "(.+)", line (\d+), in (\S+)$', re.MULTILINE)
+_CLASS = re.compile(r'^  File ".+\n(?:[ ].*\n)*([\w.]+)', re.MULTILINE)
 
 
 def drain_logs() -> None:
@@ -475,11 +477,20 @@ class _LibraryLines(logging.Handler):
     """Turns a line of a library into one of our log: its first line, without the values, which may be anybody's."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Log the words of the record, the name of its logger, and the places of its exception."""
-        words = str(record.msg).partition("\n")[0][:_LONGEST_WORDS]
+        """Log the words of the record, the name of its logger, and the places of its exception.
+
+        Of a stack that is written as words, as uvicorn writes that of a server that does not start, these are the class
+        of the exception and its places.
+        """
+        text = str(record.msg)
+        words, more = text.partition("\n")[0], {}
+        if places := _PLACE.findall(text):
+            # Below the code of the last place; what comes after it is its message.
+            words = _CLASS.findall(text)[-1]
+            more["exception"] = _format_places(places)
         logger = get_logger("coverdesk.libraries")
         note = logger.error if record.levelno >= logging.ERROR else logger.warning
-        note(words, logger=record.name, exc_info=record.exc_info)
+        note(words[:_LONGEST_WORDS], logger=record.name, exc_info=record.exc_info, **more)
 
 
 def configure_logs() -> None:
@@ -555,8 +566,10 @@ def _add_stack(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMa
             return {**event, "exception": "".join(traceback.format_exception(kind, error, stack))}
         if isinstance(error, StoreUnavailable):
             event["reason"] = error.reason
-        frames = traceback.extract_tb(stack)[-4:]
-        event["exception"] = " < ".join(
-            f"{f.filename.rsplit('/', 1)[-1]}:{f.lineno} {f.name}" for f in reversed(frames)
-        )
+        event["exception"] = _format_places([(f.filename, f.lineno, f.name) for f in traceback.extract_tb(stack)])
     return event
+
+
+def _format_places(places: Sequence[tuple[str, object, str]]) -> str:
+    """Return file, line and function of the innermost calls of a stack, the last one first."""
+    return " < ".join(f"{name.rsplit('/', 1)[-1]}:{line} {function}" for name, line, function in places[:-5:-1])

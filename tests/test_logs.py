@@ -3,7 +3,9 @@
 import ast
 import json
 import logging
+import re
 import threading
+import traceback
 
 import pytest
 
@@ -105,13 +107,17 @@ def test_what_a_library_says_is_a_line_of_the_log_without_its_values(capsys: pyt
         raise KeyError("ada@example.com")
     except KeyError:
         library.exception("Exception in the application")
+        # As uvicorn does where a server cannot start.
+        library.error("".join(traceback.format_exc()) + "\nada@example.com: of\nmany lines")
     telemetry.drain_logs()
     restore(before)
-    first, second = (json.loads(line) for line in capsys.readouterr().err.splitlines())
+    first, second, third = (json.loads(line) for line in capsys.readouterr().err.splitlines())
     assert (first["event"], first["logger"], first["level"]) == ("Expected %r, got %r", "uvicorn.error", "warning")
     assert (second["event"], second["level"]) == ("Exception in the application", "error")
     assert "test_logs.py" in second["exception"]
-    assert "ada@" not in f"{first}{second}"
+    assert third["event"] == "KeyError"
+    assert re.fullmatch(r"test_logs.py:\d+ test_what_a_library_\w+", third["exception"])
+    assert "ada@" not in f"{first}{second}{third}"
 
 
 def test_why_the_database_is_away_stands_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:

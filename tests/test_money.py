@@ -47,3 +47,16 @@ def test_fraction_of_a_kobo_is_no_money() -> None:
 @every_case(("minor", "wire", "shown"), [(57500, "575.00", "₦575.00"), (-5, "-0.05", "-₦0.05")])
 def test_two_ways_to_write_an_amount(minor: int, wire: str, shown: str) -> None:
     assert (money.to_wire(minor), money.format_naira(minor)) == (wire, shown)
+
+
+@every_case(
+    ("working", "shown"),
+    [
+        ("90 % of 294.52", "90 % of ₦294.52"),
+        ("100,000.00 x 0.20 % x (12 + 1) / 2", "₦100,000.00 x 0.20 % x (12 + 1) / 2"),
+        ("40 years at departure, x 1.25", "40 years at departure, x 1.25"),
+        ("₦5.00 x 1 / 3 days", "₦5.00 x 1 / 3 days"),
+    ],
+)
+def test_amounts_of_a_working_are_signed_and_its_rates_and_factors_are_not(working: str, shown: str) -> None:
+    assert money.sign_amounts(working) == shown

@@ -1,7 +1,7 @@
 """Names of what entries of the audit log hold by its id: the record of each entry, and people in its facts."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
@@ -139,7 +139,23 @@ def name_records(session: ScopedSession, entries: Sequence[Entry]) -> list[Entry
         wanted["staff"].update(_list_ids([entry.before, entry.after]))
     names = {kind: _load_names(session, kind, keys) for kind, keys in wanted.items()}
     people = names.get("staff", {})
-    return [replace(entry, record=names[entry.kind].get(entry.record_id, ""), people=people) for entry in entries]
+    in_percent = _list_priced_in_percent(session, wanted.get("product", ()))
+    return [
+        replace(
+            entry,
+            record=names[entry.kind].get(entry.record_id, ""),
+            priced_in_percent=entry.record_id in in_percent,
+            people=people,
+        )
+        for entry in entries
+    ]
+
+
+def _list_priced_in_percent(session: ScopedSession, keys: Collection[UUID | str]) -> set[str]:
+    if not keys:
+        return set()
+    query = sa.select(col(Product.id)).where(col(Product.id).in_(keys), col(Product.is_dynamic_pricing))
+    return set(map(str, session.execute(query).scalars()))
 
 
 def _load_names(session: ScopedSession, kind: str, keys: Iterable[UUID | str]) -> dict[str, str]:

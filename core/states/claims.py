@@ -100,7 +100,7 @@ REFERENCE: Final = Need(
 )
 CHECKS: Final = Need("a reason for every check that is not met", "reasons")
 NOT_PAID_ELSEWHERE: Final = Need("no other claim for this loss that the approval did not know of")
-CHECK_AUTHORITY: Final = Need("a supervisor, where a check is failed", of_person=True)
+CHECK_AUTHORITY: Final = Need("a supervisor, where a check has failed", of_person=True)
 CHECKS_HOLD: Final = Need("every check to hold as it did when the claim was approved")
 KNOWN: Final = Need("a claim that was not erased with its customer: nobody can tell whose it is; it is lodged anew")
 NOT_OWN: Final = Need("somebody whose own claim it is not", of_person=True)

@@ -70,6 +70,8 @@ def _text(name: str, value: object, entry: Entry, within: Sequence[str]) -> str:
     # What a correction takes off or adds is money, where the rates of a product have percent.
     if entry.kind == "adjustment" and name.endswith("_commission") and isinstance(value, str):
         return words.naira_of(value)
+    if entry.kind == "product" and name == "price" and isinstance(value, str):
+        return f"{value} %" if entry.priced_in_percent else words.naira_of(value)
     return words.format_dates(facts.format_value(name, value, within=within))
 
 

@@ -286,7 +286,7 @@ def _list_checks(review: ClaimReview) -> tuple[list[str], list[str]]:
     # What is missing stands at the decision that waits for it, and in the list of papers.
     if not review.missing_documents:
         found.append((True, "Documents complete", "All papers that the incident requires"))
-    # What is failed before what is not known.
+    # What has failed before what is not known.
     found.sort(key=lambda each: (each[0] is not False, each[0] is not None))
     lines = [(passed, f"{_MARKS[passed]} {question} :small[– {detail}]") for passed, question, detail in found]
     return [line for passed, line in lines if not passed], [line for passed, line in lines if passed]

@@ -75,7 +75,12 @@ def found() -> ClaimablePolicy | None:
     )
     policies = read_in(frame.scope(), lodging.find_policies, text)
     if not text.strip():
-        st.info("Find the caller's policy to begin.", icon=":material/badge:")
+        st.info(
+            "Find the caller's policy to begin. Ask the caller for the policy number or the plate, else for the phone"
+            " or the name that it was bought with; part of any of them will do.",
+            icon=":material/badge:",
+        )
+        page_links.link_to("policies/search.py", "Search all policies by insurer, product or day", "search")
     elif not policies:
         st.warning(
             f"There is no policy “{words.plain(text[:60])}” in this mode. Try the plate, the phone or a part of the"

@@ -63,7 +63,7 @@ def test_a_lender_claims_no_loss_of_a_loan_from_after_the_day_on_which_it_said_t
     approval = {"to": "Approved", "amount": "75000", "reasons": dict.fromkeys(CHECK_KEYS, "Seen, and accepted")}
     with store.writing(Scope.staff(is_live=False)) as session:
         version = claim_review.get_review(session, claims["2026-11-10"], person=head).version
-        with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: In force on the day"):
+        with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: In force on the day"):
             claim_moves.move_claim(session, claims["2026-11-10"], person=officer, version=version, **approval)
 
 

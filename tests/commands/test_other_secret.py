@@ -1,10 +1,15 @@
 """No command writes to a store that was made under another secret."""
 
+import json
+import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from core.settings import ROOT
 from core.store.access import Store
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
@@ -73,6 +78,21 @@ def test_a_database_of_another_secret_is_refused_as_a_file_is(store: Store, part
         answer = coverdesk(*words, COVERDESK_SECRET_KEY=OTHER)
         assert answer.returncode == 1, words
         assert "made under another COVERDESK_SECRET_KEY" in answer.stderr
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_the_log_of_a_server_says_why_it_does_not_open_the_store(store: Store) -> None:
+    """`streamlit run app.py` checks nothing before; what uvicorn says of a failed start has no words of ours."""
+    store.close()
+    opening = "import app; app.telemetry.configure_logs()\nwith app._logging_refusals(): app.store()"
+    environment = {**os.environ, "COVERDESK_SECRET_KEY": OTHER}
+    answer = subprocess.run(
+        [sys.executable, "-c", opening], cwd=ROOT, env=environment, check=False, capture_output=True, text=True
+    )
+    assert answer.returncode == 1
+    line = json.loads(answer.stderr.splitlines()[-1])
+    assert line["event"] == "the store cannot be opened"
+    assert line["reason"].startswith("This store was made under another COVERDESK_SECRET_KEY: open it under that one")
 
 
 @pytest.mark.parametrize("database", ["sqlite"])

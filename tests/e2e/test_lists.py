@@ -362,7 +362,7 @@ def test_the_search_of_a_policy_begins_anew_from_the_menu_and_is_there_again_by_
     menu.get_by_role("link", name=re.compile("^My tasks")).click()
     expect(page).to_have_url(re.compile("/tasks$"))
     menu.get_by_role("link", name="Lodge a claim").click()
-    expect(page.get_by_text("Find the caller's policy to begin.")).to_be_visible()
+    expect(page.get_by_text("Find the caller's policy to begin")).to_be_visible()
     expect(search).to_have_value("")
 
 

@@ -174,7 +174,7 @@ def test_three_claims_of_one_phone_in_ninety_days_call_for_a_reason(office: Offi
 def test_an_officer_does_not_approve_a_duplicate_and_a_supervisor_says_why(office: Office) -> None:
     office.lodge(**KNOWN)
     second = office.lodge_again(**KNOWN)
-    with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: No other claim for this loss"):
+    with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: No other claim for this loss"):
         office.move(second, "Approved", by="bola", amount="75000")
     with pytest.raises(InvalidInput, match=r"reasons.duplicate must be given"):
         office.move(second, "Approved", by="sade", amount="75000", reasons={})

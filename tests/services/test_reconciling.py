@@ -14,6 +14,7 @@ import xlsxwriter
 from alembic import command
 
 from core import clock, money
+from core.demo.papers import finance as finance_papers
 from core.desk import closing
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge
 from core.services.audit import log as audit
@@ -119,6 +120,10 @@ def test_every_kind_of_difference_is_found_and_they_make_both_sides_equal(financ
     assert row.ours_minor == sum(minor for lines in ours(finance, insurer).values() for minor, _ in lines)
     assert sum(number for _, number, _ in finance.read(reconciliations.sum_results, made)) == len(found)
     assert row.verdict == f"{len(found)} not explained"
+    finance.do(finance_papers.explain_largest, made, by="funmi")
+    explained = [each for each in finance.read(reconciliations.list_differences, made) if each.cause]
+    assert len(explained) == 2
+    assert all(each.cause == differences.PROPOSED[each.result] for each in explained), "as the demonstration does"
     assert finance.money_faults() == []
 
 

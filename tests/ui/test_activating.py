@@ -54,8 +54,16 @@ def test_the_dialog_says_before_what_its_blanks_will_do(screen: Screen, pending:
 
 
 @pytest.mark.frozen_at(shipped.STILL + timedelta(days=400))
-def test_cover_that_would_be_over_is_refused_in_the_words_of_the_form(screen: Screen, pending: Sale) -> None:
+def test_cover_that_would_be_over_is_proposed_from_today_and_refused_in_the_words_of_the_form(
+    screen: Screen, pending: Sale
+) -> None:
     at = press(open_page(screen, pending), "Activate")
+    start = at.date_input(key="decision.field.start_on")
+    assert (start.label, start.value) == ("Cover starts: today, as the planned term is over", clock.today())
+    end = words.day(clock.add_months(clock.today(), 12))
+    assert at.date_input(key="decision.field.expiration_on").label.startswith(f"Cover ends: {end}, unless")
+    assert f"Cover from **{words.day(clock.today())}** to **{end}**" in texts(at)
+    start.set_value(None).run()
     over = words.day(clock.add_months(clock.to_lagos_day(shipped.STILL), 12))
     assert f"“Cover starts” must be later: cover would be over on {over}." in texts(at).replace("\\", "")
     dialog_text = texts(at.button(key="decision.confirm").click().run()).replace("\\", "")

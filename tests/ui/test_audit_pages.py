@@ -4,6 +4,7 @@ import re
 from uuid import UUID, uuid4
 
 import pytest
+from sqlmodel import col
 
 from core.services.audit import log as audit
 from core.store.access import Scope, Store
@@ -52,7 +53,7 @@ def entry_id(store: Store, partner: Partner) -> UUID:
 def test_the_log_is_narrowed_by_its_address(screen: Screen, store: Store, entry_id: UUID) -> None:
     at = screen("admin", path=LIST)
     assert "**3** entries" in texts(at)
-    assert lists(at)[0]["Facts"][0].startswith("Price 1.00 → 2.00 · Claim limit ₦500,000.00 → ₦1,000,000.00 · Meta,")
+    assert lists(at)[0]["Facts"][0].startswith("Price ₦1.00 → ₦2.00 · Claim limit ₦500,000.00 → ₦1,000,000.00 · Meta,")
     assert all(re.fullmatch(r"\d+ \w{3} \d{4}, \d\d:\d\d:\d\d", when) for when in lists(at)[0]["When"])
     at.selectbox(key="kind").set_value("product").run()
     assert list(lists(at)[0]["Who"]) == ["ada@coverdesk.example"]
@@ -92,7 +93,7 @@ def test_a_row_names_its_record_and_the_people_in_its_facts(screen: Screen, stor
 def test_an_entry_shows_before_and_after_and_leads_to_its_record(screen: Screen, store: Store, entry_id: UUID) -> None:
     at = screen("admin", path=ONE, id=str(entry_id))
     rows = {row["Fact"]: (row["Before"], row["After"]) for row in at.table[0].value.to_dict("records")}
-    assert rows["Price"] == (":orange-background[1\\.00]", ":orange-background[2\\.00]")
+    assert rows["Price"] == (":orange-background[₦1\\.00]", ":orange-background[₦2\\.00]")
     assert rows["Meta, basis"] == ("single", "single")
     assert rows["New"] == ("–", "\\*bold\\*")
     assert rows["BVN"][0].endswith("5678")
@@ -106,6 +107,11 @@ def test_an_entry_shows_before_and_after_and_leads_to_its_record(screen: Screen,
     assert shown("Expiration date") == ("–", "22 Aug 2027"), "a term ends with a day"
     assert shown("Effective at") == ("–", "30 Nov 2026, 00:00")
     assert shown("Month") == ("–", "September 2026")
+    with store.writing(Scope.system()) as session:
+        session.change(Product, col(Product.id) == CAR, is_dynamic_pricing=True)
+    at = screen("admin", path=LIST, kind="product")
+    assert lists(at)[0]["Facts"][0].startswith("Price 1.00 % → 2.00 % ·"), "a price in percent is no naira"
+    at = screen("admin", path=ONE, id=str(entry_id))
     labels = [link.proto.label for link in at.get("page_link")]
     assert {"Open the product", "All entries of this product", "All entries of this actor"} <= set(labels)
 

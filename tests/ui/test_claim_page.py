@@ -307,8 +307,8 @@ def test_offer_follows_the_rule_and_shows_its_steps(opens: Opens, office: Office
     press(at, "Save the deductions")
     choose(at, claim_id, "Offer sent")
     assert at.text_input(key=key(claim_id, "amount Offer sent")).value == "67,000.00"
-    assert "the lower of 72,000.00 and 75,000.00" in texts(at)
-    assert "72,000.00 - 5,000.00" in texts(at)
+    assert "the lower of ₦72,000.00 and ₦75,000.00" in texts(at)
+    assert "₦72,000.00 - ₦5,000.00" in texts(at)
     confirm(at, claim_id)
     claim = office.claim(claim_id)
     assert (claim.claim_status, claim.offer_amount_minor) == ("Offer sent", 6_700_000)

@@ -68,6 +68,7 @@ def everything(at: AppTest) -> str:
 
 def test_the_box_and_the_filters_narrow_and_stand_in_the_address(sold: Store, screen: Screen, partner: Partner) -> None:
     at = open_page(screen, LIST)
+    assert "Customer since" in lists(at)[0], "by which they are sorted"
     assert list(lists(at)[0]["E-mail"]) == [row["email"] for row in rows_of(sold)]
     at.text_input(key="q").set_value(" ngozi ").run()
     at.selectbox(key="force").set_value("no").run()

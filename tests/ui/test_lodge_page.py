@@ -81,6 +81,8 @@ def test_who_works_no_claims_cannot_lodge(screen: Screen) -> None:
 def test_unknown_number_says_where_to_look(screen: Screen) -> None:
     at = screen("supervisor", path=PAGE)
     assert "Find the caller's policy" in texts(at)
+    assert "Ask the caller for the policy number or the plate" in texts(at)
+    assert "Search all policies by insurer, product or day" in [link.proto.label for link in at.get("page_link")]
     at.text_input(key="policy").set_value("NO/SUCH/1").run()
     assert "no policy “NO/SUCH/1” in this mode" in texts(at)
 

@@ -301,11 +301,16 @@ def reconcile(session: ScopedSession) -> None:
         return
     typed = {"kind": "insurer", "month": str(month), "file_name": f"account-{month:%Y-%m}.csv", "columns": _COLUMNS}
     made = reconciliations.run(session, typed, content, by=maker, provider_id=provider_id)
+    explain_largest(session, made, by=maker)
+
+
+def explain_largest(session: ScopedSession, made: UUID, *, by: Person) -> None:
+    """Explain the two largest differences of a file by the causes of their results; ask to write the second one off."""
     first, second, *_ = reconciliations.list_differences(session, made)
     for row in (first, second):
-        cause = {"cause": "Wrong amount of theirs", "note": "They were told by e-mail"}
-        differences.explain(session, row.id, cause, by=maker)
-    differences.ask_write_off(session, second.id, by=maker)
+        cause = {"cause": differences.PROPOSED[row.result], "note": "They were told by e-mail"}
+        differences.explain(session, row.id, cause, by=by)
+    differences.ask_write_off(session, second.id, by=by)
 
 
 def build_file(ours: Sequence[Entry], window: Window) -> bytes | None:

@@ -88,7 +88,8 @@ _SUBJECT = col(AuditEntry.subject)
 class Entry:
     """One entry; `kind` and `record_id` name the record that was changed.
 
-    A screen also has `record`, its name in words, and the names of `people` whose ids are among the facts.
+    A screen also has `record`, its name in words, and the names of `people` whose ids are among the facts; a price of
+    a product that is `priced_in_percent` is percent of what is insured.
     """
 
     id: UUID
@@ -104,6 +105,7 @@ class Entry:
     position: int
     hash: str
     record: str = ""
+    priced_in_percent: bool = False
     people: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -75,7 +75,7 @@ CUSTOMERS: Listing[CustomerFilter] = Listing(
     roles=("operations", "claims"),
     filter=CustomerFilter,
     key=_ID,
-    usual=("name", "email", "phone", "distributor", "policies", "force", "premium"),
+    usual=("name", "email", "phone", "distributor", "policies", "force", "premium", "met"),
     columns={
         "id": Column("Reference", ID, _ID),
         "created_at": Column("Created", INSTANT, _CREATED_AT),

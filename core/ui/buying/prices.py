@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
+from core import money
 from core.covers.cover import Cover, Price, Rates, Step
 from core.covers.fields import build_example
 from core.covers.request import validate
@@ -40,7 +41,7 @@ def from_lowest(amounts: Sequence[Decimal]) -> str:
 
 def show_steps(steps: Sequence[Step]) -> None:
     """Show calculation steps as a table; the last one is the result."""
-    rows = [(step.label, step.working, words.naira_of(step.amount)) for step in steps]
+    rows = [(step.label, money.sign_amounts(step.working), words.naira_of(step.amount)) for step in steps]
     lines = [[f":small[{words.plain(cell)}]" for cell in row] for row in rows]
     lines[-1] = [f"**{cell}**" for cell in lines[-1]]
     # A Markdown table, because it can align money to the right.
@@ -153,7 +154,8 @@ def _press(form: Form) -> str:
 
 def _show_what_is_needed(form: Form, known: SoFar[Price]) -> None:
     if known.value is not None:
-        st.caption(f"{words.plain(known.value.steps[-1].label)}: {words.plain(known.value.steps[-1].working)}.")
+        last = known.value.steps[-1]
+        st.caption(f"{words.plain(last.label)}: {words.plain(money.sign_amounts(last.working))}.")
     show_lacking(known, [question.label for question in form.questions if question.name in known.missing])
 
 

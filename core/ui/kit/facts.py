@@ -10,7 +10,7 @@ from uuid import UUID
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core import clock
+from core import clock, money
 from core.desk.sale import Papers, PremiumShare, SaleDetail
 from core.money import Split
 from core.services.audit.log import AuditEvent
@@ -143,7 +143,7 @@ def table_of(steps: Sequence[Mapping[str, str]]) -> None:
     rows = [
         {
             "Step": words.plain(step["step"]),
-            "Working": words.plain(step["working"]),
+            "Working": words.plain(money.sign_amounts(step["working"])),
             "Amount": words.naira_of(step["amount"]),
         }
         for step in steps

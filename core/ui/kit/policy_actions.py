@@ -4,6 +4,7 @@ Beside them the button that sends the certificate by e-mail, the calls about ren
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
@@ -349,9 +350,15 @@ def _shown(naira: Decimal) -> str:
 
 
 def _activating(seen: _Seen) -> Action:
-    proposed = _propose(seen)
+    proposed, start_on = _propose(seen)
     number = f"{proposed.policy_number}, unless you type another" if proposed else None
     days = {"start_on": proposed and proposed.start_at, "expiration_on": proposed and proposed.expiration_at}
+    labels = {
+        name: f"{_DAYS[name]}: {words.day(day)}, unless you choose another day" if day else _DAYS[name]
+        for name, day in days.items()
+    }
+    if start_on:
+        labels["start_on"] = f"{_DAYS['start_on']}: today, as the planned term is over"
     first = clock.add_months(clock.today(), -_FARTHEST_MONTHS)
     last = clock.add_months(clock.today(), _FARTHEST_MONTHS)
     return _action(
@@ -369,14 +376,8 @@ def _activating(seen: _Seen) -> Action:
             ),
             Text("policy_number", "Policy number", longest=100, placeholder=number, is_live=True),
             *(
-                Day(
-                    name,
-                    f"{_DAYS[name]}: {words.day(day)}, unless you choose another day" if day else _DAYS[name],
-                    first=first,
-                    last=last,
-                    is_live=True,
-                )
-                for name, day in days.items()
+                Day(name, label, value=start_on if name == "start_on" else None, first=first, last=last, is_live=True)
+                for name, label in labels.items()
             ),
             lambda typed: {"would": _show_activation(seen, typed)},
         ],
@@ -386,12 +387,15 @@ def _activating(seen: _Seen) -> Action:
     )
 
 
-def _propose(seen: _Seen) -> Activation | None:
-    """Return what an activation without further input would set; None where the days have to be chosen."""
-    try:
-        return read_in(seen.scope, policy_changes.preview_activation, seen.policy_id)
-    except InvalidInput:
-        return None
+def _propose(seen: _Seen) -> tuple[Activation | None, date | None]:
+    """Return what an activation would set, and the day from which: today where the planned term is over.
+
+    The day is None where the planned one holds, and both are where the days have to be chosen.
+    """
+    for start_on in (None, clock.today()):
+        with suppress(InvalidInput):
+            return read_in(seen.scope, policy_changes.preview_activation, seen.policy_id, start_on=start_on), start_on
+    return None, None
 
 
 def _preview(session: ScopedSession, seen: _Seen, typed: Values) -> Activation:

@@ -239,6 +239,6 @@ def test_cover_that_the_desk_put_in_force_after_the_loss_fails(office: Office) -
     found = in_force(office, claim_id)
     assert found.passed is False
     assert found.detail.endswith("Put in force at the desk 20 Nov 2026, after the loss")
-    with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: In force on the day of the incident"):
+    with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: In force on the day of the incident"):
         office.move(claim_id, "Approved", by="bola", amount="75000")
     office.move(claim_id, "Approved", by="sade", amount="75000")

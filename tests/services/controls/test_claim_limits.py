@@ -54,7 +54,7 @@ def test_cover_that_was_bought_after_the_loss_fails_whenever_it_was_made_to_begi
     assert check(office, claim_id, "bought") == (False, "Bought on 20 Nov 2026, after the loss")
     assert check(office, claim_id, "in_force")[0] is True
     assert "early_claim" in office.claim(claim_id).flags
-    with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: Bought before the loss"):
+    with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: Bought before the loss"):
         office.move(claim_id, "Approved", by="bola", amount="75000")
     with pytest.raises(InvalidInput, match=r"reasons\.bought must be given"):
         office.move(claim_id, "Approved", by="sade", amount="1000", reasons={})
@@ -174,7 +174,7 @@ def test_another_incident_of_a_loan_within_two_weeks_is_a_line_and_fails_once_on
     office.move(first, "Approved", by="bola", amount="40000")
     words = f"C-{first.hex[-8:].upper()} (Approved) has another incident on this policy within 14 days"
     assert check(office, second, "duplicate") == (False, words)
-    with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: No other claim for this loss"):
+    with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: No other claim for this loss"):
         office.move(second, "Approved", by="ada", amount="30000")
     # What is left of the debt bounds it, so that who approved the first may approve this one too.
     office.move(first, "Reviewing", by="sade")

@@ -221,7 +221,7 @@ def test_a_claim_lodged_again_after_a_decline_shows_it(office: Office) -> None:
     second = office.lodge_again(**KNOWN)
     passed, detail = check(office, second, "declined")
     assert (passed, detail.partition(": ")[2]) == (False, "misrepresentation")
-    with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: Nothing was declined before"):
+    with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: Nothing was declined before"):
         office.move(second, "Approved", by="bola", amount="75000")
 
 

@@ -130,7 +130,7 @@ def test_an_officer_does_not_raise_what_is_owed_by_lodging_anew(office: Office, 
             close_as_second(office, first, second)
         else:
             office.move(first, "Declined", by="ada", reason="duplicate", note="Lodged twice")
-        with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: Nothing was declined before"):
+        with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: Nothing was declined before"):
             office.move(second, "Approved", by="ada", amount="100000")
         office.move(second, "Approved", by="sade", amount="100000")
 
@@ -163,7 +163,7 @@ def test_claims_that_were_lodged_twice_hide_none_that_was_declined(
         office.put(again, second_of=first)
     with clock.freeze(LATER + timedelta(hours=1)):
         claim_id = office.lodge_again(at=LATER + timedelta(hours=1), **KNOWN)
-        with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: Nothing was declined before"):
+        with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: Nothing was declined before"):
             office.move(claim_id, "Approved", by="ada", amount="75000")
 
 
@@ -437,7 +437,7 @@ def test_a_loan_that_was_insured_twice_is_owed_once(
             (found,) = claim_review.get_review(session, claim_id, person=office.people["sade"]).duplicates
         assert (found.id, found.fails) == (other, True)
         assert "the same loan on another policy" in found.matches
-    with pytest.raises(NotAllowed, match=r"a check is failed: .*No other claim for this loss"):
+    with pytest.raises(NotAllowed, match=r"a check has failed: .*No other claim for this loss"):
         office.move(claims[1], "Approved", by="bola", amount="75000")
     office.move(claims[0], "Approved", by="sade", amount="75000")
     with pytest.raises(NotAllowed, match=r"an approver other than who approved .* the same loan on another policy"):

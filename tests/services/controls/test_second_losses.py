@@ -101,7 +101,7 @@ def test_a_second_loss_soon_after_a_paid_one_is_approved_by_somebody_else(office
         second = damaged(office, office.lodge_again(**again), "Liquid damage")
         words = f"{reference(first)} (Paid) has another incident on this policy within 14 days"
         assert (no_other(office, second).passed, no_other(office, second).detail) == (False, words)
-        with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: No other claim for this loss"):
+        with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: No other claim for this loss"):
             approve(office, second, by="bola")
         who = f"other than who approved {reference(first)}, or noted a return of it, which has another"
         with pytest.raises(NotAllowed, match=who):
@@ -225,7 +225,7 @@ def test_a_loss_that_was_paid_and_erased_is_not_paid_again_unseen(
         second = damaged(office, office.lodge_again(**again), "Cracked screen")
         words = f"{reference(first)} (Paid) has a loss that was erased, and may be this one"
         assert (no_other(office, second).passed, no_other(office, second).detail) == (False, words)
-        with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: No other claim for this loss"):
+        with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: No other claim for this loss"):
             approve(office, second, by="bola")
         with pytest.raises(NotAllowed, match=f"other than who approved {reference(first)}, or noted a return of it"):
             approve(office, second, by="sade")

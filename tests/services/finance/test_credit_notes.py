@@ -220,6 +220,7 @@ def test_its_pdf_has_everything_and_the_customers_copy_no_commission(
             assert str(shown) in text
         assert money.format_naira(note.total_minor) in text
         assert "Not approved" not in text
+        assert f"₦{note.explained[0]['working'].split(' ')[0]} x " in text, "an amount in the working has its sign"
         is_insurers = copy == "insurer"
         assert [money.format_naira(minor) in text for minor in shares[1:]] == [is_insurers, is_insurers]
     assert "Test mode" in printed(replace(note, is_live=False), "customer", tmp_path)

@@ -114,7 +114,7 @@ def set_incident_date(
     """Set the day of the incident, with a reason where another one is known, and recompute the fraud flags.
 
     StateForbids once an offer was accepted, where a check that held would fail and a payment stands, and for a day of
-    another term once it was paid; NotAllowed for an officer where a check that is failed would be met by it.
+    another term once it was paid; NotAllowed for an officer where a failed check would be met by it.
     """
     typed = {"incident_date": on, "correction_reason": reason}
     inputs: IncidentDateInput = request.validate(IncidentDateInput, typed)

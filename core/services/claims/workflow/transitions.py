@@ -243,7 +243,7 @@ _UNMET: Final[Mapping[Need, Callable[[Case], str | bool | None]]] = {
     ),
     claim_states.CHECK_AUTHORITY: lambda case: (
         not case.person.has_role("supervisor")
-        and _name_checks("a supervisor, as a check is failed: ", case.judgement.failed_checks)
+        and _name_checks("a supervisor, as a check has failed: ", case.judgement.failed_checks)
     ),
     claim_states.NOT_OWN: _describe_own,
     claim_states.OTHER_APPROVER: _describe_approver,

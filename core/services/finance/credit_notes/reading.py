@@ -399,7 +399,8 @@ def _arithmetic(page: "FPDF", note: CreditNoteRow) -> None:
     printing.heading(page, "How it was computed")
     page.set_font("Roboto", "", 9.5)
     for step in note.explained:
-        texts = [(step["working"], _WORKING), (step["step"], printing.width_of(page) - _WORKING - _AMOUNT_WIDTH)]
+        working = money.sign_amounts(step["working"])
+        texts = [(working, _WORKING), (step["step"], printing.width_of(page) - _WORKING - _AMOUNT_WIDTH)]
         _amount(page, texts[::-1], f"₦{Decimal(step['amount']):,.2f}")
     _end_amounts(page)
 
