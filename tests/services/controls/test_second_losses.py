@@ -168,7 +168,7 @@ def test_what_was_lost_whole_and_paid_is_not_lost_again_unseen_once_it_is_renewe
         second = damaged(office, office.lodge_again(incident_date="2027-06-01", at=later[1]), "Liquid damage")
         words = f"{reference(first)} (Paid) has an earlier loss of all that is insured, which was paid"
         assert (no_other(office, second).passed, no_other(office, second).detail) == (False, words)
-        with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: No other claim for this loss"):
+        with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: No other claim for this loss"):
             approve(office, second, by="bola")
         with pytest.raises(NotAllowed, match=f"other than who approved {reference(first)}"):
             approve(office, second, by="sade")
