@@ -240,13 +240,14 @@ def _named(claims: Sequence[PolicyClaim]) -> str:
 
 
 def is_given_by_distributor(session: ScopedSession, policy: Policy) -> bool:
-    """True where the distributor of a cancelled live policy holds its premium: its statement has the refund (K2).
+    """True where the distributor of a live policy that was ended holds its premium: its statement has the refund (K2).
 
-    That is by the terms of the end of the month in which it was cancelled.
+    That is by the terms of the end of the month in which it was cancelled or declined.
     """
-    if policy.cancelled_at is None or not policy.is_live:
+    ended_at = policy.cancelled_at or policy.declined_at
+    if ended_at is None or not policy.is_live:
         return False
-    first_on = clock.to_lagos_day(policy.cancelled_at).replace(day=1)
+    first_on = clock.to_lagos_day(ended_at).replace(day=1)
     last_on = clock.add_days(clock.add_months(first_on, 1), -1)
     terms = distributor_terms.select_agreement(policy.distributor_id, last_on).with_only_columns(
         col(Agreement.collects)

@@ -238,12 +238,17 @@ def test_the_ceiling_of_a_renewed_term_is_that_of_the_rates_at_which_it_was_rene
     assert found == [300_000_000, 100_000_000]
 
 
-def cancelled(office: Office) -> tuple[UUID, int]:
+def cancelled(office: Office, *, is_declined: bool = False) -> tuple[UUID, int]:
     """End the policy, with its refund approved; the credit note and its sum in kobo."""
-    given = {"reason": "Sold the car", "by_insurer": False, "actor": "staff wale@x.example"}
+    if is_declined:
+        office.desk.change_policy(activated=False)
     with office.store.writing(DESK) as session:
         policy = session.get_one(Policy, office.desk.sale.policy_id)
-        changes.cancel(session, policy.id, **given, expected_version=policy.version)
+        given = {"reason": "Sold the car", "actor": "staff wale@x.example", "expected_version": policy.version}
+        if is_declined:
+            changes.decline(session, policy.id, **given)
+        else:
+            changes.cancel(session, policy.id, **given, by_insurer=False)
         note = session.execute(sa.select(CreditNote)).scalar_one()
         key, total = note.id, note.total_minor
     with office.store.writing(DESK) as session:
@@ -260,10 +265,11 @@ def pay_back(office: Office, note: UUID) -> None:
 
 
 @pytest.mark.both_databases
-def test_premium_that_went_back_comes_off_the_claims_of_its_term(office: Office) -> None:
+@pytest.mark.parametrize("is_declined", [False, True], ids=["cancelled", "declined"])
+def test_premium_that_went_back_comes_off_the_claims_of_its_term(office: Office, is_declined: bool) -> None:
     first = office.lodge(**KNOWN)
     office.move(first, "Declined", reason="exclusion", note="Excluded by the wording", by="sade")
-    note, back = cancelled(office)
+    note, back = cancelled(office, is_declined=is_declined)
     pay_back(office, note)
     second = office.lodge_again(**KNOWN)
     office.walk(second, "Approved")
@@ -281,9 +287,11 @@ def test_premium_that_went_back_comes_off_the_claims_of_its_term(office: Office)
         office.move(third, "Approved", amount=str(money.to_naira(back)), by="sade")
 
 
-@pytest.mark.parametrize("holder", ["distributor", "platform"])
+@pytest.mark.parametrize(
+    ("holder", "is_declined"), [("distributor", False), ("distributor", True), ("platform", False)]
+)
 def test_premium_that_a_distributor_has_back_on_its_statement_comes_off_a_claim_that_comes_after(
-    store: Store, partner: Partner, holder: str
+    store: Store, partner: Partner, holder: str, is_declined: bool
 ) -> None:
     """A lender that holds the premium ended the loan, was credited the refund, and claimed for a loss of before."""
     desk = Desk(store, partner, is_live=True)
@@ -291,9 +299,14 @@ def test_premium_that_a_distributor_has_back_on_its_statement_comes_off_a_claim_
     with store.writing(Scope.system()) as session:
         terms = {"number": "AG/1", "starts_on": date(2026, 1, 1), "collects": holder, "account": "distributor"}
         session.insert(Agreement(id=by, distributor_id=partner.id, made_by=by, created_at=NOON, **terms))
+    if is_declined:
+        desk.change_policy(activated=False)
     with store.writing(desk.scope) as session:
-        given = {"reason": "Repaid", "by_insurer": False, "actor": "key", "expected_version": 1}
-        back = changes.cancel(session, desk.sale.policy_id, **given).refund
+        given = {"reason": "Repaid", "actor": "key", "expected_version": 1}
+        if is_declined:
+            back = changes.decline(session, desk.sale.policy_id, **given).refund
+        else:
+            back = changes.cancel(session, desk.sale.policy_id, **given, by_insurer=False).refund
     assert back
     claim_id = ids.parse(desk.lodge(**KNOWN)[0]["id"])
     with store.reading(desk.scope) as session:

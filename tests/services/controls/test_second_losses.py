@@ -153,6 +153,27 @@ def test_the_same_bill_or_photo_of_the_damage_is_owed_once_whatever_kind_and_day
     assert faults(office) == []
 
 
+def test_what_was_lost_whole_and_paid_is_not_lost_again_unseen_once_it_is_renewed(office: Office) -> None:
+    """A device is stolen and paid for; renewed for another year, it is paid for once more as damaged."""
+    papers = {name: f"https://x.example/{name}" for name in ("police_report", "payment_receipt")}
+    first = damaged(office, office.lodge(incident_date="2026-11-10"), "Theft", cost="3000000", **papers)
+    for status, inputs in (("Approved", {"amount": "3000000"}), ("Offer sent", {}), ("Offer accepted", {})):
+        office.move(first, status, by="sade", **inputs)
+    office.move(first, "Paid", by="bola", payment_reference="ONE")
+    later = [NOON + timedelta(days=days) for days in (100, 200)]
+    with clock.freeze(later[0]):
+        earlier = damaged(office, office.lodge_again(incident_date="2026-10-10", at=later[0]), "Cracked screen")
+        assert no_other(office, earlier).passed, "it was damaged before it was stolen"
+    with clock.freeze(later[1]):
+        second = damaged(office, office.lodge_again(incident_date="2027-06-01", at=later[1]), "Liquid damage")
+        words = f"{reference(first)} (Paid) has an earlier loss of all that is insured, which was paid"
+        assert (no_other(office, second).passed, no_other(office, second).detail) == (False, words)
+        with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: No other claim for this loss"):
+            approve(office, second, by="bola")
+        with pytest.raises(NotAllowed, match=f"other than who approved {reference(first)}"):
+            approve(office, second, by="sade")
+
+
 def erase(office: Office, claim_id: UUID) -> None:
     """Erase the customer of a claim in two hands, as the person asked."""
     cora, dayo = (office.people[office.hire(name, "compliance")] for name in ("cora", "dayo"))

@@ -21,9 +21,8 @@ from core.services.claims.intake import new_claims, submitted
 from core.services.claims.intake.new_claims import ClaimRequest, CreditLifeDeskRequest, NewClaim
 from core.services.claims.lists import records
 from core.services.claims.lists.records import ClaimRecord
-from core.services.claims.review import fraud_flags
+from core.services.claims.review import fraud_flags, related
 from core.services.claims.workflow import changes as claim_changes
-from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.files import files
 from core.services.files import links as file_links
@@ -135,7 +134,7 @@ def _claimable(row: Any, endorsed: Sequence[PolicyEndorsement]) -> ClaimablePoli
         line=line,
         incidents=sorted(line.covers[row.prefix, row.route_name]) if line else (),
         product=row.product,
-        insured_minor=claim_limits.insured_minor(policy),
+        insured_minor=related.insured_minor(policy),
         benefits=submitted.get("benefit_coverage", ()),
         loan_amount=Decimal(str(submitted["loan_amount"])) if submitted.get("loan_amount") else None,
         loan_start_on=starts_on,

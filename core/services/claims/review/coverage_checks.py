@@ -18,7 +18,6 @@ from core.services.claims.intake import submitted
 from core.services.claims.review import fraud_flags, related
 from core.services.claims.review.fraud_flags import format_day
 from core.services.claims.review.related import Duplicate
-from core.services.claims.workflow import limits as claim_limits
 from core.services.policies import refunds
 from core.services.policies.refunds import PaidTerm
 from core.store.access import ScopedSession
@@ -179,7 +178,7 @@ def _check_line(
     ]
     if POLICE_REPORT in line.incidents.get(meta.get("incident_type", ""), ()):
         checks.append(_check_police(meta))
-    return [*checks, _check_sum_insured(line, meta, claim_limits.insured_minor(policy))]
+    return [*checks, _check_sum_insured(line, meta, related.insured_minor(policy))]
 
 
 def _check_insured_incident(line: ClaimLine, meta: Mapping[str, Any], endpoint: Endpoint) -> CoverageCheck:

@@ -4,13 +4,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.covers.claims.lines import PAPERS_OF_DAMAGE
+from core import money
+from core.covers.claims.lines import GADGET, MOTOR, PAPERS_OF_DAMAGE
 from core.seal import ERASED
 from core.services.claims.intake import submitted
 from core.services.files import likeness
@@ -99,6 +101,7 @@ SAME_PICTURE: Final = "a picture that looks the same"
 OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
 SAME_RISK: Final = "the same kind of incident of this vehicle or traveller on another policy"
 NEAR_ON_RISK: Final = "another incident of this vehicle or traveller on another policy within 14 days"
+TOTAL_LOSS: Final = "an earlier loss of all that is insured, which was paid"
 GONE: Final = "a loss that was erased, and may be this one"
 SAME_ACCOUNT: Final = "the same payout account"
 SAME_PHONE: Final = "the same phone, another customer"
@@ -133,8 +136,8 @@ class Duplicate:
 
     @property
     def fails(self) -> bool:
-        """True when it is the same loss, or one near it that was approved or paid."""
-        return self.is_same_loss or (self.is_decided and OTHER_INCIDENT in self.matches)
+        """True when it is the same loss, one near it that was approved or paid, or the loss of the thing itself."""
+        return self.is_same_loss or (self.is_decided and not {OTHER_INCIDENT, TOTAL_LOSS}.isdisjoint(self.matches))
 
     @property
     def text(self) -> str:
@@ -179,7 +182,12 @@ def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> lis
     # Those of the same people without those of the same loss: a distributor is paid to one account for years.
     others = session.execute(newest.where(of_people, sa.not_(of_loss)).limit(MAX_RELATED)).all()
     others = sorted([*session.execute(newest.where(of_loss)), *others], key=lambda row: row.Claim.created_at)
-    found = ((row, _match(claim, row.Claim, sharing)) for row in others[::-1] if row.Claim.id != claim.second_of)
+    lost = _find_lost(session, claim, [row.Claim for row in others if row.was_paid])
+    found = (
+        (row, (*_match(claim, row.Claim, sharing), *([TOTAL_LOSS] if row.Claim.id in lost else [])))
+        for row in others[::-1]
+        if row.Claim.id != claim.second_of
+    )
     return [
         Duplicate(
             id=row.Claim.id,
@@ -191,6 +199,34 @@ def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> lis
         for row, matches_found in found
         if matches_found
     ]
+
+
+def _find_lost(session: ScopedSession, claim: Claim, paid: Sequence[Claim]) -> set[UUID]:
+    """Return the paid claims by which the vehicle or device of this one was lost whole before, whatever its kind."""
+    if submitted.get_line(claim) not in (MOTOR, GADGET):
+        return set()
+    insured = insured_minor(session.get_one(Policy, claim.policy_id))
+    day = submitted.get_loss_day(claim)
+    return {
+        other.id
+        for other in paid
+        if insured
+        and other.policy_id == claim.policy_id
+        and other.approved_amount_minor >= insured
+        and submitted.get_loss_day(other) < day
+    }
+
+
+# Where a sale names what is insured, if its price does not: the loan, or the value of the device.
+_INSURED: Final = ("loan_amount", "device_value")
+
+
+def insured_minor(policy: Policy) -> int | None:
+    """Return the sum insured of a policy in kobo, or None if neither its price nor its request states one."""
+    if policy.sum_insured_minor is not None:
+        return policy.sum_insured_minor
+    named = next((policy.submitted[name] for name in _INSURED if policy.submitted.get(name)), None)
+    return None if named is None else money.to_minor(money.round_half_up(Decimal(str(named))))
 
 
 def _name_approvers(session: ScopedSession, claim: Claim, found: Sequence[Duplicate]) -> list[Duplicate]:

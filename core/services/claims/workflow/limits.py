@@ -38,8 +38,6 @@ from core.store.schema.tables import (
 
 RELATED_PERIOD: Final = timedelta(days=90)
 _REVERSED: Final = orm.aliased(ClaimPayment)
-# Where a sale names what is insured, if its price does not: the loan, or the value of the device.
-_INSURED: Final = ("loan_amount", "device_value")
 _OFFERED: Final = frozenset({ClaimStatus.OFFER_SENT, ClaimStatus.OFFER_ACCEPTED, ClaimStatus.OFFER_REJECTED})
 
 
@@ -103,7 +101,8 @@ def load(session: ScopedSession, claim: Claim) -> Limits:
     came_off = given_back if any(other.paid_minor > 0 for other in others) else 0
     owed = _find_owed(session, claim, _load_payments(session, claim), others, came_off)
     # The ceiling of a product bounds what is owed; alone it is no reason to pay anything.
-    insured = insured_minor(policy) if owed is None else find_ceiling(session, policy, submitted.get_loss_day(claim))
+    day = submitted.get_loss_day(claim)
+    insured = related.insured_minor(policy) if owed is None else find_ceiling(session, policy, day)
     elsewhere = sum(other.paid_minor + other.approved_minor for other in others)
     return Limits(
         owed_minor=owed,
@@ -154,7 +153,7 @@ def _find_given_back(session: ScopedSession, claim: Claim, policy: Policy) -> in
 
     We paid it to the customer, or the distributor that holds it has it back on its statement, paid or not.
     """
-    if policy.cancelled_at is None:
+    if policy.cancelled_at is None and policy.declined_at is None:
         return 0
     terms = refunds.list_paid_terms(session, policy)
     term = _find_term(terms, submitted.get_loss_day(claim))
@@ -311,21 +310,13 @@ def find_ceiling(session: ScopedSession, policy: Policy, day: date) -> int:
 
     That of the product is the one in the rates at which the term was bought.
     """
-    insured = insured_minor(policy)
+    insured = related.insured_minor(policy)
     if insured is not None:
         return insured
     term = _find_term(refunds.list_paid_terms(session, policy), day)
     version_id = term.version_id if term else session.get_one(Purchase, policy.purchase_id).product_version_id
     rules = session.get_one(ProductVersion, version_id).meta
     return money.to_minor(Decimal(str(tariff.get_claim_rule(rules, tariff.CLAIM_CEILING))))
-
-
-def insured_minor(policy: Policy) -> int | None:
-    """Return the sum insured of a policy in kobo, or None if neither its price nor its request states one."""
-    if policy.sum_insured_minor is not None:
-        return policy.sum_insured_minor
-    named = next((policy.submitted[name] for name in _INSURED if policy.submitted.get(name)), None)
-    return None if named is None else money.to_minor(money.round_half_up(Decimal(str(named))))
 
 
 # Where what comes off an offer does not change any more: the claimant has agreed to it, or it is paid.
