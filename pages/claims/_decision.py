@@ -1,7 +1,9 @@
 """The decision panel of a claim: allowed transitions, requirements, the form of the chosen one (contract C5)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
+from uuid import UUID
 
 import streamlit as st
 
@@ -102,6 +104,7 @@ def draw(review: ClaimReview, person: Person) -> None:
                     f":material/lock: **{label}** needs {words.plain(' and '.join(map(_shorten, move.missing)))}."
                 )
         _papers.draw_missing(review)
+        _papers.draw_decline(review)
         if attempt is not None:
             _form(review, attempt, person)
 
@@ -249,7 +252,17 @@ def _describe_above(review: ClaimReview, move: ClaimTransition, person: Person) 
     if AUTHORITY not in move.needs or not move.column:
         return None
     typed = claim_transitions.parse_amount(words.read_naira(get_typed(review.id, f"amount {move.to}")))
-    return claim_transitions.describe_limit_exceeded(person, money.to_minor(typed), review.related) if typed else None
+    # Above what the rule gives no supervisor approves it either.
+    if typed is None or _is_above_rule(review, move):
+        return None
+    return claim_transitions.describe_limit_exceeded(person, money.to_minor(typed), review.related)
+
+
+def _is_above_rule(review: ClaimReview, move: ClaimTransition) -> bool:
+    """True where the amount that is typed for an approval is above what the rule gives."""
+    most_minor = review.amounts.limits.most_minor if APPROVED_AMOUNT in move.needs else None
+    typed = claim_transitions.parse_amount(words.read_naira(get_typed(review.id, f"amount {move.to}")))
+    return typed is not None and most_minor is not None and money.to_minor(typed) > most_minor
 
 
 def _referring(review: ClaimReview, move: ClaimTransition) -> Action:
@@ -316,13 +329,14 @@ def _ask_amount(review: ClaimReview, move: ClaimTransition, person: Person) -> N
         autocomplete="off",
         placeholder="0.00",
         persist_state="page",
-        on_change="rerun" if AUTHORITY in move.needs else "ignore",
+        on_change=partial(_forget_amount, review.id) if AUTHORITY in move.needs else "ignore",
     )
     actions.blame(key(review.id, MOVE), "amount", move.amount_label)
     if ESTIMATE in move.needs and review.amounts.owed:
         st.caption(f"By the records {words.naira_of(review.amounts.owed)}: {_source(review)}.")
     if APPROVED_AMOUNT in move.needs and review.amounts.limits.most_minor is not None:
-        st.caption(f"At most {words.plain(review.amounts.limits.describe)}: {_source(review)}.")
+        most = f"At most {words.plain(review.amounts.limits.describe)}: {_source(review)}."
+        st.caption(f":red[:material/error: {most}]" if _is_above_rule(review, move) else most)
     if person.claim_limit_minor is not None and not person.has_role("supervisor") and AUTHORITY in move.needs:
         st.caption(f"You may decide up to {words.naira(person.claim_limit_minor)}; above it a supervisor does.")
     if APPROVED_AMOUNT in move.needs and review.backdated_minor is not None and "admin" not in person.roles:
@@ -334,6 +348,12 @@ def _ask_amount(review: ClaimReview, move: ClaimTransition, person: Person) -> N
         prices.show_steps(review.offer.steps)
     if APPROVED_AMOUNT in move.needs:
         _show_offer(review, words.read_naira(get_typed(review.id, name)))
+
+
+def _forget_amount(claim_id: UUID) -> None:
+    """Forget why an amount was refused, once another one is typed; where others were refused too, all of it stands."""
+    if set(actions.get_refusal(key(claim_id, MOVE)).faults) == {"amount"}:
+        actions.forget(key(claim_id, MOVE))
 
 
 def _suggested(review: ClaimReview, move: ClaimTransition) -> str:
@@ -462,7 +482,7 @@ def draw_referral(review: ClaimReview, person: Person) -> None:
     st.text(referral.note)
     if person.has_role("supervisor"):
         with st.container(horizontal=True, gap="xsmall"):
-            if move is not None:
+            if move is not None and find_possible(review, referral.to):
                 st.button(
                     "Open the prepared decision",
                     key=key(review.id, "prepared"),

@@ -19,6 +19,7 @@ from core.services.claims.workflow.letters import WAYS, KeptLetter
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people.staff import Person
+from core.states.claims import ClaimStatus
 from core.store.access import Scope, ScopedSession, transact
 from core.ui.forms import uploads
 from core.ui.frame import frame
@@ -62,10 +63,22 @@ def draw_missing(review: ClaimReview) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f":red[:material/cancel: Missing: {names}]", width="content")
         offer_letter(review, _REQUEST, place="missing")
+    _draw_newest(review, _REQUEST, place="missing")
+
+
+def draw_decline(review: ClaimReview) -> None:
+    """Draw the letter that tells the claimant of a decline, to be written and sent where the claim was declined."""
+    if review.status == ClaimStatus.DECLINED:
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.markdown("The claimant is told by a letter, with the reason:", width="content")
+            offer_letter(review, _DECLINE, place="declined", label="Write the letter")
+        _draw_newest(review, _DECLINE, place="declined")
+
+
+def _draw_newest(review: ClaimReview, kind: str, *, place: str) -> None:
     actions.complain(key(review.id, _PLACE))
-    requested = next((letter for letter in review.letters if letter.kind == _REQUEST), None)
-    if requested:
-        _letter_line(review, requested, place="missing")
+    if newest := next((letter for letter in review.letters if letter.kind == kind), None):
+        _letter_line(review, newest, place=place)
 
 
 def _show(review: ClaimReview) -> None:
@@ -190,6 +203,7 @@ def _line(document: Document) -> str:
 
 _PLACE: Final = "letters"
 _REQUEST: Final = "documents"
+_DECLINE: Final = "decline"
 
 
 def draw_letters(review: ClaimReview) -> None:
@@ -204,14 +218,14 @@ def draw_letters(review: ClaimReview) -> None:
         st.caption("No letter was written yet. An admin can change the texts of the letters; the next letter has them.")
 
 
-def offer_letter(review: ClaimReview, kind: str, *, place: str = "") -> None:
+def offer_letter(review: ClaimReview, kind: str, *, place: str = "", label: str = "") -> None:
     """Draw the button that writes a letter, disabled with the reason while something is missing for it.
 
     `place` tells it from the one among all letters.
     """
     missing = review.letters_possible[kind]
     st.button(
-        letters.KINDS[kind].title,
+        label or letters.KINDS[kind].title,
         key=key(review.id, f"letter {kind} {place}".rstrip()),
         icon=":material/mail:",
         disabled=missing is not None,

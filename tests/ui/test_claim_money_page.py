@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import tasks as claim_tasks
 from core.states.claims import ClaimStatus
 from core.store.schema.tables import ClaimOverride, ClaimReserve
 from tests.services.claim_office import DESK, Office
@@ -88,6 +89,17 @@ def test_an_officer_refers_and_a_supervisor_opens_what_was_prepared(opens: Opens
     assert all(button.key != key(claim_id, "refer") for button in at.button)
     at = opens(claim_id, "sade")
     assert "Referred by ada" in texts(at)
+    without = office.lodge(**KNOWN)
+    meta = office.claim(without).credit_life_claim_meta or {}
+    office.put(without, credit_life_claim_meta={**meta, "employment_termination_letter": None})
+    opens(without, "ada")
+    with office.store.writing(DESK) as session:
+        given = {"to": "Approved", "note": "Its letter is owed", "person": office.people["ada"]}
+        given["version"] = office.claim(without).version
+        claim_tasks.refer_claim(session, without, amount="1", **given)
+    buttons = {button.key for button in opens(without, "sade").button}
+    assert key(without, "give back") in buttons
+    assert key(without, "prepared") not in buttons, "what is refused anyway is not offered"
     at = click(at, claim_id, "prepared")
     assert at.text_input(key=key(claim_id, "amount Approved")).value == "70,000.00"
     at = click(at, claim_id, "confirm")
@@ -120,7 +132,14 @@ def test_an_amount_above_the_limit_offers_to_refer_it_as_it_is_typed(opens: Open
     office.people["ada"] = replace(office.people["ada"], claim_limit_minor=5_000_000)
     claim_id = office.lodge(**KNOWN)
     at = click(opens(claim_id, "ada"), claim_id, "to Approved")
+    at.text_input(key=key(claim_id, "amount Approved")).set_value("₦75,000.01").run()
+    assert at.button(key=key(claim_id, "confirm")).label == "Confirm: approve", "no supervisor approves that either"
+    assert ":red[:material/error: At most ₦75,000.00, what is still owed" in texts(at)
+    at.text_input(key=key(claim_id, "amount Approved")).set_value("a lot").run()
+    at = click(at, claim_id, "confirm")
+    assert "Must be a number" in texts(at)
     at.text_input(key=key(claim_id, "amount Approved")).set_value("₦50,000").run()
+    assert "Must be a number" not in texts(at), "it is another amount by now"
     assert at.button(key=key(claim_id, "confirm")).label == "Confirm: approve"
     at.text_input(key=key(claim_id, "amount Approved")).set_value("₦60,000").run()
     assert at.button(key=key(claim_id, "confirm")).label == "Refer to a supervisor"

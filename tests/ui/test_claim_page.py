@@ -297,6 +297,9 @@ def test_decline_needs_its_code_and_its_note_and_loses_neither(opens: Opens, off
     assert office.events(claim_id)[-1].note == ODD
     assert moves(at, claim_id) == {"Reviewing": False}
     assert ":small[Owed] **₦0.00**" in texts(at)
+    at.button(key=key(claim_id, "letter decline declined")).click().run()
+    assert "The letter is in the file of the claim" in texts(at)
+    assert texts(at).count("[Decline](/files/") == 2, "at the decision too"
 
 
 def test_offer_follows_the_rule_and_shows_its_steps(opens: Opens, office: Office) -> None:
