@@ -28,6 +28,7 @@ from core.seal import ERASED
 from core.services.audit import log as audit
 from core.services.audit.log import AUDIT_KIND
 from core.services.claims.intake.submitted import META_COLUMNS
+from core.services.claims.review import related
 from core.services.compliance import figures, retention
 from core.services.compliance.own_records import (
     PersonRows,
@@ -472,11 +473,17 @@ def _refuse_obstacles(session: ScopedSession, customers: Sequence[UUID], *, earl
     found = retention.find_obstacles(session, customers)
     if found.reasons:
         raise StateForbids(f"This cannot be erased: {'; '.join(found.reasons)}")
-    if found.keep_until and found.keep_until > clock.today() and not early:
+    if not found.keep_until or found.keep_until <= clock.today():
+        return
+    kept = f"The law wants these records kept until {found.keep_until:%-d %B %Y}: refuse the request with the code"
+    if related.has_paid_twin(session, customers):
+        # Without the number of what is insured nothing would tell that the loss was paid already.
         raise StateForbids(
-            f"The law wants these records kept until {found.keep_until:%-d %B %Y}: refuse the request with the code"
-            " “legal obligation”, or say that they are erased early all the same"
+            f"{kept} “legal obligation”, as a claim was paid, and another policy insures the same loan, vehicle or"
+            " traveller"
         )
+    if not early:
+        raise StateForbids(f"{kept} “legal obligation”, or say that they are erased early all the same")
 
 
 def carry_out(session: ScopedSession, erasure_id: UUID, *, by: Person) -> list[str]:

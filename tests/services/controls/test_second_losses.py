@@ -248,6 +248,21 @@ def test_a_loss_that_was_paid_and_erased_is_not_paid_again_unseen(
     assert found.endswith(f"approved by sade, who approved {reference(first)} for a loss that was erased")
 
 
+def test_a_paid_loss_that_another_policy_insures_is_erased_when_the_law_lets_go_of_it(office: Office) -> None:
+    """Erased early, the number of the car would be gone, and the other policy would pay the same accident."""
+    first = damaged(office, office.lodge(incident_date="2026-09-10"), "Collision")
+    office.move(accepted(office, first, by="sade"), "Paid", by="ada", payment_reference="ONE")
+    office.lodge(incident_date="2026-09-10")
+    with clock.freeze(NOON + timedelta(days=400)), office.store.writing(Scope.system()) as session:
+        customers = [office.claim(first).customer_id]
+        erasures._refuse_obstacles(session, customers, early=True)
+        session.execute(sa.update(Policy).values(plate_key="KJA482CD"))
+        with pytest.raises(StateForbids, match="as a claim was paid, and another policy insures the same loan"):
+            erasures._refuse_obstacles(session, customers, early=True)
+    with clock.freeze(NOON + timedelta(days=365 * 8)), office.store.reading(Scope.system()) as session:
+        erasures._refuse_obstacles(session, customers, early=True)
+
+
 def test_a_proof_of_purchase_comes_with_every_loss_of_a_thing(office: Office) -> None:
     bought = {"payment_receipt": "https://x.example/proof-of-purchase.pdf"}
     paid(office, **bought)

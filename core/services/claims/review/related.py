@@ -1,7 +1,7 @@
 """Related claims, of one policy, customer or account, and those for the same loss (contract C3, C14)."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -435,6 +435,14 @@ def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
         policies=_find_policies_of_loan(session, claim),
         risks=_find_policies_of_risk(session, claim),
     )
+
+
+def has_paid_twin(session: ScopedSession, customer_ids: Collection[UUID]) -> bool:
+    """True where a claim of theirs was paid and another policy insures the same loan, vehicle or traveller."""
+    paid = sa.select(col(ClaimPayment.claim_id))
+    query = sa.select(Claim).where(col(Claim.customer_id).in_(customer_ids), col(Claim.id).in_(paid))
+    claims = session.execute(query).scalars().all()
+    return any(_find_policies_of_risk(session, each) or _find_policies_of_loan(session, each) for each in claims)
 
 
 def _find_policies_of_risk(session: ScopedSession, claim: Claim) -> set[UUID]:
