@@ -298,9 +298,11 @@ def find_second_losses(session: ScopedSession) -> Iterator[str]:
     for claim, before, name in session.execute(query):
         # A claim of before an erasure is gone with it; what came after it may be for the same loss.
         may_be_same = related.is_gone(before) and not related.is_gone(claim)
-        if submitted.get_line(claim) is not None and (may_be_same or related.are_near(claim, before)):
+        paid = [before] if before.claim_status in (ClaimStatus.PAID, ClaimStatus.SETTLED) else []
+        loss = "a loss that was erased" if may_be_same else "a loss near it" if related.are_near(claim, before) else ""
+        loss = loss or ("the loss of all that is insured" if related.find_lost_whole(session, claim, paid) else "")
+        if submitted.get_line(claim) is not None and loss:
             reference = submitted.format_reference(before.id)
-            loss = "a loss that was erased" if may_be_same else "a loss near it"
             words = f"{name}, who approved {reference} for {loss}"
             yield f"{_name(claim.id, claim.approved_amount_minor)} approved by {words}"
 

@@ -15,6 +15,7 @@ from core.services.claims.intake import submitted
 from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CHECK_KEYS, CoverageCheck
+from core.services.claims.workflow import limits as claim_limits
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.compliance import erasures
@@ -153,7 +154,9 @@ def test_the_same_bill_or_photo_of_the_damage_is_owed_once_whatever_kind_and_day
     assert faults(office) == []
 
 
-def test_what_was_lost_whole_and_paid_is_not_lost_again_unseen_once_it_is_renewed(office: Office) -> None:
+def test_what_was_lost_whole_and_paid_is_not_lost_again_unseen_once_it_is_renewed(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A device is stolen and paid for; renewed for another year, it is paid for once more as damaged."""
     papers = {name: f"https://x.example/{name}" for name in ("police_report", "payment_receipt")}
     first = damaged(office, office.lodge(incident_date="2026-11-10"), "Theft", cost="3000000", **papers)
@@ -172,6 +175,13 @@ def test_what_was_lost_whole_and_paid_is_not_lost_again_unseen_once_it_is_renewe
             approve(office, second, by="bola")
         with pytest.raises(NotAllowed, match=f"other than who approved {reference(first)}"):
             approve(office, second, by="sade")
+        with monkeypatch.context() as patched:
+            # As a version without the rule approved it, in the term of another year.
+            patched.setattr(related, "find_lost_whole", lambda *_: set())
+            patched.setattr(claim_limits, "_load_others", lambda *_: [])
+            approve(office, second, by="sade")
+        (found,) = find_faults_of(office, "Nobody approves two losses of a policy near each other")
+        assert f"approved by sade, who approved {reference(first)} for the loss of all that is insured" in found
 
 
 def erase(office: Office, claim_id: UUID) -> None:

@@ -182,7 +182,7 @@ def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> lis
     # Those of the same people without those of the same loss: a distributor is paid to one account for years.
     others = session.execute(newest.where(of_people, sa.not_(of_loss)).limit(MAX_RELATED)).all()
     others = sorted([*session.execute(newest.where(of_loss)), *others], key=lambda row: row.Claim.created_at)
-    lost = _find_lost(session, claim, [row.Claim for row in others if row.was_paid])
+    lost = find_lost_whole(session, claim, [row.Claim for row in others if row.was_paid])
     found = (
         (row, (*_match(claim, row.Claim, sharing), *([TOTAL_LOSS] if row.Claim.id in lost else [])))
         for row in others[::-1]
@@ -201,7 +201,7 @@ def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> lis
     ]
 
 
-def _find_lost(session: ScopedSession, claim: Claim, paid: Sequence[Claim]) -> set[UUID]:
+def find_lost_whole(session: ScopedSession, claim: Claim, paid: Sequence[Claim]) -> set[UUID]:
     """Return the paid claims by which the vehicle or device of this one was lost whole before, whatever its kind."""
     if submitted.get_line(claim) not in (MOTOR, GADGET):
         return set()
