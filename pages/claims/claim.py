@@ -496,11 +496,13 @@ def draw_next(review: ClaimReview) -> None:
         done=lambda found: "" if found else _NOTHING_LEFT,
         then=lambda found: st.session_state.__setitem__(_NEXT, found or None),
     )
+    main = _decision.find_main(review)
+    is_done_here = _actions.get_typed(review.id, DECIDED) and (main is None or bool(main.missing))
     st.button(
         find.title,
         key=key(review.id, "next"),
         icon=":material/skip_next:",
-        type="primary" if _actions.get_typed(review.id, DECIDED) else "secondary",
+        type="primary" if is_done_here else "secondary",
         on_click=find.do,
         help="The next of your claims by urgency that waits for nobody else, or one that nobody has: it is yours then.",
     )

@@ -67,3 +67,9 @@ def test_the_api_charges_what_one_admin_proposed_and_another_confirmed_from_its_
     page.get_by_role("link", name="In the audit log").click()
     page.wait_for_url("**/audit_log?*")
     expect(page.get_by_text("2 entries")).to_be_visible()
+    settled(page)
+    page.locator("tbody a.record").first.click()
+    cell = page.locator('[data-testid="stTable"] td p').last
+    # A hash, as that of an uploaded file, is read to its end.
+    cell.evaluate("cell => cell.textContent = '0123456789abcdef'.repeat(4)")
+    assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth")

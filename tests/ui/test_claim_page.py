@@ -233,6 +233,7 @@ def test_claim_is_approved_with_the_amount_that_the_records_suggest(opens: Opens
     assert (claim.claim_status, claim.approved_amount_minor, claim.version) == ("Approved", 7_000_000, 3)
     assert office.events(claim_id)[-1].note == "Complete"
     assert not [button for button in at.button if button.key == key(claim_id, "confirm")]
+    assert at.button(key=key(claim_id, "next")).proto.type == "secondary", "the offer comes before the next claim"
     # The offer is prepared, and nothing is sent before it is confirmed.
     assert at.text_input(key=key(claim_id, "amount Offer sent")).value == "70,000.00"
     # Asking for the form that is open already does not replace the button that a click may be on its way to.
@@ -297,6 +298,7 @@ def test_decline_needs_its_code_and_its_note_and_loses_neither(opens: Opens, off
     assert office.events(claim_id)[-1].note == ODD
     assert moves(at, claim_id) == {"Reviewing": False}
     assert ":small[Owed] **₦0.00**" in texts(at)
+    assert at.button(key=key(claim_id, "next")).proto.type == "primary"
     at.button(key=key(claim_id, "letter decline declined")).click().run()
     assert "The letter is in the file of the claim" in texts(at)
     assert texts(at).count("[Decline](/files/") == 2, "at the decision too"
