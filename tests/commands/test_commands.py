@@ -387,6 +387,7 @@ def test_what_is_no_database_and_an_option_that_none_knows_are_refused_in_a_line
         assert answer.stderr.strip() == f"Refused. The store of COVERDESK_DATABASE_URL is not available: {words}"
 
 
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_backup_on_a_full_disk_is_refused_in_a_line(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
