@@ -128,7 +128,7 @@ def draw_register(
     text = st.query_params.get(_FIND, "").strip()
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="filter_chips"):
         if searched:
-            url_state.search_box(_FIND, "Find", text=text, placeholder=_say_searched(table, searched), longest=100)
+            url_state.search_box(_FIND, "Find", text=text, placeholder=_build_placeholder(table, searched), longest=100)
         chosen = url_state.choose_one("standing", "Standing", names)
         url_state.reset_button(shown=bool(chosen or text))
     shown = [row for row in rows if chosen is None or groups[chosen][1](row)]
@@ -141,7 +141,7 @@ def draw_register(
         tables.show_no_match(table)
 
 
-def _say_searched(table: Table[Any], searched: Sequence[str]) -> str:
+def _build_placeholder(table: Table[Any], searched: Sequence[str]) -> str:
     labels = [table.columns[name].label.lower() for name in searched]
     return f"{', '.join(labels[:-1])} or {labels[-1]}".capitalize()
 

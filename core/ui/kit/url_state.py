@@ -68,7 +68,7 @@ def way_back(faults: Sequence[FieldFault], labels: Mapping[str, str] | None = No
     """Show invalid query parameters by their labels with a reset button, and stop the page."""
     known = labels or {}
     lines = "\n".join(
-        f"- **{known.get(fault.field, fault.field.replace('_', ' ').capitalize())}** {_say(fault.message, known)}"
+        f"- **{known.get(fault.field, fault.field.replace('_', ' ').capitalize())}** {_relabel(fault.message, known)}"
         for fault in faults
     )
     st.error(f"This link has filters that cannot be used:\n{lines}", icon=":material/link_off:")
@@ -76,7 +76,7 @@ def way_back(faults: Sequence[FieldFault], labels: Mapping[str, str] | None = No
     st.stop()
 
 
-def _say(message: str, labels: Mapping[str, str]) -> str:
+def _relabel(message: str, labels: Mapping[str, str]) -> str:
     """Return what is wrong with a value in the words of a screen, which has no UUID and no name of a parameter."""
     before, found, other = message.partition("must not be before ")
     if found:
