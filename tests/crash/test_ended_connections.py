@@ -5,7 +5,9 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from threading import Event
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -14,6 +16,7 @@ from core import clock
 from core.errors import StoreUnavailable
 from core.store.access import Scope, ScopedSession, Store, write_only_at
 from core.store.access.compiled_query import read_batches
+from core.store.access.statements import driver_connection
 from core.store.schema import versions
 from core.store.schema.tables import OneTimeTicket
 from tests.crash.sizes import CRASHES
@@ -74,6 +77,24 @@ def serving(store: Store) -> Iterator[Store]:
     write_only_at(versions.newest())
     yield store
     write_only_at(None)
+
+
+@pytest.mark.parametrize("is_write", [True, False])
+def test_a_connection_on_which_nothing_can_be_rolled_back_is_missing_in_no_pool(store: Store, is_write: bool) -> None:
+    with pytest.raises(NotImplementedError) as caught:
+        refuse(store.writing if is_write else store.reading)
+    pool: Any = store.engine.pool
+    # The error is held, and with it what it has seen: nothing of that is garbage yet.
+    assert pool.checkedout() == 0, caught
+    store.transact(SYSTEM, write)
+
+
+def refuse(opened: Callable[[Scope], AbstractContextManager[ScopedSession]]) -> None:
+    with opened(SYSTEM) as session:
+        session.count_rows(OneTimeTicket)
+        # As where the server has ended it and this side has not yet noticed: busy, and not closed.
+        driver_connection(session.connection()).pgconn.send_query(b"SELECT 1")
+        raise NotImplementedError
 
 
 def test_every_ended_connection_is_not_available_and_nothing_else(serving: Store) -> None:

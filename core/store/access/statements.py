@@ -288,16 +288,23 @@ def install_transaction_events(engine: sa.Engine) -> None:
             return
         connection.info.pop(_QUEUE_KEY, None)
         connection.info.pop(_QUESTION, None)
-        # With a ROLLBACK the driver forgets what it has prepared, so that a transaction that only read ends otherwise.
         driver: Any = connection.connection.driver_connection
-        if not connection.get_execution_options().get("write") and driver.info.transaction_status == _IN_TRANSACTION:
-            with _dropping_broken(connection):
+        is_read = not connection.get_execution_options().get("write")
+        with _dropping_broken(connection):
+            # With a ROLLBACK the driver forgets what it has prepared, so that a transaction that only read ends
+            # otherwise.
+            if is_read and driver.info.transaction_status == _IN_TRANSACTION:
                 driver.execute("COMMIT")
+            else:
+                connection.dialect.do_rollback(connection.connection)
 
 
 @contextmanager
 def _dropping_broken(connection: sa.Connection) -> Iterator[None]:
-    """A connection on which a transaction cannot be ended is used no more: whatever was asked is answered or failed."""
+    """A connection on which a transaction cannot be ended is used no more: whatever was asked is answered or failed.
+
+    The error would end the closing of the session half-way, and the connection would be missing in the pool.
+    """
     try:
         yield
     except connection.dialect.loaded_dbapi.Error as error:

@@ -175,6 +175,12 @@ def test_what_was_lost_whole_and_paid_is_not_lost_again_unseen_once_it_is_renewe
             approve(office, second, by="bola")
         with pytest.raises(NotAllowed, match=f"other than who approved {reference(first)}"):
             approve(office, second, by="sade")
+        # Insured anew after the theft, by whatever insurer.
+        anew = damaged(office, office.lodge(incident_date="2027-06-01", at=later[1]), "Accidental damage")
+        assert no_other(office, anew).passed is True
+        with office.store.writing(DESK) as session:
+            session.execute(sa.update(Policy).values(plate_key="KJA482CD"))
+        assert (no_other(office, anew).passed, words in no_other(office, anew).detail) == (False, True)
         with monkeypatch.context() as patched:
             # As a version without the rule approved it, in the term of another year.
             patched.setattr(related, "find_lost_whole", lambda *_: set())

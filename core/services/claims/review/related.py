@@ -13,14 +13,27 @@ from sqlmodel import col
 
 from core import money
 from core.covers.claims.lines import GADGET, MOTOR, PAPERS_OF_DAMAGE
+from core.covers.endorsements import REGISTRATION
+from core.covers.request_parts import normalise_registration
 from core.seal import ERASED
 from core.services.claims.intake import submitted
 from core.services.files import likeness
 from core.services.people.personal import build_phone_key
+from core.services.policies import policies
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import phone_key
-from core.store.schema.tables import Approval, Claim, ClaimPayment, Customer, FileMark, Policy, Product, UploadedFile
+from core.store.schema.tables import (
+    Approval,
+    Claim,
+    ClaimPayment,
+    Customer,
+    FileMark,
+    Policy,
+    PolicyEndorsement,
+    Product,
+    UploadedFile,
+)
 
 POLICY: Final = "same policy"
 CUSTOMER: Final = "same customer"
@@ -182,7 +195,7 @@ def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> lis
     # Those of the same people without those of the same loss: a distributor is paid to one account for years.
     others = session.execute(newest.where(of_people, sa.not_(of_loss)).limit(MAX_RELATED)).all()
     others = sorted([*session.execute(newest.where(of_loss)), *others], key=lambda row: row.Claim.created_at)
-    lost = find_lost_whole(session, claim, [row.Claim for row in others if row.was_paid])
+    lost = find_lost_whole(session, claim, [row.Claim for row in others if row.was_paid], sharing.risks)
     found = (
         (row, (*_match(claim, row.Claim, sharing), *([TOTAL_LOSS] if row.Claim.id in lost else [])))
         for row in others[::-1]
@@ -201,20 +214,25 @@ def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> lis
     ]
 
 
-def find_lost_whole(session: ScopedSession, claim: Claim, paid: Sequence[Claim]) -> set[UUID]:
-    """Return the paid claims by which the vehicle or device of this one was lost whole before, whatever its kind."""
+def find_lost_whole(
+    session: ScopedSession, claim: Claim, paid: Sequence[Claim], risks: Collection[UUID] = ()
+) -> set[UUID]:
+    """Return the paid claims by which the vehicle or device of this one was lost whole before, whatever its kind.
+
+    They are on its policy, or on one of `risks`, which insure the same vehicle.
+    """
     if submitted.get_line(claim) not in (MOTOR, GADGET):
         return set()
-    insured = insured_minor(session.get_one(Policy, claim.policy_id))
     day = submitted.get_loss_day(claim)
-    return {
-        other.id
-        for other in paid
-        if insured
-        and other.policy_id == claim.policy_id
-        and other.approved_amount_minor >= insured
-        and submitted.get_loss_day(other) < day
-    }
+    before = (
+        each for each in paid if each.policy_id in {claim.policy_id, *risks} and submitted.get_loss_day(each) < day
+    )
+    return {other.id for other in before if _is_lost_whole(session, other)}
+
+
+def _is_lost_whole(session: ScopedSession, claim: Claim) -> bool:
+    insured = insured_minor(session.get_one(Policy, claim.policy_id)) or 0
+    return 0 < insured <= claim.approved_amount_minor
 
 
 # Where a sale names what is insured, if its price does not: the loan, or the value of the device.
@@ -450,12 +468,30 @@ def _find_policies_of_risk(session: ScopedSession, claim: Claim) -> set[UUID]:
     policy = session.get_one(Policy, claim.policy_id)
     same: list[sa.ColumnElement[bool]] = []
     if policy.plate_key is not None:
-        same.append(col(Policy.plate_key) == policy.plate_key)
+        plates = _list_plates(session, policy)
+        same.append(sa.or_(col(Policy.plate_key).in_(plates), col(Policy.id).in_(_build_had_plate(plates))))
     elif policy.risk_hash is not None and policy.twin_key is None:
         of_any = col(Policy.product_id).in_(sa.select(col(Product.id)))
         same.append(sa.and_(of_any, col(Policy.risk_hash) == policy.risk_hash))
     query = sa.select(col(Policy.id)).where(*same, col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id)
     return set(session.execute(query).scalars()) if same else set()
+
+
+def _list_plates(session: ScopedSession, policy: Policy) -> set[str]:
+    """Return the registration numbers that a policy has or had: what was endorsed since hides no loss of before."""
+    changes = [change for made in policies.find_rows(session, policy.id) for change in made.changes]
+    numbers = (each[side] for each in changes if each["field"] in REGISTRATION.names for side in ("before", "after"))
+    return {policy.plate_key or "", *map(normalise_registration, numbers)} - {""}
+
+
+def _build_had_plate(plates: Collection[str]) -> AnySelect:
+    """Return the query of the policies that had one of these registration numbers, however they were written."""
+    changes = sa.func.upper(sa.cast(col(PolicyEndorsement.changes), sa.Text))
+    for sign in "- ":
+        changes = sa.func.replace(changes, sign, "")
+    # Plates are letters and digits alone, so that nothing of them is a sign of LIKE.
+    had = sa.or_(*(changes.like(f'%"{plate}"%') for plate in sorted(plates)))
+    return sa.select(col(PolicyEndorsement.policy_id)).where(had)
 
 
 def _find_policies_of_loan(session: ScopedSession, claim: Claim) -> set[UUID]:
