@@ -95,7 +95,7 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
 
 
 def _waits(finance: Finance) -> tuple[str, ...]:
-    """What the payouts of the month wait for."""
+    """Return, in words, for what the payouts of the month wait."""
     stages = finance.read(closing.list_stages, date(2026, 8, 1))
     return next(stage.waits for stage in stages if stage.key == "payments")
 
