@@ -18,7 +18,9 @@ import pytest
 
 from core.settings import ROOT
 from core.store.access import Store
+from tests.api.test_routing import ODD, exchange
 from tests.commands.command_line import coverdesk
+from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.load.serving import COVERDESK, environment
 from tests.ports import free_port, get_status
@@ -63,18 +65,34 @@ def words_of(output: str) -> list[str]:
     return [line for line in output.splitlines() if line and not line.startswith("{")]
 
 
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_server_says_its_address_and_nothing_of_its_framework_and_ends_well_on_ctrl_c(
-    sqlite_template: Path, tmp_path: Path
+    store: Store, partner: Partner, tmp_path: Path
 ) -> None:
-    shutil.copy(sqlite_template, tmp_path / "store.db")
-    base_url = "https://desk.example.com"
-    with served(tmp_path, free_port(), "serve", "--host", "0.0.0.0", COVERDESK_BASE_URL=base_url) as process:
+    assert store.url.database == str(tmp_path / "store.db")
+    base_url, port = "https://desk.example.com", free_port()
+    with served(tmp_path, port, "serve", "--host", "0.0.0.0", COVERDESK_BASE_URL=base_url) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("Starting on 0.0.0.0, port ")
         assert process.stdout.readline().startswith(f"Coverdesk is at {base_url}, listening on 0.0.0.0, port ")
+        answer_paths_with_two_dots(port, partner.test_key)
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=60)
     assert (words_of(output), process.returncode) == (["Stopped."], 0)
+
+
+def answer_paths_with_two_dots(port: int, key: str) -> None:
+    """Beside the screens they get the envelope of the API below its address alone."""
+    as_partner = f"Authorization: Bearer {key}"
+    for path in ODD:
+        head, body = exchange(port, f"GET {path}", as_partner)
+        assert head.startswith("HTTP/1.1 404 ")
+        assert "x-frame-options: DENY" in head
+        assert body.startswith('{"responseCode":0,"responseText":"No such endpoint: GET /v1/')
+        assert body.endswith('"data":{},"errorData":null}')
+        assert exchange(port, f"GET {path}")[0].startswith("HTTP/1.1 401 ")
+    for path in ("/static/../app.py", "/v1x/../purchase", "/../v1/purchase"):
+        assert exchange(port, f"GET {path}", as_partner)[0].startswith("HTTP/1.1 400 ")
 
 
 # What was accepted is answered before either of them ends the server: tests/crash/test_stopping.py.
