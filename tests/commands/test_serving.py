@@ -18,11 +18,11 @@ import pytest
 
 from core.settings import ROOT
 from core.store.access import Store
-from tests.api.test_routing import ODD, exchange
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.load.serving import COVERDESK, environment
+from tests.odd_paths import ODD, exchange
 from tests.ports import free_port, get_status
 
 pytestmark = pytest.mark.both_databases
