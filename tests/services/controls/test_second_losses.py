@@ -316,7 +316,7 @@ def test_a_loss_of_a_vehicle_or_traveller_that_two_policies_insure_is_approved_b
     with office.store.writing(DESK) as session:
         session.execute(sa.update(Policy).values(**insured))
     accepted(office, first, by="sade")
-    on_another = "of this vehicle or traveller on another policy"
+    on_another = "of this vehicle, traveller or place on another policy"
     words = f"{reference(first)} (Offer accepted) has the same kind of incident {on_another}"
     found = no_other(office, second)
     assert found.passed is False
@@ -325,10 +325,7 @@ def test_a_loss_of_a_vehicle_or_traveller_that_two_policies_insure_is_approved_b
         approve(office, second, by="sade")
     look = no_other(office, other)
     assert look.passed is None
-    assert (
-        f"{reference(first)} (Offer accepted) has another incident of this vehicle or traveller on another policy"
-        in look.detail
-    )
+    assert f"{reference(first)} (Offer accepted) has another incident {on_another}" in look.detail
     assert no_other(office, long_ago).passed is True
     # As a version without the rule approved it; the other days and kinds of the vehicle are other losses.
     for claim_id, day in (

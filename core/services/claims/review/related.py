@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
-from core.covers.claims.lines import GADGET, MOTOR, PAPERS_OF_DAMAGE
+from core.covers.claims.lines import CONTENTS, GADGET, MOTOR, PAPERS_OF_DAMAGE
 from core.covers.endorsements import REGISTRATION
 from core.covers.request_parts import normalise_registration
 from core.seal import ERASED
@@ -112,8 +112,8 @@ SAME_LOAN: Final = "the same loan on another policy"
 SAME_DOCUMENT: Final = "the same document"
 SAME_PICTURE: Final = "a picture that looks the same"
 OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
-SAME_RISK: Final = "the same kind of incident of this vehicle or traveller on another policy"
-NEAR_ON_RISK: Final = "another incident of this vehicle or traveller on another policy within 14 days"
+SAME_RISK: Final = "the same kind of incident of this vehicle, traveller or place on another policy"
+NEAR_ON_RISK: Final = "another incident of this vehicle, traveller or place on another policy within 14 days"
 TOTAL_LOSS: Final = "an earlier loss of all that is insured, which was paid"
 GONE: Final = "a loss that was erased, and may be this one"
 SAME_ACCOUNT: Final = "the same payout account"
@@ -456,7 +456,7 @@ def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
 
 
 def has_paid_twin(session: ScopedSession, customer_ids: Collection[UUID]) -> bool:
-    """True where a claim of theirs was paid and another policy insures the same loan, vehicle or traveller."""
+    """True where a claim of theirs was paid and another policy insures the same loan, vehicle, traveller or place."""
     paid = sa.select(col(ClaimPayment.claim_id))
     query = sa.select(Claim).where(col(Claim.customer_id).in_(customer_ids), col(Claim.id).in_(paid))
     claims = session.execute(query).scalars().all()
@@ -464,7 +464,7 @@ def has_paid_twin(session: ScopedSession, customer_ids: Collection[UUID]) -> boo
 
 
 def _find_policies_of_risk(session: ScopedSession, claim: Claim) -> set[UUID]:
-    """Return the other policies of the vehicle or the traveller, whoever sold them and to whom: a loss is owed once."""
+    """Return the other policies of the vehicle, traveller or contents, whoever sold them: a loss is owed once."""
     policy = session.get_one(Policy, claim.policy_id)
     same: list[sa.ColumnElement[bool]] = []
     if policy.plate_key is not None:
@@ -473,8 +473,22 @@ def _find_policies_of_risk(session: ScopedSession, claim: Claim) -> set[UUID]:
     elif policy.risk_hash is not None and policy.twin_key is None:
         of_any = col(Policy.product_id).in_(sa.select(col(Product.id)))
         same.append(sa.and_(of_any, col(Policy.risk_hash) == policy.risk_hash))
+    elif submitted.get_line(claim) is CONTENTS:
+        same.append(_build_contents_of(session, policy))
     query = sa.select(col(Policy.id)).where(*same, col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id)
     return set(session.execute(query).scalars()) if same else set()
+
+
+def _build_contents_of(session: ScopedSession, policy: Policy) -> sa.ColumnElement[bool]:
+    """Return the condition of every policy of contents of a holder, as nobody can compare how two write one place."""
+    email = session.get_one(Customer, policy.customer_id).email_key
+    is_holder = col(Policy.customer_id).in_(sa.select(col(Customer.id)).where(col(Customer.email_key) == email))
+    if policy.phone:
+        is_holder = sa.or_(is_holder, col(Policy.phone) == policy.phone)
+    routes = [route for _, route in CONTENTS.covers]
+    return sa.and_(
+        is_holder, col(Policy.product_id).in_(sa.select(col(Product.id)).where(col(Product.route_name).in_(routes)))
+    )
 
 
 def _list_plates(session: ScopedSession, policy: Policy) -> set[str]:
