@@ -84,9 +84,15 @@ def test_a_referred_decision_waits_for_a_supervisor_and_is_closed_by_the_move(of
         "Approved",
         "75000.00",
     )
+    for only_begun in ("Viewed", "Reviewing"):
+        office.move(claim_id, only_begun, by="sade")
+        assert referred(office) == [claim_id], "what is referred is not decided yet"
     office.move(claim_id, "Approved", by="sade", amount="75000")
     assert referred(office) == []
     assert office.claim(other).version == 1
+    refer(office, other, to="Reviewing", amount=None)
+    office.move(other, "Reviewing", by="sade")
+    assert referred(office) == [], "the review is what was referred"
 
 
 def test_a_second_referral_takes_the_place_of_the_first(office: Office) -> None:

@@ -26,7 +26,7 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.transitions import Case, find_rule_exceeded
 from core.services.people import staff
 from core.services.people.staff import Person, join_names
-from core.states.claims import CLAIMS_ROLES, RULES, AskedRole, ClaimStatus
+from core.states.claims import CLAIMS_ROLES, RULES, AskedRole, ClaimStatus, ClaimTransition
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
 from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion, ClaimReferral, ClaimTask
@@ -316,7 +316,14 @@ def open_referral(
     session.insert(claim_changes.new_row(ClaimReferral, claim, **referral, staff_id=person.id, created_at=at))
 
 
-def close_referral(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> None:
-    """Close the open referral of a claim, if there is one."""
-    is_open = (col(ClaimReferral.claim_id) == claim.id, col(ClaimReferral.closed_at).is_(None))
+def close_referral(
+    session: ScopedSession, claim: Claim, *, person: Person, at: datetime, begun: ClaimTransition | None = None
+) -> None:
+    """Close the open referral of a claim, if there is one.
+
+    A transition by which it was only `begun` closes none but its own: the decision that is referred still waits.
+    """
+    is_open = [col(ClaimReferral.claim_id) == claim.id, col(ClaimReferral.closed_at).is_(None)]
+    if begun:
+        is_open.append(col(ClaimReferral.to_status) == begun.to)
     session.change(ClaimReferral, *is_open, closed_at=at, closed_by=person.id)
