@@ -1,10 +1,11 @@
 """The close of a month: its stages, what blocks it, and its steps, each by a second person (contract F7)."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -19,6 +20,7 @@ from core.services.finance.bordereaux import bordereaux
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.journal import Step
 from core.services.finance.movements import MovementFilter
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments import settlement
 from core.services.finance.reconciling import matching, reconciliations
 from core.services.finance.statements import reading as statement_reading
@@ -27,7 +29,15 @@ from core.services.lists.windows import Window
 from core.services.people import role_grants
 from core.services.people.four_eyes import FirstStep, require_other
 from core.services.people.staff import Person
-from core.states.finance import IN_FORCE, MONTH_TRANSITIONS, SHUT, BordereauState, MonthState, StatementState
+from core.states.finance import (
+    IN_FORCE,
+    MONTH_TRANSITIONS,
+    SHUT,
+    BordereauState,
+    MonthState,
+    PaymentState,
+    StatementState,
+)
 from core.store.access import Scope, ScopedSession, reading
 from core.store.expressions import sum_of
 from core.store.schema.tables import Adjustment, MonthStep, Movement, Policy, Product, ProductVersion
@@ -420,7 +430,7 @@ def list_stages(session: ScopedSession, month: date) -> list[Stage]:
         *_sales(session, window),
         _of_states("statements", "Statements", [row.state for row in statements], _STATEMENTS_LEFT),
         _of_states("bordereaux", "Bordereaux", reported, _BORDEREAUX_LEFT),
-        _payments(statements),
+        _payments(statements, payment_reading.load_under_way(session)),
         _reconciled(session, window),
         _closed(session, month),
     ]
@@ -445,12 +455,17 @@ def _of_states(key: str, name: str, states: Sequence[str], left: dict[str, str])
     return Stage(key=key, name=name, figure=f"{done:,} of {len(states):,}", waits=waits)
 
 
-def _payments(rows: Collection[StatementSummary]) -> Stage:
+def _payments(rows: Collection[StatementSummary], under_way: Mapping[UUID | None, str]) -> Stage:
     """Balances owed to parties are paid; what a party owes is carried to its next statement, or received."""
     owed = [row for row in rows if (row.closing_minor or 0) > 0 and row.state in (*IN_FORCE, StatementState.DISPUTED)]
     open_rows = [row for row in owed if row.state != StatementState.PAID]
-    minor = sum(row.closing_minor or 0 for row in open_rows)
-    waits = (f"{len(open_rows):,} to pay, {money.format_naira(minor)} stated",) if open_rows else ()
+    unpaid = [row.closing_minor or 0 for row in open_rows if row.statement_id not in under_way]
+    found = Counter(under_way.get(row.statement_id) for row in open_rows)
+    waits: tuple[str, ...] = (f"{len(unpaid):,} to pay, {money.format_naira(sum(unpaid))} stated",) if unpaid else ()
+    if number := found[PaymentState.PREPARED]:
+        waits += (f"{number:,} in a payout to approve",)
+    if number := found[PaymentState.APPROVED]:
+        waits += (f"{number:,} {'waits' if number == 1 else 'wait'} for the bank",)
     if not waits and any(row.state in _STATEMENTS_LEFT for row in rows):
         waits = ("waits for the statements",)
     return Stage(key="payments", name="Payouts", figure=f"{len(owed) - len(open_rows):,} of {len(owed):,}", waits=waits)

@@ -245,6 +245,10 @@ PAIR_RULES: Final[Mapping[tuple[ClaimStatus, ClaimStatus], PairRule]] = {
 }
 
 
+# Nobody has begun to work on a claim with these.
+NEW: Final = frozenset({_S.PENDING, _S.VIEWED})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimTransition(Transition[ClaimStatus]):
     """One transition between two statuses; `missing` is in words what the claim or the person lacks for it."""
@@ -261,6 +265,11 @@ class ClaimTransition(Transition[ClaimStatus]):
     def inputs_needed(self) -> tuple[Need, ...]:
         """The needs that are met by an input; a note is always accepted."""
         return tuple(need for need in self.needs if need.field)
+
+    @property
+    def begins(self) -> bool:
+        """True where a new claim is only looked at, or its review is started: nothing is decided by it."""
+        return self.start in NEW and self.to in (ClaimStatus.VIEWED, ClaimStatus.REVIEWING)
 
 
 def _list_common_needs(to: ClaimStatus) -> tuple[Need, ...]:

@@ -26,6 +26,7 @@ from core.states.claims import (
     DOCUMENTS,
     ESTIMATE,
     EVIDENCE,
+    NEW,
     OFFER,
     RULES,
     TRANSITIONS,
@@ -58,7 +59,6 @@ from pages.claims._actions import (
 
 _FIELDS: Final = ("amount", "reason", "note", "payment_reference", "estimate_document")
 _EMPTY: Final[Mapping[str, Any]] = {"reason": None, "note": "", "payment_reference": "", "estimate_document": None}
-_NEW: Final = frozenset({ClaimStatus.PENDING, ClaimStatus.VIEWED})
 
 
 def find_main(review: ClaimReview) -> ClaimTransition | None:
@@ -71,7 +71,7 @@ def find_main(review: ClaimReview) -> ClaimTransition | None:
         return None
     allowed = {move.to: move for move in review.transitions_allowed}
     leads_to = RULES[ClaimStatus(review.status)].leads_to
-    if review.status in _NEW:
+    if review.status in NEW:
         approval = allowed.get(ClaimStatus.APPROVED)
         return approval if approval and not approval.missing else allowed.get(ClaimStatus.REVIEWING)
     return allowed.get(ClaimStatus.APPROVED if ClaimStatus.APPROVED in leads_to else leads_to[0])
@@ -179,7 +179,7 @@ def _button(review: ClaimReview, move: ClaimTransition, *, is_main: bool) -> Non
 def _begin(review: ClaimReview, move: ClaimTransition) -> None:
     """Open the form of a transition; what asks for nothing and touches no money is made at once: start and settle."""
     open_form(review, move.to)
-    if move.to == ClaimStatus.SETTLED or (move.start in _NEW and move.to == ClaimStatus.REVIEWING):
+    if move.to == ClaimStatus.SETTLED or move.begins:
         submit_form(review, move.to, lambda: moving(review, move.to))
 
 
@@ -207,7 +207,7 @@ def _form(review: ClaimReview, attempt: OpenForm, person: Person) -> None:
             # A hasty second click on the form before does not reach one that has opened by itself.
             key=key(review.id, f"confirm {attempt.to}" if attempt.is_proposed else "confirm"),
             on_click=submit_form,
-            args=(review, move.to, lambda: _referring(review, move) if above else _deciding(review, move, needed)),
+            args=(review, move.to, lambda: (_referring if above else _deciding)(review, move, needed)),
         )
         put_away = key(review.id, "put away")
         st.button("Cancel", key=put_away, on_click=close_form, args=(review.id,), type="tertiary")
@@ -265,11 +265,15 @@ def _is_above_rule(review: ClaimReview, move: ClaimTransition) -> bool:
     return typed is not None and most_minor is not None and money.to_minor(typed) > most_minor
 
 
-def _referring(review: ClaimReview, move: ClaimTransition) -> Action:
+def _referring(review: ClaimReview, move: ClaimTransition, needed: set[str]) -> Action:
     """Return the action that refers the decision as it is typed instead of making it."""
     open_ = read_open_form(review.id)
     version = open_.version if open_ else review.version
     amount, note = _typed(review, move, "amount"), _typed(review, move, "note")
+    # Whoever decides reads why it should be so although a check is not met.
+    questions = {each.key: each.question for each in review.unmet_checks}
+    reasons = _list_reasons(review, needed) if note else {}
+    note = "\n".join((note, *(f"{questions[name]}: {text}" for name, text in reasons.items())))
     return deciding(
         review,
         "refer",
@@ -289,17 +293,21 @@ def _cleared(review: ClaimReview, move: ClaimTransition) -> Mapping[str, Any]:
 
 def _deciding(review: ClaimReview, move: ClaimTransition, needed: set[str]) -> Action:
     given: dict[str, str] = {name: _typed(review, move, name) for name in _FIELDS if name in needed or name == "note"}
-    unmet = review.unmet_checks if "reasons" in needed else []
-    reasons = {check.key: get_typed(review.id, f"reasons {check.key}") for check in unmet}
     if Effect.PAYS in move.effects:
         return _money.paying(review, given, _cleared(review, move))
     return moving(
         review,
         move.to,
         given=given,
-        reasons={name: text for name, text in reasons.items() if text},
+        reasons=_list_reasons(review, needed),
         clears=_cleared(review, move),
     )
+
+
+def _list_reasons(review: ClaimReview, needed: set[str]) -> Mapping[str, str]:
+    """Return the reasons that are typed by the checks that are not met, where an approval asks for them."""
+    keys = [check.key for check in review.unmet_checks if "reasons" in needed]
+    return {name: text for name in keys if (text := get_typed(review.id, f"reasons {name}"))}
 
 
 def _typed(review: ClaimReview, move: ClaimTransition, name: str) -> str:

@@ -307,7 +307,7 @@ def _draw_paid(files: Sequence[PaidFile]) -> None:
                 "Amount": words.naira(each.amount_minor),
                 "By": words.plain(each.by),
                 "When": words.moment(each.at),
-                "SHA-256": each.sha256[:12],
+                "SHA-256": f"{each.sha256[:12]}…",
             }
             for each in files
         ],

@@ -247,7 +247,7 @@ def _typed(row: CreditNoteRow, typed: Values) -> Mapping[str, str]:
 
 
 def _title(row: CreditNoteRow) -> str:
-    return words.plain(f"{row.number} of {row.provider}")
+    return f"{row.number} of {row.provider}"
 
 
 def _name(row: CreditNoteRow, field: str) -> str:

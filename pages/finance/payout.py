@@ -213,7 +213,12 @@ def people(row: BatchRow, superseded: str | None, *, is_lapsed: bool) -> None:
         st.warning(f"{superseded}.", icon=":material/block:")
     elif row.sha256 and not is_lapsed:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.link_button("Bank file, CSV", f"/payouts/{row.id}.csv", icon=":material/account_balance:")
+            st.link_button(
+                *("Bank file, CSV", f"/payouts/{row.id}.csv"),
+                icon=":material/account_balance:",
+                # What comes next, until the bank has answered some of it.
+                type="secondary" if row.answered else "primary",
+            )
             st.caption("It has the whole account numbers: each opening of it is in the audit log.", width="content")
 
 

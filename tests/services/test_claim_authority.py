@@ -84,9 +84,15 @@ def test_a_referred_decision_waits_for_a_supervisor_and_is_closed_by_the_move(of
         "Approved",
         "75000.00",
     )
+    for only_begun in ("Viewed", "Reviewing"):
+        office.move(claim_id, only_begun, by="sade")
+        assert referred(office) == [claim_id], "what is referred is not decided yet"
     office.move(claim_id, "Approved", by="sade", amount="75000")
     assert referred(office) == []
     assert office.claim(other).version == 1
+    refer(office, other, to="Reviewing", amount=None)
+    office.move(other, "Reviewing", by="sade")
+    assert referred(office) == [], "the review is what was referred"
 
 
 def test_a_second_referral_takes_the_place_of_the_first(office: Office) -> None:
@@ -117,6 +123,7 @@ def test_referrals_that_cannot_be_are_refused(office: Office) -> None:
         ({"to": "Declined"}, InvalidInput, "referral_amount is no part"),
         ({"note": ""}, InvalidInput, "referral_note"),
         ({"amount": "-1"}, InvalidInput, "referral_amount"),
+        ({"amount": "75000.01"}, InvalidInput, "referral_amount must not be above ₦75,000.00, what is still owed"),
         ({"version": 9}, StaleVersion, "changed by somebody else"),
     ):
         with pytest.raises(kind, match=named):

@@ -154,6 +154,21 @@ def test_an_amount_above_the_limit_offers_to_refer_it_as_it_is_typed(opens: Open
     assert office.claim(claim_id).claim_status == "Viewed"
 
 
+def test_the_reason_against_a_check_goes_along_with_what_is_referred(opens: Opens, office: Office) -> None:
+    office.people["ada"] = replace(office.people["ada"], claim_limit_minor=5_000_000)
+    undated = office.lodge()
+    at = click(opens(undated, "ada"), undated, "to Approved")
+    at.text_input(key=key(undated, "amount Approved")).set_value("₦60,000").run()
+    reasons = [each for each in at.text_input if (each.key or "").startswith(key(undated, "reasons "))]
+    for each in reasons:
+        each.set_value(f"The employer's letter: {each.key.rpartition(' ')[2]}")
+    at.text_area(key=key(undated, "note")).set_value("Above what I may decide")
+    at = click(at, undated, "confirm")
+    note = office.log(undated)[-1].after["note"]
+    assert reasons
+    assert all(each.value in note for each in reasons)
+
+
 def test_a_payment_is_handed_to_finance_and_paid_there(opens: Opens, office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
     office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
@@ -233,6 +248,7 @@ def test_claims_are_paid_from_a_file_that_is_shown_row_by_row_before(opens: Open
     assert not at.exception
     assert "2 paid, ₦140,000.00." in texts(at)
     assert "This very file was paid already" in texts(at)
+    assert at.table[-1].value["SHA-256"].str.endswith("…").all(), "a part of it is not taken for the whole"
     assert [office.claim(claim_id).payment_reference for claim_id in claims] == ["FIN-1", "FIN-2"]
 
 

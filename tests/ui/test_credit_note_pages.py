@@ -321,6 +321,7 @@ def test_a_refusal_of_one_of_many_stays_in_the_log(store: Store, partner: Partne
     finance.people["femi"] = finance.person("femi")
     at = press_many(open_page(screen, finance, LIST, by="femi"), "Approve 2")
     at = tick(at, keys)
+    assert not [each.label for each in at.text_input if "\\" in each.label], "read aloud as it is written"
     at = confirm(at, **{f"{key} {name}": value for key in keys for name, value in ACCOUNT.items()})
     assert _states(finance, keys) == ["Computed", "Computed"]
     assert _list_refusals(finance, keys) == ["It has your own e-mail, phone or account: somebody else works on it"]

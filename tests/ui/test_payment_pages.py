@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids, money
+from core.desk import closing
 from core.services.finance import bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.payments import payouts, settlement
@@ -65,8 +66,10 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     owed = finance.read(statement_reading.get_statement, made).paper.closing_minor
     at = open_page(screen, finance, LIST, by="funmi")
     assert list(lists(at)[0]["Due"]) == [words.naira(owed)]
+    assert _waits(finance) == (f"1 to pay, {words.naira(owed)} stated",)
     confirm(press(at, f"Prepare a payout of {words.naira(owed)}"))
     batch = finance.read(payment_reading.list_batches)[0]
+    assert _waits(finance) == ("1 in a payout to approve",)
     follow(at)
     assert "You prepared this payout: somebody else of finance approves it." in texts(at), "what it became is opened"
     at = open_page(screen, finance, LIST, by="femi")
@@ -80,6 +83,8 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     assert links(at) == []
     at = confirm(press(open_page(screen, finance, BATCH, by="femi", id=str(batch.id)), "Approve"))
     assert links(at) == [f"/payouts/{batch.id}.csv"]
+    assert [link.proto.type for link in at.get("link_button")] == ["primary"], "what comes next"
+    assert _waits(finance) == ("1 waits for the bank",)
     follow(at, row_links(at)[0])
     confirm(press(at, "The bank has paid"), bank_reference="TRF/1")
     assert "its statements are settled" in texts(at)
@@ -87,6 +92,12 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     confirm(press(at, "Returned"), reason="The account is closed")
     assert finance.read(statement_reading.get_statement, made).paper.state == "Sent"
     _stands_in_the_lists_and_schedules(finance, screen, words.naira(owed))
+
+
+def _waits(finance: Finance) -> tuple[str, ...]:
+    """Return, in words, for what the payouts of the month wait."""
+    stages = finance.read(closing.list_stages, date(2026, 8, 1))
+    return next(stage.waits for stage in stages if stage.key == "payments")
 
 
 def _stands_in_the_lists_and_schedules(finance: Finance, screen: Screen, owed: str) -> None:

@@ -8,12 +8,13 @@ import pytest
 
 from core import clock, ids, seal
 from core.covers import request as requests
-from core.covers.claims.lines import MotorClaimRequest
-from core.covers.insurers import insurer_a
+from core.covers.claims.lines import ContentsClaimRequest, MotorClaimRequest
+from core.covers.insurers import insurer_a, insurer_b
 from core.covers.refunds import Refund
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import lodging
+from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.workflow import corrections as claim_corrections
@@ -22,6 +23,7 @@ from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.policies import changes, refunds
 from core.services.renewals import renewals
+from core.services.selling import endorsing
 from core.store.access import Owner, Scope
 from core.store.schema.tables import Policy
 from tests import papers
@@ -43,10 +45,10 @@ def put_in_force_again(office: Office, *, actor: str) -> None:
         changes.activate(session, office.desk.sale.policy_id, insurer_accepted="By telephone", **given)
 
 
-def in_force(office: Office, claim_id: UUID) -> CoverageCheck:
+def check(office: Office, claim_id: UUID, key: str) -> CoverageCheck:
     with office.store.reading(DESK) as session:
         checks = claim_review.get_review(session, claim_id, person=office.people["sade"]).checks
-    return next(each for each in checks if each.key == "in_force")
+    return next(each for each in checks if each.key == key)
 
 
 def preview(office: Office) -> Refund:
@@ -124,18 +126,67 @@ def test_a_loss_that_was_paid_for_is_not_moved_to_another_term(office: Office, *
     assert preview(office).amount_minor == 0
 
 
+@pytest.mark.both_databases
+@pytest.mark.parametrize("endorsed", ["the policy that paid", "the other policy"])
+def test_another_registration_number_hides_no_loss_that_another_policy_paid(office: Office, endorsed: str) -> None:
+    """Two insurers cover a car, and one policy gets another number between the two claims for one accident."""
+    number, sales = {"registration_number": "KJA-001AA"}, []
+    with clock.freeze(NOON - timedelta(days=90)):
+        for place, cover in enumerate((insurer_a.THIRD_PARTY, insurer_b.THIRD_PARTY)):
+            person = {"email": f"driver{place}@x.example", "phone_number": f"0803555000{place}"}
+            sales.append(sell(office.store, office.partner, cover, **number, **person))
+    office.desk.sale = sales[0]
+    first = lodge_motor(office, incident_date="2026-11-10", **number)
+    office.walk(first, "Approved", "Offer sent", "Offer accepted", "Paid")
+    changed = sales[endorsed == "the other policy"].policy_id
+    told: dict[str, Any] = {"effective_on": clock.today(), "reason": "A new number", "requested_by": "The owner"}
+    with office.store.writing(DESK) as session:
+        new = {"registration_number": "ABC-123XY"}
+        endorsing.endorse(session, changed, new, expected_version=1, by=office.people["funmi"], **told)
+        assert related.has_paid_twin(session, [office.claim(first).customer_id]), "erased early, it would be hidden"
+    office.desk.sale = sales[1]
+    second = lodge_motor(office, incident_date="2026-11-10", account_number="0123456781", **number)
+    found = check(office, second, "duplicate")
+    assert (found.passed, "the same kind of incident of this vehicle" in found.detail) == (False, True)
+    with pytest.raises(NotAllowed, match="an approver other than who approved"):
+        office.move(second, "Approved", by="sade", amount="75000")
+
+
 def lodge_motor(office: Office, **changed: str) -> UUID:
     """A claim for the damage of a third party, on the policy of the office's desk."""
-    account = {"bank_name": "Lagoon Bank", "account_name": "Ngozi Okafor", "account_number": "0123456789"}
-    told = {"incident_place": "Lagos Road 1, Ikeja", "incident_description": "A crash", "cost_of_repair": "75000"}
     names = ("police_report", "driving_licence", "third_party_demand")
-    arriving = [ReceivedFile(field=name, file_name="a.pdf", content=papers.pdf(text=name)) for name in names]
+    given = {"incident_type": "Third party property damage", "cost_of_repair": "75000", **changed}
+    return lodge_loss(office, MotorClaimRequest, names, **given)
+
+
+def lodge_loss(office: Office, model: Any, names: tuple[str, ...], **changed: str) -> UUID:
+    """A claim of another line than credit life, with papers of its own, on the policy of the office's desk."""
+    account = {"bank_name": "Lagoon Bank", "account_name": "Ngozi Okafor", "account_number": "0123456789"}
+    told = {"incident_place": "Lagos Road 1, Ikeja", "incident_description": "What happened there"}
+    texts = {name: f"{name} {ids.new_code()}" for name in names}
+    arriving = [ReceivedFile(field=name, file_name="a.pdf", content=papers.pdf(text=texts[name])) for name in names]
     given = {"policy_number": office.desk.sale.policy["meta"]["policy_number"], **account, **told, **changed}
-    given |= {"incident_type": "Third party property damage", **{file.field: file.url for file in arriving}}
-    request = requests.validate(MotorClaimRequest, given)
+    request = requests.validate(model, {**given, **{file.field: file.url for file in arriving}})
     owner = Owner(distributor_id=office.partner.id, is_live=False)
     with files.store_files(arriving) as kept, office.store.writing(office.partner.scope()) as session:
         return ids.parse(lodging.lodge_claim(session, request, kept, owner=owner, actor="key tests")["id"])
+
+
+def test_a_burglary_of_a_place_that_two_policies_insure_is_approved_by_two_people(office: Office) -> None:
+    """A holder insures one home with two policies; the second claim had other papers, and every check was met."""
+    claims = []
+    for number in range(2):
+        with clock.freeze(NOON - timedelta(days=90)):
+            office.desk.sale = sell(office.store, office.partner, insurer_b.HOME)
+        given = {"incident_type": "Burglary", "amount_claimed": "75000", "account_number": f"012345678{number}"}
+        papers_of_it = ("police_report", "inventory", "receipts")
+        given["incident_date"] = "2026-11-10"
+        claims.append(lodge_loss(office, ContentsClaimRequest, papers_of_it, **given))
+    assert check(office, claims[1], "duplicate").passed is False
+    office.move(claims[0], "Approved", by="sade", amount="75000")
+    with pytest.raises(NotAllowed, match="an approver other than who approved"):
+        office.move(claims[1], "Approved", by="sade", amount="75000")
+    office.move(claims[1], "Approved", by="root", amount="75000")
 
 
 def test_who_typed_a_claim_with_its_account_at_the_desk_does_not_approve_it(office: Office) -> None:
@@ -228,13 +279,13 @@ def test_who_noted_that_a_payment_came_back_does_not_approve_another_claim_for_i
 
 def test_cover_that_the_desk_put_in_force_after_the_loss_fails(office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
-    assert in_force(office, claim_id).passed is True
+    assert check(office, claim_id, "in_force").passed is True
     put_in_force_again(office, actor="insurer")
-    assert in_force(office, claim_id).passed is True
+    assert check(office, claim_id, "in_force").passed is True
     put_in_force_again_by_hand = {"actor": "staff funmi@x.example"}
     office.desk.change_policy(version=1)
     put_in_force_again(office, **put_in_force_again_by_hand)
-    found = in_force(office, claim_id)
+    found = check(office, claim_id, "in_force")
     assert found.passed is False
     assert found.detail.endswith("Put in force at the desk 20 Nov 2026, after the loss")
     with pytest.raises(NotAllowed, match="a supervisor, as a check has failed: In force on the day of the incident"):

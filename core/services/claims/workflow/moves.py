@@ -84,7 +84,7 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
         facts["document"] = move.inputs.estimate_document
     facts |= _record_overrides(session, claim, move, event.id, at)
     facts |= _reverse(session, claim, move, at)
-    claim_tasks.close_referral(session, claim, person=person, at=at)
+    claim_tasks.close_referral(session, claim, person=person, at=at, begun=transition if transition.begins else None)
     claim_reserves.follow_transition(session, claim, transition, person=person, at=at)
     facts |= _pay(session, claim, move, at)
     return claim_changes.save_change(session, claim, before, person=person, action="claim moved", facts=facts)

@@ -26,7 +26,7 @@ from core.services.lists.spreadsheets import DATE, DAY, ID, INSTANT, MASKED, SIG
 from core.services.lists.windows import Span
 from core.services.people.staff import join_names
 from core.services.sales.filter import declare_search
-from core.states.finance import BatchState, PaymentState, StatementState
+from core.states.finance import UNDER_WAY, BatchState, PaymentState, StatementState
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import sum_of
 from core.store.rows import build_row
@@ -207,6 +207,14 @@ def list_of_statement(session: ScopedSession, statement_id: UUID) -> list[Paymen
     """List the payments that settle some of a statement, oldest first."""
     mine = sa.select(col(PaymentSettlement.payment_id)).where(col(PaymentSettlement.statement_id) == statement_id)
     return _list(session, _query().where(col(Payment.id).in_(mine)).order_by(*PAYMENTS.orders["oldest"].keys))
+
+
+def load_under_way(session: ScopedSession) -> dict[UUID | None, str]:
+    """Return the state of the payment that is under way of each statement that it would settle, by their ids."""
+    query = sa.select(col(PaymentSettlement.statement_id), col(Payment.state)).join(
+        Payment, sa.and_(col(Payment.id) == col(PaymentSettlement.payment_id), col(Payment.state).in_(UNDER_WAY))
+    )
+    return {row.statement_id: row.state for row in session.execute(query)}
 
 
 def get_payment(session: ScopedSession, payment_id: UUID) -> tuple[PaymentRow, list[Due]]:
