@@ -123,6 +123,7 @@ def test_referrals_that_cannot_be_are_refused(office: Office) -> None:
         ({"to": "Declined"}, InvalidInput, "referral_amount is no part"),
         ({"note": ""}, InvalidInput, "referral_note"),
         ({"amount": "-1"}, InvalidInput, "referral_amount"),
+        ({"amount": "75000.01"}, InvalidInput, "referral_amount must not be above ₦75,000.00, what is still owed"),
         ({"version": 9}, StaleVersion, "changed by somebody else"),
     ):
         with pytest.raises(kind, match=named):

@@ -479,8 +479,8 @@ def _refuse_obstacles(session: ScopedSession, customers: Sequence[UUID], *, earl
     if related.has_paid_twin(session, customers):
         # Without the number of what is insured nothing would tell that the loss was paid already.
         raise StateForbids(
-            f"{kept} “legal obligation”, as a claim was paid, and another policy insures the same loan, vehicle or"
-            " traveller"
+            f"{kept} “legal obligation”, as another policy insures the same loan, vehicle, traveller or place, and a"
+            " claim of either was paid"
         )
     if not early:
         raise StateForbids(f"{kept} “legal obligation”, or say that they are erased early all the same")

@@ -8,7 +8,7 @@ import pytest
 
 from core import clock, ids, seal
 from core.covers import request as requests
-from core.covers.claims.lines import MotorClaimRequest
+from core.covers.claims.lines import ContentsClaimRequest, MotorClaimRequest
 from core.covers.insurers import insurer_a, insurer_b
 from core.covers.refunds import Refund
 from core.errors import NotAllowed, StateForbids
@@ -73,7 +73,6 @@ def test_nothing_goes_back_of_a_term_on_which_a_part_of_a_claim_was_paid(office:
         refunds.refuse_paid(refunds.list_policy_claims(session, office.desk.sale.policy_id))
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("is_confirmed", [True, False], ids=["confirmed", "by one word"])
 def test_a_part_that_came_back_uses_premium_up_until_somebody_else_approved_the_claim_again(
     office: Office, *, is_confirmed: bool
@@ -155,17 +154,39 @@ def test_another_registration_number_hides_no_loss_that_another_policy_paid(offi
 
 def lodge_motor(office: Office, **changed: str) -> UUID:
     """A claim for the damage of a third party, on the policy of the office's desk."""
-    account = {"bank_name": "Lagoon Bank", "account_name": "Ngozi Okafor", "account_number": "0123456789"}
-    told = {"incident_place": "Lagos Road 1, Ikeja", "incident_description": "A crash", "cost_of_repair": "75000"}
     names = ("police_report", "driving_licence", "third_party_demand")
+    given = {"incident_type": "Third party property damage", "cost_of_repair": "75000", **changed}
+    return lodge_loss(office, MotorClaimRequest, names, **given)
+
+
+def lodge_loss(office: Office, model: Any, names: tuple[str, ...], **changed: str) -> UUID:
+    """A claim of another line than credit life, with papers of its own, on the policy of the office's desk."""
+    account = {"bank_name": "Lagoon Bank", "account_name": "Ngozi Okafor", "account_number": "0123456789"}
+    told = {"incident_place": "Lagos Road 1, Ikeja", "incident_description": "What happened there"}
     texts = {name: f"{name} {ids.new_code()}" for name in names}
     arriving = [ReceivedFile(field=name, file_name="a.pdf", content=papers.pdf(text=texts[name])) for name in names]
     given = {"policy_number": office.desk.sale.policy["meta"]["policy_number"], **account, **told, **changed}
-    given |= {"incident_type": "Third party property damage", **{file.field: file.url for file in arriving}}
-    request = requests.validate(MotorClaimRequest, given)
+    request = requests.validate(model, {**given, **{file.field: file.url for file in arriving}})
     owner = Owner(distributor_id=office.partner.id, is_live=False)
     with files.store_files(arriving) as kept, office.store.writing(office.partner.scope()) as session:
         return ids.parse(lodging.lodge_claim(session, request, kept, owner=owner, actor="key tests")["id"])
+
+
+def test_a_burglary_of_a_place_that_two_policies_insure_is_approved_by_two_people(office: Office) -> None:
+    """A holder insures one home with two policies; the second claim had other papers, and every check was met."""
+    claims = []
+    for number in range(2):
+        with clock.freeze(NOON - timedelta(days=90)):
+            office.desk.sale = sell(office.store, office.partner, insurer_b.HOME)
+        given = {"incident_type": "Burglary", "amount_claimed": "75000", "account_number": f"012345678{number}"}
+        papers_of_it = ("police_report", "inventory", "receipts")
+        given["incident_date"] = "2026-11-10"
+        claims.append(lodge_loss(office, ContentsClaimRequest, papers_of_it, **given))
+    assert check(office, claims[1], "duplicate").passed is False
+    office.move(claims[0], "Approved", by="sade", amount="75000")
+    with pytest.raises(NotAllowed, match="an approver other than who approved"):
+        office.move(claims[1], "Approved", by="sade", amount="75000")
+    office.move(claims[1], "Approved", by="root", amount="75000")
 
 
 def test_who_typed_a_claim_with_its_account_at_the_desk_does_not_approve_it(office: Office) -> None:
@@ -185,7 +206,6 @@ def test_who_typed_a_claim_with_its_account_at_the_desk_does_not_approve_it(offi
     office.move(lender_is_paid, "Approved", by="bola", amount="75000")
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("way", ["lodged", "set"])
 def test_who_may_act_as_who_named_the_payee_neither_approves_nor_pays_it(office: Office, way: str) -> None:
     """An admin confirms the link of an officer, opens it, and would approve what that one asks to be paid."""

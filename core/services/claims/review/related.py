@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
-from core.covers.claims.lines import GADGET, MOTOR, PAPERS_OF_DAMAGE
+from core.covers.claims.lines import CONTENTS, GADGET, MOTOR, PAPERS_OF_DAMAGE
 from core.covers.endorsements import REGISTRATION
 from core.covers.request_parts import normalise_registration
 from core.seal import ERASED
@@ -112,8 +112,8 @@ SAME_LOAN: Final = "the same loan on another policy"
 SAME_DOCUMENT: Final = "the same document"
 SAME_PICTURE: Final = "a picture that looks the same"
 OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
-SAME_RISK: Final = "the same kind of incident of this vehicle or traveller on another policy"
-NEAR_ON_RISK: Final = "another incident of this vehicle or traveller on another policy within 14 days"
+SAME_RISK: Final = "the same kind of incident of this vehicle, traveller or place on another policy"
+NEAR_ON_RISK: Final = "another incident of this vehicle, traveller or place on another policy within 14 days"
 TOTAL_LOSS: Final = "an earlier loss of all that is insured, which was paid"
 GONE: Final = "a loss that was erased, and may be this one"
 SAME_ACCOUNT: Final = "the same payout account"
@@ -122,6 +122,7 @@ TWICE: Final = "duplicate"
 VELOCITY_PERIOD: Final = timedelta(days=90)
 NEAR_PERIOD: Final = timedelta(days=14)
 VELOCITY_LIMIT: Final = 3
+_CONTENTS_ROUTES: Final = frozenset(route for _, route in CONTENTS.covers)
 # Matches that say that it is the same loss; the others only call for a look.
 _SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_LOAN, SAME_RISK, SAME_DOCUMENT, SAME_PICTURE, GONE})
 
@@ -439,6 +440,7 @@ def are_near(claim: Claim, other: Claim) -> bool:
 
 def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
     """Return the claims that were sent a file with the same content, the same text, or the same picture saved anew."""
+    policy = session.get_one(Policy, claim.policy_id)
     codes = {link.rpartition("/")[2] for link in _list_papers(claim)}
     mine = sa.or_(col(UploadedFile.claim_id) == claim.id, col(UploadedFile.code).in_(codes))
     own = session.execute(sa.select(col(UploadedFile.code), col(UploadedFile.sent_sha256)).where(mine)).all()
@@ -450,22 +452,25 @@ def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
     return Sharing(
         documents=documents - {claim.id},
         pictures=pictures - {claim.id},
-        policies=_find_policies_of_loan(session, claim),
-        risks=_find_policies_of_risk(session, claim),
+        policies=set() if claim.credit_life_claim_meta is None else _find_policies_of_loan(session, policy),
+        risks=_find_policies_of_risk(session, policy),
     )
 
 
 def has_paid_twin(session: ScopedSession, customer_ids: Collection[UUID]) -> bool:
-    """True where a claim of theirs was paid and another policy insures the same loan, vehicle or traveller."""
-    paid = sa.select(col(ClaimPayment.claim_id))
-    query = sa.select(Claim).where(col(Claim.customer_id).in_(customer_ids), col(Claim.id).in_(paid))
-    claims = session.execute(query).scalars().all()
-    return any(_find_policies_of_risk(session, each) or _find_policies_of_loan(session, each) for each in claims)
+    """True where another policy insures the same loan, vehicle, traveller or place, and a claim of either was paid."""
+    query = sa.select(Policy).where(col(Policy.customer_id).in_(customer_ids))
+    for policy in session.execute(query).scalars().all():
+        twins = _find_policies_of_risk(session, policy) | _find_policies_of_loan(session, policy)
+        paid = sa.select(col(ClaimPayment.id)).join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
+        of_either = paid.where(col(Claim.policy_id).in_([policy.id, *twins])).limit(1)
+        if twins and session.execute(of_either).first() is not None:
+            return True
+    return False
 
 
-def _find_policies_of_risk(session: ScopedSession, claim: Claim) -> set[UUID]:
-    """Return the other policies of the vehicle or the traveller, whoever sold them and to whom: a loss is owed once."""
-    policy = session.get_one(Policy, claim.policy_id)
+def _find_policies_of_risk(session: ScopedSession, policy: Policy) -> set[UUID]:
+    """Return the other policies of the vehicle, traveller or contents, whoever sold them: a loss is owed once."""
     same: list[sa.ColumnElement[bool]] = []
     if policy.plate_key is not None:
         plates = _list_plates(session, policy)
@@ -473,8 +478,22 @@ def _find_policies_of_risk(session: ScopedSession, claim: Claim) -> set[UUID]:
     elif policy.risk_hash is not None and policy.twin_key is None:
         of_any = col(Policy.product_id).in_(sa.select(col(Product.id)))
         same.append(sa.and_(of_any, col(Policy.risk_hash) == policy.risk_hash))
+    elif session.get_one(Product, policy.product_id).route_name in _CONTENTS_ROUTES:
+        same.append(_build_contents_of(session, policy))
     query = sa.select(col(Policy.id)).where(*same, col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id)
     return set(session.execute(query).scalars()) if same else set()
+
+
+def _build_contents_of(session: ScopedSession, policy: Policy) -> sa.ColumnElement[bool]:
+    """Return the condition of every policy of contents of a holder, as nobody can compare how two write one place."""
+    email = session.get_one(Customer, policy.customer_id).email_key
+    is_holder: sa.ColumnElement[bool] = col(Policy.customer_id).in_(
+        sa.select(col(Customer.id)).where(col(Customer.email_key) == email)
+    )
+    if policy.phone:
+        is_holder = sa.or_(is_holder, col(Policy.phone) == policy.phone)
+    of_contents = sa.select(col(Product.id)).where(col(Product.route_name).in_(_CONTENTS_ROUTES))
+    return sa.and_(is_holder, col(Policy.product_id).in_(of_contents))
 
 
 def _list_plates(session: ScopedSession, policy: Policy) -> set[str]:
@@ -494,13 +513,12 @@ def _build_had_plate(plates: Collection[str]) -> AnySelect:
     return sa.select(col(PolicyEndorsement.policy_id)).where(had)
 
 
-def _find_policies_of_loan(session: ScopedSession, claim: Claim) -> set[UUID]:
+def _find_policies_of_loan(session: ScopedSession, policy: Policy) -> set[UUID]:
     """Return the other policies of the borrower for the same loan, whoever sold them (S12).
 
     A debt is owed once. It is the same by its account, or by amount and start unless both name another account.
     """
-    policy = session.get_one(Policy, claim.policy_id)
-    if claim.credit_life_claim_meta is None or policy.twin_key is None:
+    if policy.twin_key is None:
         return set()
     email = session.get_one(Customer, policy.customer_id).email_key
     is_borrower: list[Any] = [

@@ -19,9 +19,11 @@ from core.services.audit import log as audit
 from core.services.claims.intake import submitted
 from core.services.claims.lists import filter as claim_filter
 from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
+from core.services.claims.workflow.transitions import Case, find_rule_exceeded
 from core.services.people import staff
 from core.services.people.staff import Person, join_names
 from core.states.claims import CLAIMS_ROLES, RULES, AskedRole, ClaimStatus, ClaimTransition
@@ -270,7 +272,7 @@ def refer_claim(
     """Refer a decision with its amount in naira and a note to the supervisors, in place of an earlier referral.
 
     StateForbids for a transition that does not exist and for a supervisor, who decides; InvalidInput for an amount of
-    a decision that has none.
+    a decision that has none, and for one above what is owed, insured or offered by the rule.
     """
     typed = {"referred_to": to, "referral_amount": amount, "referral_note": note}
     inputs: ReferralInput = request.validate(ReferralInput, typed)
@@ -282,9 +284,12 @@ def refer_claim(
         raise StateForbids("The payment is with finance: a supervisor can take it back first")
     given = inputs.referral_amount is not None
     refuse_unless([(not given or transition.column is not None, "referral_amount", f"is no part of the move to {to}")])
+    amount_minor = None if inputs.referral_amount is None else money.to_minor(inputs.referral_amount)
+    case = Case(transition, claim, person, claim_judgement.judge(session, claim))
+    most = find_rule_exceeded(case, amount_minor or 0)
+    refuse_unless([(most is None, "referral_amount", f"must not be above {most}: a supervisor may not either")])
     before = claim_changes.get_audited_facts(claim)
     at = claim_changes.next_instant(claim)
-    amount_minor = None if inputs.referral_amount is None else money.to_minor(inputs.referral_amount)
     open_referral(
         session, claim, to=transition.to, amount_minor=amount_minor, note=inputs.referral_note, person=person, at=at
     )

@@ -394,6 +394,16 @@ def _check_approved(case: Case, minor: int) -> _Checks:
     return [(minor <= case.limits.most_minor, "amount", f"must not be above {case.limits.describe}")]
 
 
+def find_rule_exceeded(case: Case, minor: int) -> str | None:
+    """Say which rule an amount in kobo of an approval or an offer is above, so that no supervisor decides it either."""
+    limits = case.limits
+    if claim_states.APPROVED_AMOUNT in case.needs and limits.most_minor is not None and minor > limits.most_minor:
+        return limits.describe
+    if claim_states.OFFER in case.needs and minor > claim_limits.get_max_offer(case.claim, limits):
+        return claim_limits.describe_max_offer(case.claim, limits)
+    return None
+
+
 def _check_offer(case: Case, inputs: TransitionInput, minor: int) -> _Checks:
     """An offer is what the rule gives: never more, and less only with the reason (contract C8)."""
     if claim_states.OFFER not in case.needs or minor <= 0:

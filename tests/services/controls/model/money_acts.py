@@ -62,13 +62,14 @@ def decline(office: Office, dice: Random) -> None:
 
 
 def endorse(office: Office, dice: Random) -> None:
-    """The holder of a policy gets another name, e-mail or phone."""
+    """The holder of a policy gets another name, e-mail or phone, or its car another number."""
     policy = _pick(office, dice, "SELECT id, version FROM policy WHERE activated ORDER BY created_at, id")
     changed = dice.choice(
         (
             {"first_name": "Ama", "last_name": "Friend"},
             {"email": dice.choice(("wale@x.example", "friend@x.example", "funmi@x.example"))},
             {"phone_number": "08069999999"},
+            {"registration_number": f"ABC-{dice.randrange(1_000):03d}XY"},
         )
     )
     how: dict[str, Any] = {"reason": "As asked", "requested_by": "The customer", "expected_version": policy.version}
