@@ -204,6 +204,8 @@ def test_a_breach_is_judged_by_one_and_closed_by_another(
     fill(press(at, "Commission notified"), reference="NDPC/1")
     assert "To be notified" not in texts(at), "the people are told of a high risk alone"
     at = open_page(screen, "compliance/breaches.py#breach", people["dayo"], id=str(breach.id))
+    assert "The disk was not encrypted" in [str(each.value) for each in at.text], "whoever closes it reads why"
+    assert _main(at) == ["Close"]
     fill(press(at, "Close"))
     assert "Closed" in texts(at)
 
