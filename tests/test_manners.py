@@ -36,7 +36,12 @@ ONLY_IN = {
     r"\bumask\(": {"local_files.py"},
 }
 Faults = Iterator[str]
-_parse = lru_cache(1)(ast.parse)  # each rule reads the same file after another
+_parse = lru_cache(1)(ast.parse)
+
+
+@lru_cache(1)  # each rule reads the same file after another
+def _walk(text: str) -> list[ast.AST]:
+    return list(ast.walk(_parse(text)))
 
 
 def size_and_name(name: str, text: str) -> Faults:
@@ -59,7 +64,7 @@ def rules_that_are_switched_off_say_why(name: str, text: str) -> Faults:
 
 
 def docstrings_are_plain(name: str, text: str) -> Faults:
-    for node in ast.walk(_parse(text)):
+    for node in _walk(text):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = (ast.get_docstring(node) or ".").split()[0].strip(",;:.")
             if first in RIDDLES:
@@ -67,13 +72,13 @@ def docstrings_are_plain(name: str, text: str) -> Faults:
 
 
 def imports_no_tests(name: str, text: str) -> Faults:
-    for node in ast.walk(_parse(text)):
+    for node in _walk(text):
         if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2].startswith("test_"):
             yield f"what two tests need has a module of its own: {node.module}"
 
 
 def session_first(name: str, text: str) -> Faults:
-    for node in ast.walk(_parse(text)):
+    for node in _walk(text):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             names = [each.arg for each in (*node.args.posonlyargs, *node.args.args) if each.arg not in {"self", "cls"}]
             if "session" in names[1:]:
@@ -117,7 +122,7 @@ def fragments(sources: Mapping[str, str]) -> list[str]:
     modules = {name.removesuffix(".py").replace("/", ".").removesuffix(".__init__"): name for name in sources}
     importers: dict[str, set[str]] = defaultdict(set)
     for name, text in sources.items():
-        for node in ast.walk(ast.parse(text)):
+        for node in _walk(text):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for each in node.names:
                     full = f"{node.module}.{each.name}"

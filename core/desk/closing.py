@@ -459,13 +459,17 @@ def _payments(rows: Collection[StatementSummary], under_way: Mapping[UUID | None
     """Balances owed to parties are paid; what a party owes is carried to its next statement, or received."""
     owed = [row for row in rows if (row.closing_minor or 0) > 0 and row.state in (*IN_FORCE, StatementState.DISPUTED)]
     open_rows = [row for row in owed if row.state != StatementState.PAID]
-    unpaid = [row.closing_minor or 0 for row in open_rows if row.statement_id not in under_way]
-    found = Counter(under_way.get(row.statement_id) for row in open_rows)
+    # What is in dispute is paid once that is settled.
+    payable = [row for row in open_rows if row.state != StatementState.DISPUTED]
+    unpaid = [row.closing_minor or 0 for row in payable if row.statement_id not in under_way]
+    found = Counter(under_way.get(row.statement_id) for row in payable)
     waits: tuple[str, ...] = (f"{len(unpaid):,} to pay, {money.format_naira(sum(unpaid))} stated",) if unpaid else ()
     if number := found[PaymentState.PREPARED]:
         waits += (f"{number:,} in a payout to approve",)
     if number := found[PaymentState.APPROVED]:
         waits += (f"{number:,} {'waits' if number == 1 else 'wait'} for the bank",)
+    if number := len(open_rows) - len(payable):
+        waits += (f"{number:,} in dispute",)
     if not waits and any(row.state in _STATEMENTS_LEFT for row in rows):
         waits = ("waits for the statements",)
     return Stage(key="payments", name="Payouts", figure=f"{len(owed) - len(open_rows):,} of {len(owed):,}", waits=waits)

@@ -21,6 +21,8 @@ _LISTS: Final[Mapping[str, tuple[str, str, str]]] = {
     "loss-ratios": ("Loss ratios", "claims.reports.loss_ratios", "LOSS_RATIOS"),
     "payments": ("Payments of parties", "finance.payments.reading", "PAYMENTS"),
     "credit-notes": ("Credit notes", "finance.credit_notes.reading", "CREDIT_NOTES"),
+    "statements": ("Statements", "finance.statements.reading", "STATEMENTS"),
+    "reconciliations": ("Reconciliations", "finance.reconciling.reconciliations", "RECONCILIATIONS"),
     "audit": ("Audit entries", "audit.search", "AUDIT"),
 }
 TITLES: Final[Mapping[str, str]] = {name: title for name, (title, _, _) in _LISTS.items()}

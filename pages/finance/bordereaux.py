@@ -27,7 +27,7 @@ from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, choose_month, count_states, downloads, overdue_beside
+from pages.finance._shared import ROLE, action, choose_month, count_states, downloads, lead_to_first, overdue_beside
 
 
 def _due(row: BordereauSummary) -> str:
@@ -95,12 +95,14 @@ def sending_all(month: date, rows: Sequence[BordereauRow]) -> Action:
 
 def month_buttons(month: date) -> None:
     with reading(frame.scope()) as session:
-        due, unsent = bordereaux.list_due(session, month), bordereaux.list_unsent(session, month)
-    if due and Window.of_month(month).is_over:
-        issuing_all(month, len(due)).button(f"Issue {len(due)} of {month:%B %Y}", type="primary")
+        months, unsent = bordereaux.list_due_months(session), bordereaux.list_unsent(session, month)
+    due = [each for *_, each in months]
+    if (number := due.count(month)) and Window.of_month(month).is_over:
+        issuing_all(month, number).button(f"Issue {number} of {month:%B %Y}", type="primary")
     if unsent:
-        look = "secondary" if due else "primary"
+        look = "secondary" if number else "primary"
         sending_all(month, unsent).button(f"Mark {len(unsent)} as sent", type=look)
+    lead_to_first("finance/bordereaux.py", due, month)
 
 
 def draw() -> None:

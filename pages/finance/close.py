@@ -154,23 +154,25 @@ def track(stages: Sequence[Stage], month: date) -> None:
                     page_links.link(found[0], label="Show", query_params=found[1])
 
 
-def next_stage(stages: Sequence[Stage], month: date) -> None:
-    """Draw the one button that leads to the first stage that waits."""
+def next_stage(stages: Sequence[Stage], month: date) -> bool:
+    """Draw the one button that leads to the first stage that waits; True where one does."""
     for stage in stages:
         if not stage.is_done and stage.key in _NOUNS and (found := rows_of(stage.key, month)):
             label = f"Next: {_NOUNS[stage.key]}, {stage.waits[0]}"
             if st.button(label, type="primary", icon=":material/arrow_forward:", key="next"):
                 page_links.go(found[0], **found[1])
-            return
+            return True
+    return False
 
 
-def buttons(month: date, steps: list[journal.Step], earlier: date | None, person: Person) -> None:
+def buttons(month: date, steps: list[journal.Step], earlier: date | None, person: Person, *, has_next: bool) -> None:
+    """Draw the steps that the person may take, and the journal; with `has_next` a stage comes before closing."""
     state = steps[-1].state if steps else MonthState.OPEN
     for to in closing.list_allowed(steps, person):
         stepping(month, state, to).button(
             label_of(state, to),
             key=f"step.{to}",
-            type="primary" if to == MonthState.CLOSED else "secondary",
+            type="primary" if to == MonthState.CLOSED and not has_next else "secondary",
             disabled=to == MonthState.CLOSING and earlier is not None,
         )
     with st.popover("Journal", icon=":material/download:"):
@@ -210,7 +212,8 @@ def draw_check(found: Check, month: date) -> None:
 
 
 def _draw_link(label: str, link: tuple[str, dict[str, Any]]) -> None:
-    page_links.link(link[0], label=words.plain(label), icon=":material/arrow_forward:", query_params=link[1])
+    label = words.plain(words.format_dates(label))
+    page_links.link(link[0], label=label, icon=":material/arrow_forward:", query_params=link[1])
 
 
 def draw_row(key: str, row: str, month: date) -> None:
@@ -300,9 +303,9 @@ def draw() -> None:
         st.info("The month is not over yet: it can be closed afterwards.", icon=":material/event_upcoming:")
         return
     with st.container(horizontal=True, gap="xsmall"):
-        if state not in (MonthState.CLOSED, MonthState.REOPENING):
-            next_stage(stages, month)
-        buttons(month, steps, earlier, person)
+        is_open = state not in (MonthState.CLOSED, MonthState.REOPENING)
+        has_next = is_open and next_stage(stages, month)
+        buttons(month, steps, earlier, person, has_next=has_next)
     history(steps)
     if state != MonthState.CLOSED:
         st.subheader("Checklist", anchor=False)

@@ -104,9 +104,9 @@ def due(by: Person) -> None:
         hindrances = payouts.find_hindrances(session, found, by)
         waiting = [each for each in payment_reading.list_batches(session) if each.state == BatchState.PREPARED]
     for each in waiting:
-        label = (
-            f"{each.number}, {words.naira(each.net_minor)}, prepared by {words.plain(each.preparer)}, waits for"
-            " somebody else of finance"
+        is_own = each.prepared_by == by.id
+        label = f"{each.number}, {words.naira(each.net_minor)}, prepared by {words.plain(each.preparer)}, waits " + (
+            "for somebody else of finance" if is_own else "to be approved"
         )
         page_links.link_to("finance/payout.py", label, "how_to_reg", id=str(each.id))
     rows = [(each, hindrances.get(each.party)) for each in found]

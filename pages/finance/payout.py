@@ -216,8 +216,8 @@ def people(row: BatchRow, superseded: str | None, *, is_lapsed: bool) -> None:
             st.link_button(
                 *("Bank file, CSV", f"/payouts/{row.id}.csv"),
                 icon=":material/account_balance:",
-                # What comes next, until the bank has answered some of it.
-                type="secondary" if row.answered else "primary",
+                # What comes next, until the answer of the bank is here.
+                type="secondary" if row.answered or st.session_state.get(f"{PLACE}.file") else "primary",
             )
             st.caption("It has the whole account numbers: each opening of it is in the audit log.", width="content")
 

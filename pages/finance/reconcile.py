@@ -19,7 +19,7 @@ from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, tables
+from core.ui.lists import columns, export_panel, tables
 from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
 from pages.finance._shared import AMOUNTS, NOT_IN_FILE, ROLE, action, choose_month, describe_faults
@@ -271,5 +271,6 @@ def draw() -> None:
             "No file was reconciled yet: begin with the account of your largest insurer.", icon=":material/balance:"
         )
         return
-    tables.head(RECONCILIATIONS.count_text(len(rows)), RECONCILIATIONS)
+    line = RECONCILIATIONS.count_text(len(rows))
+    export_panel.offer("reconciliations", {}, rows=len(rows), line=line, table=RECONCILIATIONS)
     tables.draw_held(RECONCILIATIONS, rows)

@@ -19,7 +19,7 @@ from core.services.finance.payments.settlement import Balance
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
 from core.services.finance.statements.files import Paper
-from core.services.finance.statements.reading import DRAFT, StatementRow, StatementSummary
+from core.services.finance.statements.reading import StatementRow, StatementSummary
 from core.services.lists.windows import Window
 from core.services.people.staff import Person
 from core.states.finance import StatementState, StatementTransition
@@ -27,7 +27,7 @@ from core.store.access import read_in, reading, store
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Naira, Text
-from core.ui.lists import columns, tables
+from core.ui.lists import columns, export_panel, tables
 from core.ui.lists.tables import Table
 from pages.finance._shared import (
     ROLE,
@@ -38,6 +38,7 @@ from pages.finance._shared import (
     describe_owed,
     downloads,
     lacks_withholding,
+    lead_to_first,
     warn_of_withholding,
 )
 
@@ -76,16 +77,16 @@ def preparing_all(month: date) -> Action:
         + "Each is frozen with the next number of its party and a hash. Somebody else of finance approves it."
         " A month of a hundred thousand movements takes about a minute.",
         confirm="Prepare them without withholding tax" if lacks else "Prepare them",
-        items=lambda: ((name, party) for party, name in _list_due(month)),
+        items=lambda: ((name, party) for party, name, due in _list_due() if due == month),
         # The dialog has said so.
         work=lambda session, party, by: statements.prepare(session, party, month, by=by, without_withholding=lacks),
         done=lambda count: f"{words.counted(count, 'statement is', 'statements are')} prepared",
     )
 
 
-def _list_due(month: date) -> Sequence[tuple[Party, str]]:
+def _list_due() -> Sequence[tuple[Party, str, date]]:
     with store().reading(frame.scope()) as session:
-        return statements.list_due(session, month)
+        return statements.list_due_months(session)
 
 
 def moving_all(month: date, to: str, rows: Sequence[StatementRow]) -> Action:
@@ -114,8 +115,21 @@ def counted(rows: list[StatementSummary]) -> None:
     states = count_states([row.state for row in rows])
     stated = [row for row in rows if row.closing_minor is not None]
     closing = f" · {describe_owed(row.closing_minor or 0 for row in stated)}" if stated else ""
-    sums = partial(draw_sums, stated) if stated else None
-    tables.head(f"{STATEMENTS.count_text(len(rows))} · {states}{closing}", STATEMENTS, sums=sums)
+    line = f"{STATEMENTS.count_text(len(rows))} · {states}{closing}"
+    if not stated:
+        # A draft changes with every sale: there is nothing to export yet.
+        tables.head(line, STATEMENTS)
+        return
+    export_panel.offer(
+        "statements",
+        {"month": [f"{rows[0].month:%Y-%m}"]},
+        rows=len(stated),
+        sum_minor=sum(row.closing_minor or 0 for row in stated),
+        line=line,
+        table=STATEMENTS,
+        sums=partial(draw_sums, stated),
+        label="Export" if len(stated) == len(rows) else f"Export {words.count(len(stated))} stated",
+    )
 
 
 def draw_sums(stated: Sequence[StatementSummary]) -> None:
@@ -124,9 +138,11 @@ def draw_sums(stated: Sequence[StatementSummary]) -> None:
     st.caption(f"{words.count(len(stated))} stated: opening {opening} + of the month {change} = closing {closing}.")
 
 
-def month_buttons(month: date, drafts: int, movable: Mapping[str, Sequence[StatementRow]], person: Person) -> None:
-    """Draw what may be done with many statements at once; `drafts` are those that are ready to be prepared."""
-    if drafts:
+def month_buttons(
+    month: date, due: Sequence[date], movable: Mapping[str, Sequence[StatementRow]], person: Person
+) -> None:
+    """Draw what may be done with many statements at once; `due` are the months that each party is to be stated of."""
+    if drafts := due.count(month):
         preparing_all(month).button(f"Prepare {drafts} of {month:%B %Y}", type="primary")
     for to, label in MOVES_OF_MANY.items():
         if movable[to]:
@@ -137,6 +153,7 @@ def month_buttons(month: date, drafts: int, movable: Mapping[str, Sequence[State
             )
     if movable[StatementState.APPROVED]:
         facts.show_resting(person)
+    lead_to_first("finance/statements.py", due, month)
 
 
 def draw() -> None:
@@ -158,7 +175,7 @@ def draw() -> None:
     for_another = statements.count_for_another(stated, by=person)
     is_over = Window.of_month(month).is_over
     with beside:
-        month_buttons(month, sum(row.state == DRAFT for row in rows) if is_over else 0, movable, person)
+        month_buttons(month, [due for *_, due in _list_due()] if is_over else [], movable, person)
     actions.run()
     if not rows:
         st.info("No money moved in this month: there is nothing to state.", icon=":material/event_busy:")

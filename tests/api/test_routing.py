@@ -1,56 +1,16 @@
 """Routing: unknown routes are named, HEAD and OPTIONS answer, one trailing slash is let go."""
 
-import socket
-from collections.abc import Iterator
-
-import pytest
-
 from core.api.app import api
 from core.api.http import openapi
 from core.store.access import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.every_case import every_case
-from tests.load.serving import Server, serving
-
-ODD = ("/v1/policies/../purchase", "/v1/policies/%2e%2e/purchase", "/v1/a%2f..%2fb", "/v1/a%5c..%5cb", "/v1/a/%00/b")
-
-
-@pytest.fixture(scope="module")
-def desk() -> Iterator[Server]:
-    """`coverdesk serve` in a process of its own: screens and API on one port."""
-    with serving("serve") as server:
-        yield server
-
-
-def exchange(port: int, line: str, *headers: str) -> tuple[str, str]:
-    """The head and the body of an answer to a request whose path nobody tidies on its way."""
-    with socket.create_connection(("127.0.0.1", port), 60) as connection:
-        lines = (f"{line} HTTP/1.1", "Host: x", "Connection: close", *headers, "", "")
-        connection.sendall("\r\n".join(lines).encode())
-        head, _, body = connection.makefile("rb").read().decode().partition("\r\n\r\n")
-    return head, body
-
-
-@pytest.mark.long
-@every_case("path", ODD)
-def test_a_path_with_two_dots_is_answered_with_the_envelope_beside_the_screens(desk: Server, path: str) -> None:
-    head, body = exchange(desk.port, f"GET {path}", f"Authorization: Bearer {desk.key}")
-    assert head.startswith("HTTP/1.1 404 ")
-    assert "x-frame-options: DENY" in head
-    assert body.startswith('{"responseCode":0,"responseText":"No such endpoint: GET /v1/')
-    assert body.endswith('"data":{},"errorData":null}')
-    assert exchange(desk.port, f"GET {path}")[0].startswith("HTTP/1.1 401 ")
-
-
-@pytest.mark.long
-def test_outside_the_api_the_screens_still_refuse_such_a_path(desk: Server) -> None:
-    for path in ("/static/../app.py", "/v1x/../purchase", "/../v1/purchase"):
-        assert exchange(desk.port, f"GET {path}", f"Authorization: Bearer {desk.key}")[0].startswith("HTTP/1.1 400 ")
+from tests.odd_paths import ODD, exchange
 
 
 @every_case("path", ODD, beside_threads=True)
-def test_the_api_alone_answers_such_a_path_in_the_same_way(
+def test_a_path_with_two_dots_is_answered_with_the_envelope(
     store: Store, server: str, partner: Partner, path: str
 ) -> None:
     head, body = exchange(int(server.rsplit(":", 1)[1]), f"GET {path}", f"Authorization: Bearer {partner.test_key}")

@@ -140,6 +140,7 @@ LEAVE_AND_PRESS = """title => new Promise(done => {
 })"""
 
 
+@pytest.mark.exhaustive
 def test_a_field_that_is_left_by_the_press_that_discards_it_is_not_brought_back(
     visit: Visit, page: Page, number: str
 ) -> None:
@@ -255,6 +256,7 @@ def test_a_field_that_is_left_before_the_form_is_watched_is_stored_once_it_is(vi
     expect(page.get_by_text("Kept as your draft")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_a_paper_that_is_chosen_while_the_first_draft_is_stored_is_lodged_with_the_claim(
     visit: Visit, number: str
 ) -> None:
@@ -332,6 +334,7 @@ def data_request(desk: Desk) -> str:
         return str(requests.register(session, details, by=person))
 
 
+@pytest.mark.exhaustive
 def test_a_text_of_one_dialog_is_put_back_into_that_one_and_not_into_another(visit: Visit, data_request: str) -> None:
     page = visit("compliance", f"/request?id={data_request}")
     dialog, outcome = page.get_by_role("dialog"), "We explained how the premium was worked out."
@@ -376,6 +379,7 @@ def save_and_put_back(page: Page, shown: Locator, original: str) -> None:
     expect(shown.get_by_label("Text")).to_have_value(original)
 
 
+@pytest.mark.exhaustive
 def test_a_changed_text_outlives_a_reload_unless_it_was_saved_or_somebody_else_has_changed_it_meanwhile(
     visit: Visit, mail_text: TextInUse, desk: Desk
 ) -> None:

@@ -260,6 +260,7 @@ def opens_by_key_and_goes_back_and_forward(page: Page) -> None:
     arrived(page, title_before=title)
 
 
+@pytest.mark.exhaustive
 def test_a_filter_that_was_taken_away_stays_away_after_its_drawer_was_opened_once_and_from_the_menu(
     visit: Visit,
 ) -> None:

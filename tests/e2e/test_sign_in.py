@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 from sqlmodel import col
 
@@ -75,6 +76,7 @@ def test_the_sign_in_leads_nowhere_else_and_a_disabled_account_is_out_at_the_nex
     expect(page.get_by_test_id("stSidebarNav")).to_be_hidden()
 
 
+@pytest.mark.exhaustive
 def test_what_ends_below_an_open_dialog_is_said_beside_it(visit: Visit, desk: Desk) -> None:
     page = visit("compliance", "/complaints")
     page.get_by_role("button", name="Register a complaint").click()

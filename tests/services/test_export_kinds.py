@@ -56,8 +56,12 @@ pytestmark = pytest.mark.frozen_at(NOW)
 
 # The audit log is no record of sales, and each export adds to it: it has a test of its own beside its search; what was
 # paid on claims has one beside its payments, what their losses cost beside the figures, credit notes and payments of
-# parties beside their steps, what is due beside its calls, what waits for insurers beside its screen.
-_ELSEWHERE = {"audit", "claim-payments", "loss-ratios", "credit-notes", "payments", "due", "awaiting"}
+# parties, statements and reconciliations beside their steps, what is due beside its calls, what waits for insurers
+# beside its screen.
+_ELSEWHERE = {
+    *("audit", "claim-payments", "loss-ratios", "credit-notes", "payments", "due", "awaiting"),
+    *("statements", "reconciliations"),
+}
 _OF_SALES = {"from", "to", "provider", "category", "product", "distributor", "email", "source"}
 PARAMETERS = {
     "purchases": {*_OF_SALES, "premium_from", "premium_to", "find", "policy", "payment"},

@@ -90,7 +90,6 @@ def refusal(finance: Finance, kind: str, **typed: Any) -> dict[str, str]:
     return {fault.field: fault.message for fault in refused.value.faults}
 
 
-@pytest.mark.both_databases
 def test_a_rate_holds_for_the_statements_from_its_month_on(finance: Finance, party: Party) -> None:
     august = state(finance, party, AUGUST)
     agree(finance, "vat", VAT)

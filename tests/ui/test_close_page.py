@@ -53,7 +53,9 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     assert {link.proto.label.partition(": ")[2] for link in card.get("page_link")} == {
         "no file of October 2026 was reconciled"
     }, "each row is a link itself"
-    at = press(open_page(screen, finance, "femi"), "Close the month")
+    at = open_page(screen, finance, "femi")
+    assert sum(button.proto.type == "primary" for button in at.button) == 1, "the stage that waits, while there is one"
+    at = press(at, "Close the month")
     assert "It cannot be closed yet: " in texts(at), "before it is tried"
     assert "Look at these, and write what you found: Insurers and banks whose file was not reconciled" in texts(at)
     confirm(at)

@@ -76,7 +76,7 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     assert "Under way in PB-0001" in list(lists(at)[0]["Payout"])
     waiting = [link.proto for link in at.get("page_link") if "waits" in link.proto.label]
     assert [link.label for link in waiting] == [
-        f"PB-0001, {words.naira(owed)}, prepared by Funmi, waits for somebody else of finance"
+        f"PB-0001, {words.naira(owed)}, prepared by Funmi, waits to be approved"
     ]
     at = open_page(screen, finance, BATCH, by="funmi", id=str(batch.id))
     assert "Approve" not in labels(at), "who prepared it does not approve it"

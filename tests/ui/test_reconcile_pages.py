@@ -1,5 +1,6 @@
 """Reconciling on the screens: a file is mapped, compared, and its differences are explained and written off."""
 
+from decimal import Decimal
 from uuid import UUID
 
 import pytest
@@ -17,7 +18,7 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, sent, texts
-from tests.ui.finance_pages import open_page
+from tests.ui.finance_pages import exported, open_page
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -49,7 +50,6 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     insurer = next(key for key in at.selectbox(key="reconcile.party").options if key == sold.provider)
     at.selectbox(key="reconcile.party").select(insurer).run()
     at.file_uploader(key="reconcile.file").upload("september.csv", content).run()
-    assert at.selectbox(key="reconcile.policy_number").value == "Policy"
     assert "chosen by their headings and content" in texts(at)
     understood = at.table[0].value
     assert "What is wrong" not in understood
@@ -72,6 +72,13 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     theirs = next(row for row in rows if row.policy_number == "THEIRS/1")
     confirm(press(open_page(screen, finance, DIFFERENCE, by="femi", id=str(theirs.id)), "Write it off"))
     assert finance.read(reconciliations.get_difference, theirs.id).state == "Written off"
+    _equals_its_file(open_page(screen, finance, FORM), sold.provider, made.verdict)
+
+
+def _equals_its_file(at: AppTest, party: str, verdict: str) -> None:
+    (line,), (shown,) = exported(at, "reconciliations"), lists(at)[0].to_dict("records")
+    assert [line[name] for name in ("Party", "File", "Differences")] == [party, "september.csv", verdict]
+    assert words.naira(money.to_minor(Decimal(line["Ours less theirs (NGN)"]))) == shown["Ours less theirs"]
 
 
 def test_rows_of_another_month_than_the_chosen_one_are_said_before_they_are_compared(

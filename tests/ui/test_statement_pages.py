@@ -1,9 +1,12 @@
 """The statements on the screens: prepared by one person, approved and sent by another, and reversed by two."""
 
 from datetime import date, timedelta
+from decimal import Decimal
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from core import money
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import statements
@@ -14,7 +17,7 @@ from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, sent, texts
-from tests.ui.finance_pages import open_page
+from tests.ui.finance_pages import exported, open_page
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -36,6 +39,10 @@ def made(finance: Finance) -> list[statement_reading.StatementRow]:
 
 
 def test_a_month_is_prepared_at_once_and_another_person_approves(finance: Finance, screen: Screen) -> None:
+    later = open_page(screen, finance, LIST, month="2026-09")
+    ready = [label for label in labels(later) if label.startswith("Prepare")]
+    assert ready == ["Prepare 3 of September 2026"], "the others open where August closes"
+    assert "August 2026 comes first" in [link.proto.label for link in later.get("page_link")]
     at = open_page(screen, finance, LIST, month="2026-08")
     assert set(lists(at)[0]["State"]) == {"Draft"}
     drafts = len(lists(at)[0])
@@ -128,8 +135,17 @@ def test_somebody_else_approves_and_sends_a_whole_month_with_its_sums_before_the
     assert f"1 was not done:**\n\n- {first.paper.number} of {first.paper.party}: " in texts(at)
     confirm(press(at, f"Mark {drafts} as sent"))
     assert {row.paper.state for row in made(finance)} == {"Sent"}
+    _equals_its_file(open_page(screen, finance, LIST, month="2026-08", order="closing-back"), closing)
     assert not [label for label in labels(at) if label.startswith(("Approve", "Mark", "Prepare"))]
     assert finance.money_faults() == []
+
+
+def _equals_its_file(at: AppTest, closing_minor: int) -> None:
+    file, shown = exported(at, "statements"), lists(at)[0]
+    for name in ("Party", "Number", "Account"):
+        assert [row[name] for row in file] == list(shown[name]), name
+    assert [words.naira(money.to_minor(Decimal(row["Closing (NGN)"]))) for row in file] == list(shown["Closing"])
+    assert sum(money.to_minor(Decimal(row["Closing (NGN)"])) for row in file) == closing_minor
 
 
 def test_a_draft_leads_to_its_movements_and_is_prepared_alone(finance: Finance, screen: Screen) -> None:

@@ -73,7 +73,6 @@ def test_nothing_goes_back_of_a_term_on_which_a_part_of_a_claim_was_paid(office:
         refunds.refuse_paid(refunds.list_policy_claims(session, office.desk.sale.policy_id))
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("is_confirmed", [True, False], ids=["confirmed", "by one word"])
 def test_a_part_that_came_back_uses_premium_up_until_somebody_else_approved_the_claim_again(
     office: Office, *, is_confirmed: bool
@@ -207,7 +206,6 @@ def test_who_typed_a_claim_with_its_account_at_the_desk_does_not_approve_it(offi
     office.move(lender_is_paid, "Approved", by="bola", amount="75000")
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("way", ["lodged", "set"])
 def test_who_may_act_as_who_named_the_payee_neither_approves_nor_pays_it(office: Office, way: str) -> None:
     """An admin confirms the link of an officer, opens it, and would approve what that one asks to be paid."""

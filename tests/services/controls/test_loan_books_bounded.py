@@ -144,7 +144,6 @@ def test_who_issued_the_key_that_ended_a_loan_does_not_alone_approve_its_refund(
         assert finance.do(deciding.approve, note.id, account, by="femi") == "Approved"
 
 
-@pytest.mark.both_databases
 def test_who_uploaded_the_loans_of_a_book_does_not_alone_approve_what_goes_back_of_them(
     store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -392,7 +392,6 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_neither_approves_
     office.move(claim_id, "Paid", by="ada", payment_reference="ONE")
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("first", "second"),
     [

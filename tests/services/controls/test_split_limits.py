@@ -123,7 +123,6 @@ def test_who_made_the_password_of_who_asked_writes_nothing_off(finance: Finance)
     finance.do(differences.write_off, first, by="second")
 
 
-@pytest.mark.both_databases
 def test_what_finance_decided_counts_as_such_once_the_person_is_an_admin(finance: Finance) -> None:
     """A promotion between the two made the first half of a split limit count in none."""
     write_offs, corrections = list_write_offs_to_approve(finance, 3_000_000), proposed_corrections(finance, 600)

@@ -401,11 +401,16 @@ def list_unsent(session: ScopedSession, month: date) -> list[BordereauRow]:
 
 def list_due(session: ScopedSession, month: date) -> list[tuple[UUID, str, str]]:
     """List the insurers and kinds whose next bordereau is of this month: id, name and kind."""
+    return [(provider_id, name, kind) for provider_id, name, kind, due in list_due_months(session) if due == month]
+
+
+def list_due_months(session: ScopedSession) -> list[tuple[UUID, str, str, date]]:
+    """List the insurers and kinds that have something to report: id, name, kind, and the month of the next one."""
+    each = ((*key, kind) for key in parties.list_insurers(session) for kind in KINDS)
     return [
-        (provider_id, name, kind)
-        for provider_id, name in parties.list_insurers(session)
-        for kind in KINDS
-        if find_due_month(session, provider_id, kind) == month
+        (provider_id, name, kind, due)
+        for provider_id, name, kind in each
+        if (due := find_due_month(session, provider_id, kind)) is not None
     ]
 
 

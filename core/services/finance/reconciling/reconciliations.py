@@ -22,15 +22,30 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.reconciling import matching, table_files
 from core.services.finance.reconciling.matching import Entry, Found
+from core.services.lists.dimensions import Choices
+from core.services.lists.filters.declaration import Filter, Ids, of
+from core.services.lists.filters.fields import members_of, month_of
+from core.services.lists.listing import Column, Derived, Listing, Order, mode_column
 from core.services.lists.paging import Paging
-from core.services.lists.spreadsheets import SIGNED_MONEY, TEXT, WORD, SheetColumn, csv_field, csv_line
+from core.services.lists.spreadsheets import (
+    COUNT,
+    DATE,
+    ID,
+    INSTANT,
+    SIGNED_MONEY,
+    TEXT,
+    WORD,
+    SheetColumn,
+    csv_field,
+    csv_line,
+)
 from core.services.lists.windows import Window
 from core.services.people.staff import Person, join_names
 from core.services.people.transfers import reference_key
 from core.states.finance import ENDED, UNEXPLAINED, DifferenceState
 from core.store.access import AnySelect, ScopedSession
 from core.store.rows import build_row
-from core.store.schema.tables import Difference, FileMapping, Provider, Reconciliation
+from core.store.schema.tables import Difference, FileMapping, Provider, Reconciliation, Staff
 
 COLUMNS: Final = (
     *(SheetColumn("result", WORD, 16), SheetColumn("policy_number", TEXT, 26), SheetColumn("transaction", WORD)),
@@ -71,14 +86,19 @@ class ReconciliationRow:
 
     @property
     def verdict(self) -> str:
-        """One sentence on the result; it says that there are no differences only where there are none at all."""
-        if self.is_superseded:
-            return "A newer file counts"
-        if self.unexplained:
-            return f"{self.unexplained} not explained"
-        if self.differences:
-            return "All explained"
-        return "No differences above the tolerance" if self.passed_rows else "No differences"
+        """One sentence on the result."""
+        return describe_result(self.is_superseded, self.unexplained, self.differences, self.passed_rows)
+
+
+def describe_result(is_superseded: int, unexplained: int, differences: int, passed_rows: int | None) -> str:
+    """Return a sentence on the result; it says that there are no differences only where there are none at all."""
+    if is_superseded:
+        return "A newer file counts"
+    if unexplained:
+        return f"{unexplained} not explained"
+    if differences:
+        return "All explained"
+    return "No differences above the tolerance" if passed_rows else "No differences"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -208,15 +228,77 @@ def _newer() -> sa.ColumnElement[bool]:
     )
 
 
+_KEY, _MADE, _PARTY = (
+    col(Reconciliation.id),
+    col(Reconciliation.made_at),
+    sa.func.coalesce(Provider.company_name, "Bank"),
+)
+_RESULT: Final = (sa.case((_newer(), 1), else_=0), _counted(col(Difference.state).in_(UNEXPLAINED)), _counted())
+
+
 def _query() -> AnySelect:
     query: AnySelect = sa.select(
         Reconciliation,
-        sa.func.coalesce(col(Provider.company_name), "Bank").label("party"),
-        _counted().label("differences"),
-        _counted(col(Difference.state).in_(UNEXPLAINED)).label("unexplained"),
-        _newer().label("is_superseded"),
+        _PARTY.label("party"),
+        *(
+            each.label(name)
+            for name, each in zip(("is_superseded", "unexplained", "differences"), _RESULT, strict=True)
+        ),
     ).outerjoin(Provider, col(Provider.id) == col(Reconciliation.provider_id))
     return join_names(query, maker=Reconciliation.made_by)
+
+
+class ReconciliationFilter(Filter, on=(Reconciliation,)):
+    """Filter of the list of reconciliations."""
+
+    month: str | None = of(month_of)
+    provider_ids: Ids = of(members_of, "provider")
+
+
+def _rows(columns: Sequence[Any], criteria: ReconciliationFilter, _: Choices) -> AnySelect:
+    query = sa.select(*columns).select_from(Reconciliation).join(Staff, col(Staff.id) == col(Reconciliation.made_by))
+    joined = query.outerjoin(Provider, col(Provider.id) == col(Reconciliation.provider_id))
+    return joined.where(*criteria.conditions(Reconciliation))
+
+
+RECONCILIATIONS: Final[Listing[ReconciliationFilter]] = Listing(
+    name="reconciliations",
+    title="Reconciliations",
+    noun=("reconciliation", "reconciliations"),
+    roles=("finance",),
+    filter=ReconciliationFilter,
+    key=_KEY,
+    is_live_only=True,
+    columns={
+        "id": Column("Reconciliation", ID, _KEY),
+        "party": Column("Party", TEXT, _PARTY, is_sortable=True),
+        "month": Column("Month", DATE, sa.cast(col(Reconciliation.month), sa.String), is_sortable=True),
+        "file": Column("File", TEXT, col(Reconciliation.file_name), machine="file_name", is_sortable=True),
+        "rows": Column("Their rows", COUNT, col(Reconciliation.theirs_rows), machine="their_rows", is_sortable=True),
+        "matched": Column("Matched", COUNT, col(Reconciliation.matched_rows), machine="matched_rows", is_sortable=True),
+        "verdict": Column(
+            "Differences",
+            WORD,
+            Derived((*_RESULT, col(Reconciliation.passed_rows)), lambda _, *given: describe_result(*given)),
+            machine="result",
+        ),
+        "ours": Column("Ours", SIGNED_MONEY, col(Reconciliation.ours_minor)),
+        "theirs": Column("Theirs", SIGNED_MONEY, col(Reconciliation.theirs_minor)),
+        "difference": Column(
+            "Ours less theirs",
+            SIGNED_MONEY,
+            col(Reconciliation.ours_minor) - col(Reconciliation.theirs_minor),
+            is_sortable=True,
+        ),
+        "made": Column("Made", INSTANT, _MADE, machine="made_at", is_sortable=True),
+        "maker": Column("Made by", TEXT, col(Staff.name), machine="made_by"),
+        **mode_column(),
+    },
+    rows=_rows,
+    count=lambda session, criteria: session.count_rows(Reconciliation, *criteria.conditions(Reconciliation)),
+    more_orders=(Order("usual", "Newest first", (_MADE.desc(), _KEY.desc())),),
+    usual_order="usual",
+)
 
 
 def _build_row(found: Any) -> ReconciliationRow:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -17,8 +17,13 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements.files import PaidLine, Paper
+from core.services.lists.dimensions import Choices
+from core.services.lists.filters.declaration import Filter, Ids, of
+from core.services.lists.filters.fields import members_of, month_of, states_of
+from core.services.lists.listing import Column, Derived, Listing, Order, mode_column
 from core.services.lists.paging import Page, Paging
 from core.services.lists.records import Id, Moment
+from core.services.lists.spreadsheets import COUNT, DATE, ID, INSTANT, SIGNED_MONEY, STATE, TEXT, WORD
 from core.services.lists.windows import Window, find_first_month
 from core.states.finance import SEEN, StatementState
 from core.store.access import AnySelect, ScopedSession, WireId
@@ -255,8 +260,73 @@ def _build(row: Statement, reversed_: Mapping[UUID | None, str], payments: tuple
     return build_row(StatementRow, row, party=parties.party_of(row), paper=paper)
 
 
+class StatementFilter(Filter, on=(Statement,)):
+    """Filter of the list of statements."""
+
+    month: str | None = of(month_of)
+    states: tuple[str, ...] = of(states_of, StatementState)
+    distributor_ids: Ids = of(members_of, "distributor")
+    provider_ids: Ids = of(members_of, "provider")
+
+
 DRAFT = "Draft"
 _ACCOUNT_NAMES = {"distributor": "Distributor", "provider": "Insurer"}
+_KEY, _ACCOUNT, _NUMBERED = col(Statement.id), col(Statement.account), col(Statement.number)
+_PARTY: Final[Any] = col(Statement.facts)["party"].as_string()
+
+
+def _rows(columns: Sequence[Any], criteria: StatementFilter, _: Choices) -> AnySelect:
+    return sa.select(*columns).select_from(Statement).where(*criteria.conditions(Statement))
+
+
+# Of the statements alone: a draft of the screen is none yet, and its figures change with every sale.
+STATEMENTS: Final[Listing[StatementFilter]] = Listing(
+    name="statements",
+    title="Statements",
+    noun=("statement", "statements"),
+    roles=("finance",),
+    filter=StatementFilter,
+    key=_KEY,
+    is_live_only=True,
+    columns={
+        "id": Column("Statement", ID, _KEY),
+        "party": Column("Party", TEXT, _PARTY, is_sortable=True),
+        "account": Column("Account", WORD, _ACCOUNT, words=_ACCOUNT_NAMES, is_sortable=True),
+        "number": Column(
+            *("Number", WORD, Derived((_ACCOUNT, _NUMBERED), lambda _, *given: print_number(*given))),
+            orders=(
+                Order("number", "Number, ascending", (_ACCOUNT, _NUMBERED, _KEY)),
+                Order("number-back", "Number, descending", (_ACCOUNT.desc(), _NUMBERED.desc(), _KEY.desc())),
+            ),
+        ),
+        "stated": Column("Month", DATE, sa.cast(col(Statement.month), sa.String), machine="month"),
+        "state": Column("State", STATE, col(Statement.state), is_sortable=True),
+        "lines": Column("Lines", COUNT, col(Statement.lines), is_sortable=True),
+        "opening": Column("Opening", SIGNED_MONEY, col(Statement.opening_minor), is_sortable=True),
+        "vat": Column("VAT", SIGNED_MONEY, col(Statement.vat_minor)),
+        "withheld": Column("Withholding tax", SIGNED_MONEY, col(Statement.withheld_minor)),
+        "paid": Column("Paid", SIGNED_MONEY, col(Statement.paid_minor)),
+        "month": Column(
+            *("Of the month", SIGNED_MONEY, col(Statement.closing_minor) - col(Statement.opening_minor)),
+            machine="change",
+            is_sortable=True,
+        ),
+        "closing": Column(
+            *("Closing", SIGNED_MONEY, col(Statement.closing_minor)),
+            says="Positive is owed by the platform.",
+            is_sortable=True,
+        ),
+        "prepared_at": Column("Prepared at", INSTANT, col(Statement.prepared_at)),
+        "sent_at": Column("Sent at", INSTANT, col(Statement.sent_at)),
+        **mode_column(),
+    },
+    rows=_rows,
+    count=lambda session, criteria: session.count_rows(Statement, *criteria.conditions(Statement)),
+    summed=col(Statement.closing_minor),
+    sum_title="Closing",
+    more_orders=(Order("usual", "By account and party", (_ACCOUNT, sa.func.lower(_PARTY), _NUMBERED, _KEY)),),
+    usual_order="usual",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

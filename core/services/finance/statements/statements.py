@@ -324,8 +324,22 @@ def _audit(session: ScopedSession, row: Statement, action: str, *, by: Person, *
 
 def list_due(session: ScopedSession, month: date) -> Sequence[tuple[Party, str]]:
     """List the parties whose next statement is of a month, or of one before it."""
-    due = ((party, name, find_due_month(session, party)) for party, name in parties.list_parties(session))
-    return [(party, name) for party, name, first in due if first is not None and first <= month]
+    return [(party, name) for party, name, first in list_due_months(session) if first <= month]
+
+
+def list_due_months(session: ScopedSession) -> Sequence[tuple[Party, str, date]]:
+    """List the parties that money has moved with: id, name, and the month that the next statement is of."""
+    query = sa.select(
+        *(col(Statement.account), col(Statement.distributor_id), col(Statement.provider_id)),
+        sa.func.max(col(Statement.month)).label("month"),
+    ).where(*statement_reading.IS_VALID)
+    query = query.group_by(col(Statement.account), col(Statement.distributor_id), col(Statement.provider_id))
+    stated = {parties.party_of(row): row.month for row in session.execute(query)}
+    due = (
+        (party, name, clock.add_months(stated[party], 1) if party in stated else find_due_month(session, party))
+        for party, name in parties.list_parties(session)
+    )
+    return [(party, name, month) for party, name, month in due if month is not None]
 
 
 # Moved on: one table of what may follow what, each approval by another, and the steps.

@@ -502,6 +502,24 @@ def states_of(states: type[StrEnum], **more: Any) -> Words:
     return Words(options=options, help=f"{', '.join(options)}.", **fields)
 
 
+def month_of() -> Text:
+    """Return the filter by the month that a paper is of, which its column `month` has as the first day of it."""
+    return Text(
+        label="Month",
+        column=lambda table, month: col(table.month) == _read_month(month),
+        address="month",
+        help="A month such as 2026-09.",
+        check=_read_month,
+    )
+
+
+def _read_month(typed: str) -> date:
+    try:
+        return date.fromisoformat(f"{typed}-01")
+    except ValueError:
+        raise InvalidInput.for_field("month", "must be a month such as 2026-09") from None
+
+
 def members_of(names: Dimension, **more: Any) -> Members:
     """Return the filter by records of a dimension; its parameter is the dimension's name, `more` changes fields."""
     label, plural, column = _WORDS[names]
