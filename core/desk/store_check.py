@@ -507,7 +507,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "No refund goes to the customer and to the parties": payment_proofs.find_corrected_faults,
     "No refund goes to another payee or account by one person": payment_proofs.find_other_payees,
     "What one person sold and ended, two approve to give back": payment_proofs.find_sold_and_ended,
-    "No limit on refunds is split over several of a customer": payment_proofs.find_split_limits,
+    "No limit on refunds is split over several": payment_proofs.find_split_limits,
     "No refund is given back by us and by the distributor": payment_proofs.find_given_back_twice,
     "Nobody decided on a statement or payment of their own": parties.find_own_decisions,
     "Every approval was given on the desk": approvals.find_forged,

@@ -83,7 +83,8 @@ def approving(rows: Sequence[CreditNoteRow]) -> Action:
         icon="fact_check",
         says="Each goes back to its customer; another payee is named on its own page."
         f" One person approves up to {words.naira(deciding.LIMIT)} each, an admin up to"
-        f" {words.naira(deciding.ADMIN_LIMIT)}; above it two do. All that are chosen are approved, or none.",
+        f" {words.naira(deciding.ADMIN_LIMIT)}; above it, and above all that one person approves alone within 30"
+        " days, two do. All that are chosen are approved, or none.",
         fields=[Notes("notes", "Credit notes", rows=rows, inputs=inputs)],
         confirm=_sum_up("Approve", rows),
         work=lambda session, typed, by: _each(rows, typed, lambda row: approve(session, row, typed, by)),
@@ -393,8 +394,9 @@ def _approving(row: CreditNoteRow) -> Action:
         icon="fact_check",
         says=f"**{words.naira(row.total_minor)}** to {words.plain(row.customer)}: {words.plain(row.reason)}."
         f" One person approves up to {words.naira(deciding.LIMIT)}, an admin up to {words.naira(deciding.ADMIN_LIMIT)};"
-        " above it, for another payee than the customer, for an account that another customer has, and for a policy"
-        " that one person sold and ended, two do.",
+        " above it, above all that one person approves alone within 30 days, for another payee than the customer, for"
+        " an account that another customer has, and for a policy that one person sold and ended, two do. That its"
+        " premium was received is recorded nowhere here: look for it in the bank's account first.",
         fields=[
             Text("payee", "Pay to", value=row.payee or row.customer, longest=200),
             Text("payee_bank", "Bank", value=row.payee_bank, longest=200),

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.frozen_at(NOW)
 TO_BOTH = "No refund goes to the customer and to the parties"
 WITHIN = "Adjustments stay within what they correct"
 OTHER_PAYEE = "No refund goes to another payee or account by one person"
-SPLIT = "No limit on refunds is split over several of a customer"
+SPLIT = "No limit on refunds is split over several"
 OWN_ACCOUNT = "Who proposed an account has no part in its payouts"
 GIVEN_TWICE = "No refund is given back by us and by the distributor"
 
@@ -356,6 +356,36 @@ def test_a_limit_is_not_split_over_several_refunds_of_a_customer(
     (found,) = [each for each in finance.faults(SPLIT) if "is the limit" in each]
     assert "was approved by Wale alone, with ₦" in found
     assert found.endswith(f"of the customer within 30 days: {money.format_naira(each + 100)} is the limit")
+
+
+@pytest.mark.both_databases
+def test_what_is_approved_alone_is_bounded_over_all_customers_of_a_person_and_of_a_distributor(
+    finance: Finance, partner: Partner, stranger: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An account of another friend for each customer; or sales of a distributor that nobody paid, one by one."""
+    sellers = (partner, stranger, partner, partner, partner)
+    cars = [{"registration_number": f"LSR10{place}AA", "email": f"10{place}@x.example"} for place in range(5)]
+    people = [{**car, "phone_number": f"0803222000{place}"} for place, car in enumerate(cars)]
+    notes = [cancel(finance, sold(finance, seller, **given)) for seller, given in zip(sellers, people, strict=True)]
+    friends = [{**ACCOUNT, "payee_account": f"777777777{place}"} for place in range(5)]
+    known = reference._load_finance_limits()
+    most = finance.read(credit_note_reading.get_note, notes[0]).total_minor + 100
+    small = {role: {**limits, "refunds_alone": most} for role, limits in known.items()}
+    with monkeypatch.context() as bounded:
+        bounded.setattr(reference, "_load_finance_limits", lambda: small)
+        assert finance.do(deciding.approve, notes[0], friends[0], by="femi") == "Approved"
+        assert finance.do(deciding.approve, notes[1], friends[1], by="femi") == "Awaits second person"
+        assert finance.do(deciding.approve, notes[2], friends[2], by="wale") == "Awaits second person"
+        assert finance.do(deciding.approve, notes[1], {}, by="wale") == "Approved"
+        assert finance.faults(SPLIT) == []
+        with clock.freeze(NOW + timedelta(days=31)):
+            assert finance.do(deciding.approve, notes[3], friends[3], by="femi") == "Approved"
+    with clock.freeze(NOW + timedelta(minutes=1)):
+        finance.do(deciding.approve, notes[4], friends[4], by="femi")
+    monkeypatch.setattr(reference, "_load_finance_limits", lambda: small)
+    (found,) = finance.faults(SPLIT)
+    assert "was approved by Femi alone, with ₦" in found
+    assert found.endswith(f"of one distributor within 30 days: {money.format_naira(most)} is the limit")
 
 
 @pytest.mark.both_databases

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from pydantic import Field
 from sqlmodel import col
 
-from core import clock, money, seal
+from core import clock, money, reference, seal
 from core.covers import request
 from core.covers.fields import AccountNumber
 from core.covers.request import Request, refuse_unless
@@ -51,6 +51,8 @@ ROLE: Final = "finance"
 LIMIT: Final = 10_000_000
 ADMIN_LIMIT: Final = 100_000_000
 _COUNTS_FOR: Final = timedelta(days=30)
+# In the log of an approval: what its approver alone, or anybody of the distributor, approved within 30 days.
+IN_ALL: Final = "alone_in_all"
 _STATE: Final = CreditNoteState
 KIND: Final = "credit note"
 _APPROVED, _APPROVED_FIRST = "credit note approved", "credit note approved first"
@@ -113,7 +115,8 @@ def approve(
 ) -> CreditNoteState:
     """Approve a credit note for its payee and account, and return its state.
 
-    It awaits a second person above a limit, with what one person alone approved for the customer before, for another
+    It awaits a second person above a limit, with what one person alone approved for the customer before, above
+    another with all that this person, or anybody of the distributor's sales, approved alone in 30 days, for another
     payee than the customer, for an account that was named for another customer, where the holder has another name than
     at the sale, and where this person sold or renewed the policy, or issued the key or made the password link of who
     did, or of who ended it.
@@ -134,9 +137,12 @@ def approve(
     now, role = clock.now(), "admin" if "admin" in by.roles else ROLE
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
     alone = row.total_minor + sum_alone(session, row, until=now, by_phone=True)
+    in_all = sum_in_all(session, row, by.id, until=now)
     facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or "", "alone": money.to_wire(alone)}
+    facts[IN_ALL] = money.to_wire(in_all)
     takes_two = _is_to_another(session, row, payee) or sellers.has_part(session, row, by)
-    if row.state == _STATE.COMPUTED and (takes_two or alone > limit_of(by)):
+    is_above = alone > limit_of(by) or in_all > reference.get_finance_limit("refunds_alone", by.roles)
+    if row.state == _STATE.COMPUTED and (takes_two or is_above):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
         _change(session, row, _STATE.SECOND_PERSON, by, _APPROVED_FIRST, facts=facts, **first)
         return _STATE.SECOND_PERSON
@@ -181,18 +187,28 @@ def sum_alone(session: ScopedSession, row: CreditNote, *, until: datetime, by_ph
     same = [col(Customer.email_key) == customer.email_key]
     if by_phone and customer.phone_number:
         same.append(phone_key(col(Customer.phone_number)) == build_phone_key(customer.phone_number))
-    query = (
-        sa.select(sum_of(col(CreditNote.total_minor)))
-        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
-        .join(Customer, col(Customer.id) == col(Refund.customer_id))
-        .where(
-            sa.or_(*same),
-            col(CreditNote.is_live) == row.is_live,
-            col(CreditNote.id) != row.id,
-            col(CreditNote.first_by).is_(None),
-            col(CreditNote.approved_at) <= until,
-            col(CreditNote.approved_at) > until - _COUNTS_FOR,
-        )
+    query = sa.select(col(Refund.id)).join(Customer, col(Customer.id) == col(Refund.customer_id)).where(sa.or_(*same))
+    return _sum_alone(session, row, col(CreditNote.refund_id).in_(query), until=until)
+
+
+def sum_in_all(session: ScopedSession, row: CreditNote, approver_id: UUID, *, until: datetime) -> int:
+    """Return in kobo, with the refund, what this person approved alone in 30 days, or anybody of its distributor.
+
+    Whichever is more. The first bounds who names accounts, the second a distributor whose premium nobody paid.
+    """
+    by_person, by_seller = col(CreditNote.approved_by) == approver_id, col(CreditNote.distributor_id)
+    sums = (_sum_alone(session, row, each, until=until) for each in (by_person, by_seller == row.distributor_id))
+    return row.total_minor + max(sums)
+
+
+def _sum_alone(session: ScopedSession, row: CreditNote, condition: sa.ColumnElement[bool], *, until: datetime) -> int:
+    query = sa.select(sum_of(col(CreditNote.total_minor))).where(
+        condition,
+        col(CreditNote.is_live) == row.is_live,
+        col(CreditNote.id) != row.id,
+        col(CreditNote.first_by).is_(None),
+        col(CreditNote.approved_at) <= until,
+        col(CreditNote.approved_at) > until - _COUNTS_FOR,
     )
     return int(session.execute(query).scalar_one())
 

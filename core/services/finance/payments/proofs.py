@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlmodel import col
 
-from core import clock, money
+from core import clock, money, reference
 from core.services.audit import log as audit
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
@@ -35,10 +35,11 @@ from core.services.sales.filter import SalesFilter
 from core.states.finance import IN_FORCE, BatchState, CreditNoteState, PaymentState
 from core.states.loan_books import RowOutcome
 from core.store.access import AnySelect, Scope, ScopedSession
-from core.store.expressions import phone_key, sum_of
+from core.store.expressions import phone_key, print_id, sum_of
 from core.store.schema.tables import (
     Adjustment,
     Approval,
+    AuditEntry,
     BankAccount,
     ClaimPayment,
     CreditNote,
@@ -366,6 +367,30 @@ def find_split_limits(session: ScopedSession) -> Iterator[str]:
         if together > limit and not _is_from_before(session, note, fact="alone"):
             with_it = f"with {money.format_naira(together)} of the customer within 30 days: {money.format_naira(limit)}"
             yield f"{_name(row)}, was approved by {row.approver} alone, {with_it} is the limit"
+    yield from _find_above_in_all(session)
+
+
+def _find_above_in_all(session: ScopedSession) -> Iterator[str]:
+    """Refunds approved alone above what one person, or anybody of a distributor's sales, approves alone in 30 days.
+
+    The log says how much that was; of approvals from before there was the limit it does not.
+    """
+    after, note = col(AuditEntry.after), col(CreditNote.id)
+    query = (
+        _select_notes(col(Staff.name).label("approver"), col(Approval.role))
+        .add_columns(after[deciding.IN_ALL].as_string().label("in_all"))
+        .join(AuditEntry, col(AuditEntry.subject) == sa.literal("credit_note ") + print_id(note))
+        .join(Approval, sa.and_(col(Approval.subject_id) == note, col(Approval.approved_at) == CreditNote.approved_at))
+        .join(Staff, col(Staff.id) == col(CreditNote.approved_by))
+        .where(col(AuditEntry.action) == "credit note approved", col(CreditNote.first_by).is_(None))
+        .order_by(col(AuditEntry.created_at))
+    )
+    for row in {row.CreditNote.id: row for row in session.execute(query) if row.in_all}.values():
+        together, limit = money.to_minor(Decimal(row.in_all)), reference.get_finance_limit("refunds_alone", [row.role])
+        if together > limit:
+            with_it = f"with {money.format_naira(together)} by one person or of one distributor within 30 days"
+            words = f"was approved by {row.approver} alone, {with_it}: {money.format_naira(limit)} is the limit"
+            yield f"{_name(row)}, {words}"
 
 
 def find_other_payees(session: ScopedSession) -> Iterator[str]:

@@ -319,4 +319,4 @@ def _sell(
     if waits:
         with store.reading(SYSTEM) as session:
             most = session.get_one(Policy, sale.policy_id).sum_insured_minor or most
-    return Sold(sale.policy_id, named or "", is_loan, most, plate)
+    return Sold(sale.policy_id, named or "", is_loan, most, "" if is_loan else plate)
