@@ -104,7 +104,7 @@ def draw(review: ClaimReview, person: Person) -> None:
                     f":material/lock: **{label}** needs {words.plain(' and '.join(map(_shorten, move.missing)))}."
                 )
         _papers.draw_missing(review)
-        _papers.draw_decline(review)
+        _papers.draw_decided(review)
         if attempt is not None:
             _form(review, attempt, person)
 
@@ -271,9 +271,8 @@ def _referring(review: ClaimReview, move: ClaimTransition, needed: set[str]) -> 
     version = open_.version if open_ else review.version
     amount, note = _typed(review, move, "amount"), _typed(review, move, "note")
     # Whoever decides reads why it should be so although a check is not met.
-    questions = {each.key: each.question for each in review.unmet_checks}
-    reasons = _list_reasons(review, needed) if note else {}
-    note = "\n".join((note, *(f"{questions[name]}: {text}" for name, text in reasons.items())))
+    reasons = _list_reasons(review, needed) if note else ()
+    note = "\n".join((note, *(f"{check.question}: {text}" for check, text in reasons)))
     return deciding(
         review,
         "refer",
@@ -299,15 +298,15 @@ def _deciding(review: ClaimReview, move: ClaimTransition, needed: set[str]) -> A
         review,
         move.to,
         given=given,
-        reasons=_list_reasons(review, needed),
+        reasons={check.key: text for check, text in _list_reasons(review, needed)},
         clears=_cleared(review, move),
     )
 
 
-def _list_reasons(review: ClaimReview, needed: set[str]) -> Mapping[str, str]:
-    """Return the reasons that are typed by the checks that are not met, where an approval asks for them."""
-    keys = [check.key for check in review.unmet_checks if "reasons" in needed]
-    return {name: text for name in keys if (text := get_typed(review.id, f"reasons {name}"))}
+def _list_reasons(review: ClaimReview, needed: set[str]) -> Sequence[tuple[CoverageCheck, str]]:
+    """Return the checks that are not met, each with the reason that is typed, where an approval asks for them."""
+    typed = [(check, get_typed(review.id, f"reasons {check.key}")) for check in review.unmet_checks]
+    return [(check, text) for check, text in typed if text and "reasons" in needed]
 
 
 def _typed(review: ClaimReview, move: ClaimTransition, name: str) -> str:
@@ -343,7 +342,8 @@ def _ask_amount(review: ClaimReview, move: ClaimTransition, person: Person) -> N
     if ESTIMATE in move.needs and review.amounts.owed:
         st.caption(f"By the records {words.naira_of(review.amounts.owed)}: {_source(review)}.")
     if APPROVED_AMOUNT in move.needs and review.amounts.limits.most_minor is not None:
-        most = f"At most {words.plain(review.amounts.limits.describe)}: {_source(review)}."
+        paid, most = review.amounts.limits.paid_minor, words.plain(review.amounts.limits.describe)
+        most = f"At most {most}: {_source(review)}." + (f" Of it {words.naira(paid)} was paid before." if paid else "")
         st.caption(f":red[:material/error: {most}]" if _is_above_rule(review, move) else most)
     if person.claim_limit_minor is not None and not person.has_role("supervisor") and AUTHORITY in move.needs:
         st.caption(f"You may decide up to {words.naira(person.claim_limit_minor)}; above it a supervisor does.")
@@ -564,7 +564,7 @@ def _hand_over(review: ClaimReview) -> None:
         "The payment is with finance, under Claims to pay.",
         fields=[Text("hand_over_note", "Note for finance (optional)", longest=2000, is_long=True, height=90)],
     )
-    with st.popover("Hand the payment to finance", icon=":material/account_balance:", type="tertiary"):
+    with st.popover("Hand the payment to finance", icon=":material/account_balance:"):
         st.caption(f"Finance pays {words.naira(review.balance_minor)} to {words.plain(review.payee.name)}.")
         draw_form(review, over, "hand over")
 

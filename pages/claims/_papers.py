@@ -1,6 +1,6 @@
 """The papers of a claim on its review: documents one at a time (contract C2), and letters (contract C17)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
@@ -66,13 +66,14 @@ def draw_missing(review: ClaimReview) -> None:
     _draw_newest(review, _REQUEST, place="missing")
 
 
-def draw_decline(review: ClaimReview) -> None:
-    """Draw the letter that tells the claimant of a decline, to be written and sent where the claim was declined."""
-    if review.status == ClaimStatus.DECLINED:
+def draw_decided(review: ClaimReview) -> None:
+    """Draw the letter that tells the claimant of an offer or a decline, to be written and sent where it was decided."""
+    if review.status in _LETTERS:
+        kind, about = _LETTERS[review.status]
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            st.markdown("The claimant is told by a letter, with the reason:", width="content")
-            offer_letter(review, _DECLINE, place="declined", label="Write the letter")
-        _draw_newest(review, _DECLINE, place="declined")
+            st.markdown(f"The claimant is told by a letter, with the {about}:", width="content")
+            offer_letter(review, kind, place="decided", label="Write the letter")
+        _draw_newest(review, kind, place="decided")
 
 
 def _draw_newest(review: ClaimReview, kind: str, *, place: str) -> None:
@@ -203,7 +204,11 @@ def _line(document: Document) -> str:
 
 _PLACE: Final = "letters"
 _REQUEST: Final = "documents"
-_DECLINE: Final = "decline"
+# What tells the claimant of a decision, by the status that it led to: the letter, and what is in it.
+_LETTERS: Final[Mapping[str, tuple[str, str]]] = {
+    ClaimStatus.DECLINED: ("decline", "reason"),
+    ClaimStatus.OFFER_SENT: ("offer", "discharge form"),
+}
 
 
 def draw_letters(review: ClaimReview) -> None:

@@ -153,6 +153,8 @@ def _amount(review: ClaimReview) -> tuple[str, str, str]:
     amounts = review.amounts
     if review.status == ClaimStatus.DECLINED:
         return "Owed", words.naira(0), "Nothing is owed on a claim that is declined"
+    if amounts.limits.paid_minor and review.balance_minor <= 0:
+        return ClaimStatus.PAID, words.naira(amounts.limits.paid_minor), "All that was offered is paid"
     if amounts.offer_minor:
         return "Offer", words.naira(amounts.offer_minor), f"Approved {words.naira(amounts.approved_minor)}"
     if amounts.approved_minor:

@@ -156,10 +156,12 @@ def buttons(row: BreachRow, person: Person) -> None:
         judging(row).button("Judge the risk", icon="balance", type="primary" if row.risk is None else "secondary")
         if row.risk not in {None, "unlikely"} and row.commission_at is None:
             notifying(row).button("Commission notified", icon="outgoing_mail", type="primary")
+        waits = row.state == "To be notified"
         if row.risk and row.people_at is None:
-            telling(row).button("People told", icon="campaign")
+            is_next = waits and row.commission_at is not None
+            telling(row).button("People told", icon="campaign", type="primary" if is_next else "secondary")
         if row.risk and row.decided_by != person.id:
-            closing(row).button("Close", icon="task_alt")
+            closing(row).button("Close", icon="task_alt", type="secondary" if waits else "primary")
 
 
 def show_who_closes(row: BreachRow, person: Person) -> None:
@@ -187,6 +189,7 @@ def draw_breach() -> None:
             "Commission by": words.moment(row.notify_by),
             "Hours left": None if row.hours_left is None else str(row.hours_left),
             "Risk": RISKS[row.risk] if row.risk else "To be judged",
+            "Why": row.risk_reason,
             "People": "–" if row.people is None else words.count(row.people),
             "Commission told": f"{words.moment(row.commission_at)} {row.commission_reference or ''}",
             "People told": words.moment(row.people_at),

@@ -1,10 +1,13 @@
 """Data requests: the register, and one request with its identity, records, pack, erasure and outcome."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import streamlit as st
 
+from core import clock
 from core.services.compliance import erasures, requests, retention
 from core.services.compliance.requests import IDENTITIES, KINDS, REFUSALS, FoundRecord, RequestRow
 from core.ui.frame import frame
@@ -201,6 +204,13 @@ def draw_person(row: RequestRow) -> None:
     facts.card("**Person**", values).text(row.details)
 
 
+def _late_acknowledgement(row: RequestRow) -> str:
+    """Return the badge of an acknowledgement that is late; "" where it is not, or was sent."""
+    days = (row.acknowledge_by - clock.today()).days
+    is_late = row.is_open and row.acknowledged_at is None and days < 0
+    return f" {words.badge(f'Acknowledge: {days_left(days)}', 'red')}" if is_late else ""
+
+
 def draw_days(row: RequestRow) -> None:
     """Draw the days of a request and its outcome."""
     is_waiting = row.is_open and not row.acknowledged_at
@@ -278,16 +288,19 @@ def draw_buttons(row: RequestRow, *, waits: bool) -> None:
     """Draw what can be done now; an erasure that `waits` cannot be prepared."""
     if not row.is_open:
         return
+    main: dict[str, Any] = {"type": "primary"}
     if row.state == "received":
-        acknowledging(row).button("Acknowledge", icon="mark_email_read", type="primary")
+        acknowledging(row).button("Acknowledge", icon="mark_email_read", **main)
+        main = {}
     if row.identity_at is None:
-        identifying(row).button("Identity checked", icon="badge")
+        identifying(row).button("Identity checked", icon="badge", **main)
+        main = {}
     if row.extended_to is None:
         extending(row).button("Take more time", icon="more_time")
     if row.kind == "erasure":
-        erasing(row).button("Prepare the erasure", icon="auto_delete", disabled=waits)
+        erasing(row).button("Prepare the erasure", icon="auto_delete", disabled=waits, **main)
     else:
-        answering(row).button("Answer", icon="task_alt")
+        answering(row).button("Answer", icon="task_alt", **main)
     refusing(row).button("Refuse", icon="block")
 
 
@@ -298,7 +311,7 @@ def draw_request() -> None:
     found = read(lambda session: erasures.list_of_request(session, row.id))
     waits = find_wait(row, is_prepared=any(each.state == "open" for each in found))
     with frame.header_with_buttons(
-        f"{row.number} {words.badge(STATES[row.state])}{late_badge(row)}",
+        f"{row.number} {words.badge(STATES[row.state])}{late_badge(row)}{_late_acknowledgement(row)}",
         f"{KINDS[row.kind]}, at every distributor and in both modes.",
         tab=f"{row.number} · Data request",
     ):
@@ -315,5 +328,5 @@ def draw_request() -> None:
     draw_records(row)
     if found:
         st.subheader("Erasures", anchor=False)
-        tables.draw_short(ERASURES, found)
+        tables.draw_short(replace(ERASURES, home=("compliance/requests.py#request", "Back to the request")), found)
     draw_history(f"data_request {row.id}")

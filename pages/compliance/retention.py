@@ -1,15 +1,16 @@
 """Retention: records past their period and on hold; and one erasure with who decided it and its certificate."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 import streamlit as st
 
 from core.errors import StateForbids
-from core.services.compliance import erasures, remembering, retention
+from core.services.compliance import erasures, remembering, requests, retention
 from core.services.compliance.erasures import ErasureRow
 from core.services.compliance.retention import CLASSES, Hold, Preview
 from core.services.people.staff import Person
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, tables
@@ -161,6 +162,21 @@ def certificate(row: ErasureRow) -> None:
         st.code(f"SHA-256 {row.sha256}", language=None)
 
 
+def draw_people(row: ErasureRow) -> None:
+    """Draw whose records would be erased, and the request that asks for it."""
+    with st.container(border=True, gap="xsmall"):
+        st.markdown("**Whose records are erased**")
+        for each in read(lambda session: requests.list_records(session, [UUID(key) for key in row.customers])):
+            mode = "" if each.is_live else f" {words.badge('Test')}"
+            where = f"{words.plain(each.email)} at {words.plain(each.distributor)}"
+            st.markdown(f"{words.plain(each.name)}{mode} · :small[{where}]")
+        if request_id := row.request_id:
+            asked = read(lambda session: requests.get_request(session, request_id))
+            page_links.link_to(
+                "compliance/requests.py#request", f"Asked for by {asked.number}", "contact_mail", id=str(asked.id)
+            )
+
+
 def draw_erasure() -> None:
     person = frame.require(ROLE)
     tables.back_link("erasures", "compliance/retention.py", "Back to retention")
@@ -174,6 +190,8 @@ def draw_erasure() -> None:
             buttons(row, person)
     actions.run()
     if row.state == "open":
+        if row.prepared_by == person.id:
+            st.caption("You prepared it: somebody else of compliance carries it out.")
         warn_of_open(row.customers, besides=row.request_id)
     with st.container(border=True):
         facts.grid(
@@ -187,6 +205,8 @@ def draw_erasure() -> None:
             },
             columns=3,
         )
+    if row.state == "open" and row.customers:
+        draw_people(row)
     if row.state == "erased":
         certificate(row)
     draw_history(f"erasure {row.id}")

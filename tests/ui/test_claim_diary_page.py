@@ -86,7 +86,7 @@ def test_a_letter_is_written_from_the_diary_where_the_claim_stands_so(opens: Ope
     claim_id = office.lodge(**KNOWN)
     at = opens("claim", id=str(claim_id))
     assert at.button(key=key(claim_id, "letter decline")).disabled
-    assert not [each for each in at.button if each.key == key(claim_id, "letter decline declined")]
+    assert not [each for each in at.button if each.key == key(claim_id, "letter decline decided")]
     [letters_tab] = [tab for tab in at.tabs if tab.label.startswith("Letters")]
     reasons = [each.value for each in letters_tab.caption if "needs" in each.value]
     assert [line for line in reasons if "Decline needs a claim that is declined" in line], "not below the pointer alone"

@@ -280,6 +280,11 @@ def test_a_reference_that_paid_another_claim_is_refused_beside_its_field(opens: 
     confirm(at, second)
     assert "reference TRF-0009" in texts(at)
     assert office.claim(second).claim_status == "Paid"
+    paid = words.naira(office.claim(first).offer_amount_minor)
+    office.walk(first, "Settled", "Reviewing")
+    at = choose(opens(first, "sade"), first, "Approved")
+    assert f":small[Paid] **{paid}**" in texts(at), "no offer stands"
+    assert f"Of it {paid} was paid before." in texts(at), "what may be approved is the whole"
 
 
 def test_decline_needs_its_code_and_its_note_and_loses_neither(opens: Opens, office: Office) -> None:
@@ -299,7 +304,7 @@ def test_decline_needs_its_code_and_its_note_and_loses_neither(opens: Opens, off
     assert moves(at, claim_id) == {"Reviewing": False}
     assert ":small[Owed] **₦0.00**" in texts(at)
     assert at.button(key=key(claim_id, "next")).proto.type == "primary"
-    at.button(key=key(claim_id, "letter decline declined")).click().run()
+    at.button(key=key(claim_id, "letter decline decided")).click().run()
     assert "The letter is in the file of the claim" in texts(at)
     assert texts(at).count("[Decline](/files/") == 2, "at the decision too"
 
@@ -317,6 +322,8 @@ def test_offer_follows_the_rule_and_shows_its_steps(opens: Opens, office: Office
     confirm(at, claim_id)
     claim = office.claim(claim_id)
     assert (claim.claim_status, claim.offer_amount_minor) == ("Offer sent", 6_700_000)
+    at.button(key=key(claim_id, "letter offer decided")).click().run()
+    assert texts(at).count("[Offer with discharge form](/files/") == 2, "at the decision too"
     assert re.search(r"Paused, \d+ (left|days over)", texts(at)), "the clock waits for the claimant"
 
 

@@ -75,6 +75,10 @@ def get_erasure(store: Store) -> ErasureRow:
     return erasure
 
 
+def _main(at: AppTest) -> list[str]:
+    return [button.label for button in at.button if button.proto.type == "primary"]
+
+
 def test_a_request_goes_from_the_letter_to_the_certificate(
     store: Store, partner: Partner, people: dict[str, Person], screen: Screen
 ) -> None:
@@ -88,9 +92,12 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
         (subject_request,) = requests.list_requests(session)
     assert subject_request.number in texts(follow(at)), "what was made is opened"
     assert "Seyi" in " ".join(box.label for box in at.checkbox)
+    assert _main(at) == ["Acknowledge"]
     fill(press(at, "Acknowledge"))
+    assert _main(at) == ["Identity checked"]
     check_waits(at, "once it is noted how the identity")
     fill(press(at, "Identity checked"), method="Identity document seen")
+    assert _main(at) == ["Prepare the erasure"]
     fill(press(at, "Prepare the erasure"), reason="The person asked for it")
     assert "1 policy in force" in texts(at), "a cover that runs is not erased"
     cancel(store, sale.policy_id)
@@ -99,15 +106,24 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     at.checkbox(key=f"{actions.FIELD}early").check()
     fill(at, reason="The person asked for it")
     check_waits(at, "The erasure is prepared: somebody else")
-    erasure = get_erasure(store)
-    mine = open_page(screen, "compliance/retention.py#erasure", people["cora"], id=str(erasure.id))
-    assert [button.label for button in mine.button if button.label == "Carry it out"] == []
-    at = open_page(screen, "compliance/retention.py#erasure", people["dayo"], id=str(erasure.id))
-    fill(press(at, "Carry it out"))
-    assert "Certificate of erasure" in texts(at)
+    _carry_out(store, screen, people, subject_request.number)
     at = open_page(screen, "compliance/requests.py#request", people["dayo"], id=str(subject_request.id))
     assert "Answered" in texts(at)
     assert "seyi" not in (texts(at) + " ".join(box.label for box in at.checkbox)).lower()
+
+
+def _carry_out(store: Store, screen: Screen, people: dict[str, Person], request: str) -> None:
+    """Let somebody else carry the erasure out, who sees whose records go."""
+    page, erasure = "compliance/retention.py#erasure", get_erasure(store)
+    mine = open_page(screen, page, people["cora"], id=str(erasure.id))
+    assert "Carry it out" not in labels(mine)
+    assert "You prepared it: somebody else of compliance carries it out." in texts(mine)
+    at = open_page(screen, page, people["dayo"], id=str(erasure.id))
+    assert "seyi@people.example at Swift Lenders" in texts(at)
+    assert request in " ".join(link.proto.label.replace("\\", "") for link in at.get("page_link"))
+    fill(press(at, "Carry it out"))
+    assert "Certificate of erasure" in texts(at)
+    assert "seyi" not in texts(at)
 
 
 def ask(store: Store, by: Person, kind: str) -> requests.RequestRow:
@@ -128,6 +144,9 @@ def test_before_an_erasure_the_other_open_requests_of_the_person_are_named(
     cancel(store, sale.policy_id)
     copy, erasure = (ask(store, people["cora"], kind) for kind in ("copy", "erasure"))
     notice = f"{copy.number} (copy) of the same records is open: answer it first"
+    with clock.freeze(clock.now() + timedelta(days=5)):
+        at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(erasure.id))
+        assert "red-badge[Acknowledge" in at.title[0].value, "late as everything else that is"
     at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(erasure.id))
     assert notice in texts(at)
     press(at, "Prepare the erasure")
@@ -185,6 +204,8 @@ def test_a_breach_is_judged_by_one_and_closed_by_another(
     fill(press(at, "Commission notified"), reference="NDPC/1")
     assert "To be notified" not in texts(at), "the people are told of a high risk alone"
     at = open_page(screen, "compliance/breaches.py#breach", people["dayo"], id=str(breach.id))
+    assert "The disk was not encrypted" in [str(each.value) for each in at.text], "whoever closes it reads why"
+    assert _main(at) == ["Close"]
     fill(press(at, "Close"))
     assert "Closed" in texts(at)
 

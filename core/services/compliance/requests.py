@@ -185,7 +185,13 @@ def find_records(session: ScopedSession, row: RequestRow) -> list[FoundRecord]:
     if row.phone:
         same.append(col(Customer.phone_number) == row.phone)
     found_ids = session.execute(sa.select(col(Customer.id)).where(sa.or_(*same)).limit(_MOST_FOUND)).scalars()
-    everyone = merging.list_linked(session, list(found_ids))
+    return list_records(session, merging.list_linked(session, list(found_ids)), chosen=chosen)
+
+
+def list_records(
+    session: ScopedSession, everyone: Collection[UUID], *, chosen: Collection[UUID] = ()
+) -> list[FoundRecord]:
+    """List customers' records by distributor, with what a request has to know of them."""
     query = (
         sa.select(Customer, col(Distributor.business_name))
         .join(Distributor, col(Distributor.id) == col(Customer.distributor_id))
