@@ -105,15 +105,17 @@ def test_a_limit_counts_what_was_approved_on_the_same_policy_claimant_or_account
         ({"claim_owner_phone_number": "08035550101"}, {"claim_owner_phone_number": "+234 803 555 0101"}),
         ({"claim_owner_phone_number": "(080) 35.55-0101"}, {"claim_owner_phone_number": "234-80 3555 0101"}),
         ({"claim_owner_email": "Kin@x.example"}, {"claim_owner_email": "kin@x.example"}),
+        # The contacts of another policy were endorsed, or somebody claims for its holder.
+        ({}, {}),
     ],
-    ids=["phone", "phone in odd spellings", "e-mail"],
+    ids=["phone", "phone in odd spellings", "e-mail", "customer"],
 )
 def test_a_claimant_is_one_however_the_contact_is_written(
     office: Office, mine: dict[str, Any], theirs: dict[str, Any]
 ) -> None:
     first, second = (office.lodge(**KNOWN) for _ in range(2))
     office.put(first, **mine)
-    office.put(second, **theirs)
+    office.put(second, **theirs or {"customer_id": office.claim(first).customer_id})
     for claim_id, other in ((first, second), (second, first)):
         office.move(other, "Approved", by="ada", amount="60000")
         with pytest.raises(NotAllowed, match=r"approved on another claim of this policy, claimant or account"):

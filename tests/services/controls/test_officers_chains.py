@@ -401,6 +401,10 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_neither_approves_
         ({"phone_number": "08035550101"}, {"email": "n.okafor@x.example", "phone_number": "+234 803 555 0101"}),
         ({"phone_number": "080 35-55.0101"}, {"email": "n.okafor@x.example", "phone_number": "234(80)3555 0101"}),
         (
+            {"phone_number": "080 35-55.0101"},
+            {"email": "n.okafor@x.example", "phone_number": "+2348035550101", "endorsed": "08039990000"},
+        ),
+        (
             {"loan_account_number": "LN-1"},
             {"loan_account_number": "ln - 1", "loan_amount": "99000", "product_id": OTHER},
         ),
@@ -417,6 +421,7 @@ def test_who_issued_the_key_by_which_a_claim_named_its_account_neither_approves_
         "with another e-mail",
         "with a phone in other marks",
         "with a phone in odd marks",
+        "with a phone that was endorsed away",
         "of another product",
         "with an account in other signs",
         "at another distributor",
@@ -429,8 +434,11 @@ def test_a_loan_that_was_insured_twice_is_owed_once(
     claims = []
     for sold, kind in ((first, "Loss of job"), (second, "Permanent disability")):
         at = make_partner(office.store, sold["at"]) if "at" in sold else office.partner
-        office.desk = Desk(office.store, at, **{name: text for name, text in sold.items() if name != "at"})
+        how = {name: text for name, text in sold.items() if name not in ("at", "endorsed")}
+        office.desk = Desk(office.store, at, **how)
         claims.append(office.lodge_again(incident_type=kind, **KNOWN))
+        if "endorsed" in sold:
+            endorse_phone(office, sold["endorsed"])
     for claim_id, other in (claims, claims[::-1]):
         with office.store.reading(DESK) as session:
             (found,) = claim_review.get_review(session, claim_id, person=office.people["sade"]).duplicates
@@ -449,6 +457,14 @@ def test_a_loan_that_was_insured_twice_is_owed_once(
     office.put(claims[1], approved_by=office.people["sade"].id, credit_life_claim_meta=meta)
     with office.store.reading(Scope.system()) as session:
         assert len(find_faults(session, rule)) == ("loan_account_number" in first)
+
+
+def endorse_phone(office: Office, phone: str) -> None:
+    """Give the holder of the last policy another phone."""
+    told: dict[str, Any] = {"effective_on": clock.today(), "reason": "A new phone", "requested_by": "The owner"}
+    with office.store.writing(DESK) as session:
+        by, changed = office.people["funmi"], {"phone_number": phone}
+        endorsing.endorse(session, office.desk.sale.policy_id, changed, expected_version=1, by=by, **told)
 
 
 def test_a_second_loan_with_an_account_of_its_own_is_another_debt(office: Office) -> None:

@@ -1,7 +1,7 @@
 """Related claims, of one policy, customer or account, and those for the same loss (contract C3, C14)."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -372,11 +372,13 @@ def build_others(claim: Claim) -> list[sa.ColumnElement[bool]]:
 
 
 def build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions of a claim with the same e-mail, phone or account, any of which is enough.
+    """Return the conditions of a claim with the same customer, e-mail, phone or account, any of which is enough.
 
-    However the e-mail and the phone are written.
+    However the e-mail and the phone are written, and whatever others the policy or the claimant has by now.
     """
-    same = [sa.false(), *_build_same_phone(claim), *_build_same_account(claim)]
+    email = sa.select(col(Customer.email_key)).where(col(Customer.id) == claim.customer_id).scalar_subquery()
+    customers = sa.select(col(Customer.id)).where(col(Customer.email_key) == email)
+    same = [col(Claim.customer_id).in_(customers), *_build_same_phone(claim), *_build_same_account(claim)]
     if claim.claim_owner_email:
         same.append(sa.func.lower(col(Claim.claim_owner_email)) == claim.claim_owner_email.lower())
     return same
@@ -474,7 +476,11 @@ def _find_policies_of_risk(session: ScopedSession, policy: Policy) -> set[UUID]:
     same: list[sa.ColumnElement[bool]] = []
     if policy.plate_key is not None:
         plates = _list_plates(session, policy)
-        same.append(sa.or_(col(Policy.plate_key).in_(plates), col(Policy.id).in_(_build_had_plate(plates))))
+        same.append(
+            sa.or_(
+                col(Policy.plate_key).in_(plates), col(Policy.id).in_(_build_had(f'%"{plate}"%' for plate in plates))
+            )
+        )
     elif policy.risk_hash is not None and policy.twin_key is None:
         of_any = col(Policy.product_id).in_(sa.select(col(Product.id)))
         same.append(sa.and_(of_any, col(Policy.risk_hash) == policy.risk_hash))
@@ -490,8 +496,8 @@ def _build_contents_of(session: ScopedSession, policy: Policy) -> sa.ColumnEleme
     is_holder: sa.ColumnElement[bool] = col(Policy.customer_id).in_(
         sa.select(col(Customer.id)).where(col(Customer.email_key) == email)
     )
-    if policy.phone:
-        is_holder = sa.or_(is_holder, col(Policy.phone) == policy.phone)
+    if phones := _list_phones(session, policy):
+        is_holder = sa.or_(is_holder, *_build_has_phone(phones))
     of_contents = sa.select(col(Product.id)).where(col(Product.route_name).in_(_CONTENTS_ROUTES))
     return sa.and_(is_holder, col(Policy.product_id).in_(of_contents))
 
@@ -503,14 +509,27 @@ def _list_plates(session: ScopedSession, policy: Policy) -> set[str]:
     return {policy.plate_key or "", *map(normalise_registration, numbers)} - {""}
 
 
-def _build_had_plate(plates: Collection[str]) -> AnySelect:
-    """Return the query of the policies that had one of these registration numbers, however they were written."""
+def _list_phones(session: ScopedSession, policy: Policy) -> set[str]:
+    """Return the keys of the phones that the holder of a policy has or had."""
+    return set(map(build_phone_key, policies.load_holders(session, policy).phones)) - {""}
+
+
+def _build_has_phone(phones: Collection[str]) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of a policy whose holder has or had one of these phones, either of which is enough."""
+    # With or without the code of the country.
+    had = _build_had(f'%{phone[-10:]}"%' for phone in phones)
+    return [phone_key(col(Policy.phone)).in_(phones), col(Policy.id).in_(had)]
+
+
+def _build_had(patterns: Iterable[str]) -> AnySelect:
+    """Return the query of the policies of which an endorsement changed something that is like one of these patterns.
+
+    They are of capitals and digits, without the signs that people write between them.
+    """
     changes = sa.func.upper(sa.cast(col(PolicyEndorsement.changes), sa.Text))
-    for sign in "- ":
+    for sign in "- ().":
         changes = sa.func.replace(changes, sign, "")
-    # Plates are letters and digits alone, so that nothing of them is a sign of LIKE.
-    had = sa.or_(*(changes.like(f'%"{plate}"%') for plate in sorted(plates)))
-    return sa.select(col(PolicyEndorsement.policy_id)).where(had)
+    return sa.select(col(PolicyEndorsement.policy_id)).where(sa.or_(*map(changes.like, sorted(patterns))))
 
 
 def _find_policies_of_loan(session: ScopedSession, policy: Policy) -> set[UUID]:
@@ -524,8 +543,8 @@ def _find_policies_of_loan(session: ScopedSession, policy: Policy) -> set[UUID]:
     is_borrower: list[Any] = [
         col(Policy.customer_id).in_(sa.select(col(Customer.id)).where(col(Customer.email_key) == email))
     ]
-    if policy.phone:
-        is_borrower.append(phone_key(col(Policy.phone)) == build_phone_key(policy.phone))
+    if phones := _list_phones(session, policy):
+        is_borrower += _build_has_phone(phones)
     if policy.risk_hash is not None and policy.dob:
         # With another e-mail and phone it is the same person by the account of the loan and the day of birth.
         of_any = col(Policy.product_id).in_(sa.select(col(Product.id)))
