@@ -335,7 +335,7 @@ def _loans(preview: Mapping[str, Any]) -> None:
         st.markdown("**Largest loans**")
         for each in preview["largest"][:5]:
             facts.line(each["loan_account_number"], words.naira(_minor(each["loan_amount"])))
-        facts.line("All loans to cover", words.naira(_minor(preview["insured"])))
+        facts.line("Sum insured, all loans", words.naira(_minor(preview["insured"])))
 
 
 def _compared(view: LoanBookView) -> None:

@@ -159,7 +159,7 @@ def certificate(row: ErasureRow) -> None:
         facts.line("By", f"{row.preparer or 'another store'}, and {row.decider or 'a restore'}")
         for name, count in row.outcome.items():
             facts.line(f"Changed in {words.title(name).lower()}", words.count(count))
-        st.code(f"SHA-256 {row.sha256}", language=None)
+        st.code(f"SHA-256 {row.sha256}", language=None, wrap_lines=True)
 
 
 def draw_people(row: ErasureRow) -> None:

@@ -267,7 +267,7 @@ def history(steps: list[journal.Step]) -> None:
         note = f": {step.note}" if step.note else ""
         facts.line(step.state, f"{step.person}, {words.moment(step.at)}{note}")
         if step.sha256:
-            st.code(f"SHA-256 of the journal {step.sha256}", language=None)
+            st.code(f"SHA-256 of the journal {step.sha256}", language=None, wrap_lines=True)
 
 
 def draw() -> None:

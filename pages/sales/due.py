@@ -256,7 +256,7 @@ _PREVIEW: Table[DueRow] = Table(
         "customer": columns.text("Customer", lambda row: row.customer, 150),
         "ends": columns.day("Ends", lambda row: row.expiration_at),
         "next": columns.naira("Next term", lambda row: row.next_minor),
-        "call": columns.text("Last call", lambda row: row.call and row.call.label, 120),
+        "call": columns.text("Last call", lambda row: row.call.label if row.call else "Not called", 120),
     },
 )
 
@@ -328,7 +328,8 @@ def nothing(criteria: DueFilter, buckets: Sequence[Bucket]) -> None:
                 st.button(
                     f"{bucket_label(bucket.key)}: {words.count(bucket.policies)}",
                     key=f"due.in.{bucket.key}",
-                    type="primary",
+                    # What ends soonest comes next.
+                    type="primary" if bucket is found[0] else "secondary",
                     on_click=_open,
                     args=(bucket.key,),
                 )

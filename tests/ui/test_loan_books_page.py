@@ -50,6 +50,7 @@ def test_somebody_else_covers_the_loans_with_one_button(screen: Screen, lender: 
     shown = screen(signed_in=head, path="buy/loan_book.py", id=str(book.id))
     figures = {each.label: each.value for each in shown.metric}
     assert (figures["Loans covered"], figures["Without cover"]) == ("2", "1")
+    assert "to cover" not in " ".join(each.value for each in shown.caption), "they are covered by now"
     snapshot = lender.read(as_csv([loan(1), loan(7)]), by=maker, kind="snapshot")
     counted = screen(signed_in=head, path="buy/loan_book.py", id=str(snapshot.id))
     assert [each.value for each in counted.metric] == ["2", "1", "1", "1"]

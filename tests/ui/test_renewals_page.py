@@ -170,9 +170,15 @@ def test_tabs_count_buckets_and_open_them_by_the_address(due: UUID, screen: Scre
     assert list(lists(at)[0]["Cover"]) == ["Ends in 20 days"]
     at.button_group(key="due.tab").set_value("lapsed").run()
     assert "No policy ends in these days" in at.info[0].value
+    others = {button.label: button.proto.type for button in at.button if (button.key or "").startswith("due.in.")}
+    assert others == {"0–7 days: 1": "primary", "8–30 days: 1": "secondary"}, "what ends soonest is the main one"
     at = press(open_page(screen, DUE, bucket="lapsed", find="Amaka"), "0–7 days: 1")
     assert address(at) == {"find": ["Amaka"]}, "the search stays, and is answered in another tab"
     assert list(lists(at)[0]["Cover"]) == ["Ends in 3 days"]
+    payload = next(payload for payload in sent(at) if payload.get("choosing"))
+    at.session_state["due_picked"] = (payload["mark"], [payload["rows"][0]["key"]])
+    at = at.run().button(key="due.renew").click().run()
+    assert list(lists(at)[-1]["Last call"]) == ["Not called"], "a dash says nothing on a narrow list"
     assert "**Bucket** must be one of" in open_page(screen, DUE, bucket="soon").error[0].value
 
 
