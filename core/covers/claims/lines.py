@@ -165,9 +165,10 @@ MARINE: Final = ClaimLine(
 )
 
 
-_TO_OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
+DAMAGE_OF_OTHERS: Final = "Third party property damage"
+TO_OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
     "Third party injury": ("police_report", "driving_licence", "third_party_demand", "medical_report"),
-    "Third party property damage": ("police_report", "driving_licence", "third_party_demand"),
+    DAMAGE_OF_OTHERS: ("police_report", "driving_licence", "third_party_demand"),
 }
 _OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "Collision": ("police_report", "driving_licence", "damage_image", "repair_quote"),
@@ -176,7 +177,7 @@ _OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "Flood": ("damage_image", "repair_quote"),
     "Windscreen": ("damage_image", "repair_quote"),
 }
-_MOTOR_INCIDENTS: Final = {**_OWN, **_TO_OTHERS}
+_MOTOR_INCIDENTS: Final = {**_OWN, **TO_OTHERS}
 
 
 class MotorClaimRequest(LossRequest):
@@ -210,10 +211,10 @@ MOTOR: Final = ClaimLine(
     column="vehicle_claim_meta",
     covers={
         ("insurer-a", "buy-comprehensive"): frozenset(_MOTOR_INCIDENTS),
-        ("insurer-a", "buy-thirdparty"): frozenset(_TO_OTHERS),
+        ("insurer-a", "buy-thirdparty"): frozenset(TO_OTHERS),
         ("insurer-b", "buy-comprehensive-auto"): frozenset(_MOTOR_INCIDENTS),
-        ("insurer-b", "buy-third-party-auto"): frozenset(_TO_OTHERS),
-        ("insurer-d", "buy-mini-comprehensive"): frozenset({*_TO_OTHERS, "Collision", "Theft", "Fire"}),
+        ("insurer-b", "buy-third-party-auto"): frozenset(TO_OTHERS),
+        ("insurer-d", "buy-mini-comprehensive"): frozenset({*TO_OTHERS, "Collision", "Theft", "Fire"}),
     },
     incidents=_MOTOR_INCIDENTS,
     amount="cost_of_repair",

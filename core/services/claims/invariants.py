@@ -16,7 +16,7 @@ from core.seal import ERASED
 from core.services.audit import demonstration
 from core.services.audit import log as audit
 from core.services.claims.intake import submitted
-from core.services.claims.review import coverage_checks, related
+from core.services.claims.review import coverage_checks, related, twins
 from core.services.claims.review.coverage_checks import DeskDates
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
@@ -360,7 +360,7 @@ def _list_insured_keys(claim: Claim, row: Any) -> list[tuple[str | None, ...]]:
     kind = meta.get("incident_type")
     if plate := meta.get("registration_number"):
         return [(kind, normalise_registration(plate))]
-    if claim.credit_life_claim_meta is None or not (loan := related.fold_account(row.account)):
+    if claim.credit_life_claim_meta is None or not (loan := twins.fold_account(row.account)):
         return []
     phone = build_phone_key(row.phone) if row.phone else ""
     return [(kind, loan, known) for known in (row.email.lower(), phone, row.dob) if known]

@@ -28,7 +28,7 @@ from core.seal import ERASED
 from core.services.audit import log as audit
 from core.services.audit.log import AUDIT_KIND
 from core.services.claims.intake.submitted import META_COLUMNS
-from core.services.claims.review import related
+from core.services.claims.review import twins
 from core.services.compliance import figures, retention
 from core.services.compliance.own_records import (
     PersonRows,
@@ -476,7 +476,7 @@ def _refuse_obstacles(session: ScopedSession, customers: Sequence[UUID], *, earl
     if not found.keep_until or found.keep_until <= clock.today():
         return
     kept = f"The law wants these records kept until {found.keep_until:%-d %B %Y}: refuse the request with the code"
-    if related.has_paid_twin(session, customers):
+    if twins.has_paid_twin(session, customers):
         # Without the number of what is insured nothing would tell that the loss was paid already.
         raise StateForbids(
             f"{kept} “legal obligation”, as another policy insures the same loan, vehicle, traveller or place, and a"

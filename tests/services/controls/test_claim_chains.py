@@ -14,8 +14,8 @@ from core.covers.refunds import Refund
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import lodging
-from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
+from core.services.claims.review import twins
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import paying as claim_paying
@@ -143,7 +143,7 @@ def test_another_registration_number_hides_no_loss_that_another_policy_paid(offi
     with office.store.writing(DESK) as session:
         new = {"registration_number": "ABC-123XY"}
         endorsing.endorse(session, changed, new, expected_version=1, by=office.people["funmi"], **told)
-        assert related.has_paid_twin(session, [office.claim(first).customer_id]), "erased early, it would be hidden"
+        assert twins.has_paid_twin(session, [office.claim(first).customer_id]), "erased early, it would be hidden"
     office.desk.sale = sales[1]
     second = lodge_motor(office, incident_date="2026-11-10", account_number="0123456781", **number)
     found = check(office, second, "duplicate")
@@ -170,6 +170,29 @@ def lodge_loss(office: Office, model: Any, names: tuple[str, ...], **changed: st
     owner = Owner(distributor_id=office.partner.id, is_live=False)
     with files.store_files(arriving) as kept, office.store.writing(office.partner.scope()) as session:
         return ids.parse(lodging.lodge_claim(session, request, kept, owner=owner, actor="key tests")["id"])
+
+
+@pytest.mark.both_databases
+def test_damage_that_the_insurer_of_who_did_it_pays_is_not_paid_by_the_own_insurer_unseen(office: Office) -> None:
+    """The owner of a car is paid as the third party of another driver's policy, and again by their own."""
+    claims = []
+    for place, plate in enumerate(("KJA-001AA", "KJA-002AA")):
+        with clock.freeze(NOON - timedelta(days=90)):
+            person = {"email": f"driver{place}@x.example", "phone_number": f"0803555000{place}"}
+            cover = (insurer_a.THIRD_PARTY, insurer_b.THIRD_PARTY)[place]
+            office.desk.sale = sell(office.store, office.partner, cover, registration_number=plate, **person)
+        hit = {} if place else {"third_party_registration_number": "KJA 002aa"}
+        kind = "Collision" if place else "Third party property damage"
+        account = {"account_number": f"012345678{place}", "incident_date": "2026-11-10", "registration_number": plate}
+        names = ("police_report", "driving_licence", "third_party_demand", "damage_image", "repair_quote")
+        given = {"incident_type": kind, "cost_of_repair": "75000", **account, **hit}
+        claims.append(lodge_loss(office, MotorClaimRequest, names, **given))
+    for claim_id in claims:
+        found = check(office, claim_id, "duplicate")
+        assert (found.passed, "of its own insurer and of who did it" in found.detail) == (False, True)
+    office.move(claims[0], "Approved", by="sade", amount="75000")
+    with pytest.raises(NotAllowed, match="an approver other than who approved"):
+        office.move(claims[1], "Approved", by="sade", amount="75000")
 
 
 def test_a_burglary_of_a_place_that_two_policies_insure_is_approved_by_two_people(office: Office) -> None:

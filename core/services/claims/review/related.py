@@ -1,25 +1,23 @@
 """Related claims, of one policy, customer or account, and those for the same loss (contract C3, C14)."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
-from core.covers.claims.lines import CONTENTS, GADGET, MOTOR, PAPERS_OF_DAMAGE
-from core.covers.endorsements import REGISTRATION
-from core.covers.request_parts import normalise_registration
+from core.covers.claims.lines import GADGET, MOTOR, PAPERS_OF_DAMAGE
 from core.seal import ERASED
 from core.services.claims.intake import submitted
+from core.services.claims.review import twins
 from core.services.files import likeness
 from core.services.people.personal import build_phone_key
-from core.services.policies import policies
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import phone_key
@@ -30,8 +28,6 @@ from core.store.schema.tables import (
     Customer,
     FileMark,
     Policy,
-    PolicyEndorsement,
-    Product,
     UploadedFile,
 )
 
@@ -114,6 +110,7 @@ SAME_PICTURE: Final = "a picture that looks the same"
 OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
 SAME_RISK: Final = "the same kind of incident of this vehicle, traveller or place on another policy"
 NEAR_ON_RISK: Final = "another incident of this vehicle, traveller or place on another policy within 14 days"
+OF_OTHER: Final = "the damage of the same vehicle, claimed of its own insurer and of who did it"
 TOTAL_LOSS: Final = "an earlier loss of all that is insured, which was paid"
 GONE: Final = "a loss that was erased, and may be this one"
 SAME_ACCOUNT: Final = "the same payout account"
@@ -122,9 +119,8 @@ TWICE: Final = "duplicate"
 VELOCITY_PERIOD: Final = timedelta(days=90)
 NEAR_PERIOD: Final = timedelta(days=14)
 VELOCITY_LIMIT: Final = 3
-_CONTENTS_ROUTES: Final = frozenset(route for _, route in CONTENTS.covers)
 # Matches that say that it is the same loss; the others only call for a look.
-_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_LOAN, SAME_RISK, SAME_DOCUMENT, SAME_PICTURE, GONE})
+_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_LOAN, SAME_RISK, OF_OTHER, SAME_DOCUMENT, SAME_PICTURE, GONE})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,10 +157,11 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """The claims with the same document or a picture that looks the same, and policies of the loan or the risk."""
+    """The claims with the same document, a picture that looks the same or of one damage; policies of loan and risk."""
 
     documents: set[UUID]
     pictures: set[UUID]
+    damages: set[UUID]
     policies: set[UUID]
     risks: set[UUID]
 
@@ -182,7 +179,7 @@ def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
 def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> list[Duplicate]:
     of_loss = sa.or_(
         col(Claim.policy_id) == claim.policy_id,
-        col(Claim.id).in_(sharing.documents | sharing.pictures),
+        col(Claim.id).in_(sharing.documents | sharing.pictures | sharing.damages),
         col(Claim.policy_id).in_(sharing.policies | sharing.risks),
     )
     of_people = sa.or_(*_build_same_account(claim), *_build_same_phone(claim), sa.false())
@@ -331,7 +328,7 @@ def list_declined(session: ScopedSession, claim: Claim) -> list[str]:
     """
     declined = sa.select(Claim).where(*build_others(claim), col(Claim.claim_status) == ClaimStatus.DECLINED)
     ordered = declined.order_by(col(Claim.updated_at).desc(), col(Claim.id))
-    same = sa.or_(col(Claim.policy_id) == claim.policy_id, *build_same_person(claim))
+    same = sa.or_(col(Claim.policy_id) == claim.policy_id, *build_same_customer(claim))
     others = ordered.where(same, col(Claim.decline_reason) != TWICE).limit(MAX_RELATED)
     # Apart from those and without a limit: claims that are lodged many times would hide the others behind them.
     twice = ordered.where(
@@ -372,16 +369,21 @@ def build_others(claim: Claim) -> list[sa.ColumnElement[bool]]:
 
 
 def build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions of a claim with the same customer, e-mail, phone or account, any of which is enough.
+    """Return the conditions of a claim with the same e-mail, phone or account, any of which is enough.
 
-    However the e-mail and the phone are written, and whatever others the policy or the claimant has by now.
+    However the e-mail and the phone are written.
     """
-    email = sa.select(col(Customer.email_key)).where(col(Customer.id) == claim.customer_id).scalar_subquery()
-    customers = sa.select(col(Customer.id)).where(col(Customer.email_key) == email)
-    same = [col(Claim.customer_id).in_(customers), *_build_same_phone(claim), *_build_same_account(claim)]
+    same = [sa.false(), *_build_same_phone(claim), *_build_same_account(claim)]
     if claim.claim_owner_email:
         same.append(sa.func.lower(col(Claim.claim_owner_email)) == claim.claim_owner_email.lower())
     return same
+
+
+def build_same_customer(claim: Claim) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of a claim of the same customer or person, whatever contacts others have by now."""
+    email = sa.select(col(Customer.email_key)).where(col(Customer.id) == claim.customer_id).scalar_subquery()
+    customers = sa.select(col(Customer.id)).where(col(Customer.email_key) == email)
+    return [col(Claim.customer_id).in_(customers), *build_same_person(claim)]
 
 
 def _build_same_phone(claim: Claim) -> list[sa.ColumnElement[bool]]:
@@ -418,6 +420,7 @@ def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
         SAME_INCIDENT: is_same_incident,
         SAME_LOAN: other.policy_id in sharing.policies,
         SAME_RISK: is_of_risk and is_same_kind,
+        OF_OTHER: other.id in sharing.damages and are_near(claim, other),
         NEAR_ON_RISK: is_of_risk and not is_same_kind,
         GONE: is_same_policy and is_gone(other),
         OTHER_INCIDENT: is_same_policy and not is_same_incident and not is_gone(other) and are_near(claim, other),
@@ -454,113 +457,7 @@ def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
     return Sharing(
         documents=documents - {claim.id},
         pictures=pictures - {claim.id},
-        policies=set() if claim.credit_life_claim_meta is None else _find_policies_of_loan(session, policy),
-        risks=_find_policies_of_risk(session, policy),
+        damages=twins.find_claims_of_damage(session, claim, policy, NEAR_PERIOD.days) - {claim.id},
+        policies=set() if claim.credit_life_claim_meta is None else twins.find_policies_of_loan(session, policy),
+        risks=twins.find_policies_of_risk(session, policy),
     )
-
-
-def has_paid_twin(session: ScopedSession, customer_ids: Collection[UUID]) -> bool:
-    """True where another policy insures the same loan, vehicle, traveller or place, and a claim of either was paid."""
-    query = sa.select(Policy).where(col(Policy.customer_id).in_(customer_ids))
-    for policy in session.execute(query).scalars().all():
-        twins = _find_policies_of_risk(session, policy) | _find_policies_of_loan(session, policy)
-        paid = sa.select(col(ClaimPayment.id)).join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
-        of_either = paid.where(col(Claim.policy_id).in_([policy.id, *twins])).limit(1)
-        if twins and session.execute(of_either).first() is not None:
-            return True
-    return False
-
-
-def _find_policies_of_risk(session: ScopedSession, policy: Policy) -> set[UUID]:
-    """Return the other policies of the vehicle, traveller or contents, whoever sold them: a loss is owed once."""
-    same: list[sa.ColumnElement[bool]] = []
-    if policy.plate_key is not None:
-        plates = _list_plates(session, policy)
-        same.append(
-            sa.or_(
-                col(Policy.plate_key).in_(plates), col(Policy.id).in_(_build_had(f'%"{plate}"%' for plate in plates))
-            )
-        )
-    elif policy.risk_hash is not None and policy.twin_key is None:
-        of_any = col(Policy.product_id).in_(sa.select(col(Product.id)))
-        same.append(sa.and_(of_any, col(Policy.risk_hash) == policy.risk_hash))
-    elif session.get_one(Product, policy.product_id).route_name in _CONTENTS_ROUTES:
-        same.append(_build_contents_of(session, policy))
-    query = sa.select(col(Policy.id)).where(*same, col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id)
-    return set(session.execute(query).scalars()) if same else set()
-
-
-def _build_contents_of(session: ScopedSession, policy: Policy) -> sa.ColumnElement[bool]:
-    """Return the condition of every policy of contents of a holder, as nobody can compare how two write one place."""
-    email = session.get_one(Customer, policy.customer_id).email_key
-    is_holder: sa.ColumnElement[bool] = col(Policy.customer_id).in_(
-        sa.select(col(Customer.id)).where(col(Customer.email_key) == email)
-    )
-    if phones := _list_phones(session, policy):
-        is_holder = sa.or_(is_holder, *_build_has_phone(phones))
-    of_contents = sa.select(col(Product.id)).where(col(Product.route_name).in_(_CONTENTS_ROUTES))
-    return sa.and_(is_holder, col(Policy.product_id).in_(of_contents))
-
-
-def _list_plates(session: ScopedSession, policy: Policy) -> set[str]:
-    """Return the registration numbers that a policy has or had: what was endorsed since hides no loss of before."""
-    changes = [change for made in policies.find_rows(session, policy.id) for change in made.changes]
-    numbers = (each[side] for each in changes if each["field"] in REGISTRATION.names for side in ("before", "after"))
-    return {policy.plate_key or "", *map(normalise_registration, numbers)} - {""}
-
-
-def _list_phones(session: ScopedSession, policy: Policy) -> set[str]:
-    """Return the keys of the phones that the holder of a policy has or had."""
-    return set(map(build_phone_key, policies.load_holders(session, policy).phones)) - {""}
-
-
-def _build_has_phone(phones: Collection[str]) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions of a policy whose holder has or had one of these phones, either of which is enough."""
-    # With or without the code of the country.
-    had = _build_had(f'%{phone[-10:]}"%' for phone in phones)
-    return [phone_key(col(Policy.phone)).in_(phones), col(Policy.id).in_(had)]
-
-
-def _build_had(patterns: Iterable[str]) -> AnySelect:
-    """Return the query of the policies of which an endorsement changed something that is like one of these patterns.
-
-    They are of capitals and digits, without the signs that people write between them.
-    """
-    changes = sa.func.upper(sa.cast(col(PolicyEndorsement.changes), sa.Text))
-    for sign in "- ().":
-        changes = sa.func.replace(changes, sign, "")
-    return sa.select(col(PolicyEndorsement.policy_id)).where(sa.or_(*map(changes.like, sorted(patterns))))
-
-
-def _find_policies_of_loan(session: ScopedSession, policy: Policy) -> set[UUID]:
-    """Return the other policies of the borrower for the same loan, whoever sold them (S12).
-
-    A debt is owed once. It is the same by its account, or by amount and start unless both name another account.
-    """
-    if policy.twin_key is None:
-        return set()
-    email = session.get_one(Customer, policy.customer_id).email_key
-    is_borrower: list[Any] = [
-        col(Policy.customer_id).in_(sa.select(col(Customer.id)).where(col(Customer.email_key) == email))
-    ]
-    if phones := _list_phones(session, policy):
-        is_borrower += _build_has_phone(phones)
-    if policy.risk_hash is not None and policy.dob:
-        # With another e-mail and phone it is the same person by the account of the loan and the day of birth.
-        of_any = col(Policy.product_id).in_(sa.select(col(Product.id)))
-        is_same = (col(Policy.risk_hash) == policy.risk_hash, col(Policy.dob) == policy.dob)
-        is_borrower.append(sa.and_(of_any, *is_same))
-    account = col(Policy.submitted)["loan_account_number"].as_string().label("account")
-    query = sa.select(col(Policy.id), col(Policy.twin_key), account).where(
-        col(Policy.twin_key).is_not(None), col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id
-    )
-    # One after the other, each by its index: together they are looked for in every row.
-    rows = {row.id: row for each in is_borrower for row in session.execute(query.where(each))}
-    mine = fold_account(policy.submitted.get("loan_account_number"))
-    others = [(row, fold_account(row.account)) for row in rows.values()]
-    return {row.id for row, other in others if (mine == other if mine and other else row.twin_key == policy.twin_key)}
-
-
-def fold_account(number: str | None) -> str:
-    """Return the number of a loan without signs and leading zeros, by which two spellings are one."""
-    return "".join(filter(str.isalnum, number or "")).upper().lstrip("0")

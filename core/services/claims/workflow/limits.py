@@ -290,7 +290,7 @@ def sum_related(session: ScopedSession, claim: Claim) -> RelatedApprovals:
     # A claim that was opened again, or declined after a part of it was paid, has the authority that paid it.
     figure = sa.case((is_more, approved), else_=paid)
     query = sa.select(figure.label("minor")).where(
-        sa.or_(col(Claim.policy_id) == claim.policy_id, *related.build_same_person(claim)),
+        sa.or_(col(Claim.policy_id) == claim.policy_id, *related.build_same_customer(claim)),
         *related.build_others(claim),
         sa.or_(col(Claim.approved_by).is_not(None), paid > 0),
         recent,
