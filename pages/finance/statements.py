@@ -356,6 +356,11 @@ def draft(account: str, given: str, month: date) -> None:
         "swap_vert",
         **{account: given, "from": str(month), "to": str(Window.of_month(month).last)},
     )
+    due = read_in(frame.scope(), statements.find_due_month, party)
+    if due and due < month:
+        key = f"{account}.{given}.{due:%Y-%m}"
+        page_links.link_to("finance/statements.py#statement", f"{due:%B %Y} comes first", "event_busy", id=key)
+        return
     preparing(party, month).button("Prepare it", type="primary")
 
 

@@ -40,6 +40,7 @@ CUSTOMERS = tables.of(
     opens="sales/customers.py#customer",
     home=("sales/customers.py", "Back to the customers"),
     narrow=("name", "email", "phone", "premium"),
+    only_wide=("force",),
 )
 
 

@@ -68,6 +68,9 @@ def everything(at: AppTest) -> str:
 
 def test_the_box_and_the_filters_narrow_and_stand_in_the_address(sold: Store, screen: Screen, partner: Partner) -> None:
     at = open_page(screen, LIST)
+    (heads,) = (each["columns"] for each in sent(at) if "rows" in each)
+    spare = [head["label"] for head in heads if "spare" in head["classes"].split()]
+    assert spare == ["In force or about to start"], "at 1280 pixels since when somebody is a customer was cut"
     assert "Customer since" in lists(at)[0], "by which they are sorted"
     assert list(lists(at)[0]["E-mail"]) == [row["email"] for row in rows_of(sold)]
     at.text_input(key="q").set_value(" ngozi ").run()

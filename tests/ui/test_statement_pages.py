@@ -149,6 +149,11 @@ def _equals_its_file(at: AppTest, closing_minor: int) -> None:
 
 
 def test_a_draft_leads_to_its_movements_and_is_prepared_alone(finance: Finance, screen: Screen) -> None:
+    later = open_page(screen, finance, LIST, month="2026-09")
+    follow(later, next(link for link in row_links(later) if "provider." in link))
+    assert "Prepare it" not in labels(later), "it would be refused"
+    (first,) = (link.proto for link in later.get("page_link") if link.proto.label == "August 2026 comes first")
+    assert first.query_string.endswith("2026-08")
     at = open_page(screen, finance, LIST, month="2026-08")
     follow(at, row_links(at)[0])
     assert "Its movements of the month" in [link.proto.label for link in at.get("page_link")]
