@@ -328,8 +328,6 @@ def list_declined(session: ScopedSession, claim: Claim) -> list[str]:
     """
     declined = sa.select(Claim).where(*build_others(claim), col(Claim.claim_status) == ClaimStatus.DECLINED)
     ordered = declined.order_by(col(Claim.updated_at).desc(), col(Claim.id))
-    same = sa.or_(col(Claim.policy_id) == claim.policy_id, *build_same_customer(claim))
-    others = ordered.where(same, col(Claim.decline_reason) != TWICE).limit(MAX_RELATED)
     # Apart from those and without a limit: claims that are lodged many times would hide the others behind them.
     twice = ordered.where(
         col(Claim.policy_id) == claim.policy_id,
@@ -337,6 +335,8 @@ def list_declined(session: ScopedSession, claim: Claim) -> list[str]:
         col(Claim.created_at) < claim.created_at,
     )
     with session.across_distributors():
+        same = sa.or_(col(Claim.policy_id) == claim.policy_id, *build_same_customer(session, claim))
+        others = ordered.where(same, col(Claim.decline_reason) != TWICE).limit(MAX_RELATED)
         found = list(session.execute(others).scalars())
         found += [each for each in session.execute(twice).scalars() if _was_replaced(session, each)]
     return [f"{submitted.format_reference(each.id)}: {each.decline_reason}" for each in found]
@@ -379,11 +379,12 @@ def build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
     return same
 
 
-def build_same_customer(claim: Claim) -> list[sa.ColumnElement[bool]]:
+def build_same_customer(session: ScopedSession, claim: Claim) -> list[sa.ColumnElement[bool]]:
     """Return the conditions of a claim of the same customer or person, whatever contacts others have by now."""
-    email = sa.select(col(Customer.email_key)).where(col(Customer.id) == claim.customer_id).scalar_subquery()
-    customers = sa.select(col(Customer.id)).where(col(Customer.email_key) == email)
-    return [col(Claim.customer_id).in_(customers), *build_same_person(claim)]
+    email = session.get_one(Customer, claim.customer_id).email_key
+    customers = session.execute(sa.select(col(Customer.id)).where(col(Customer.email_key) == email)).scalars()
+    # By their ids: as a query inside of another it would be looked for in every claim.
+    return [col(Claim.customer_id).in_(list(customers)), *build_same_person(claim)]
 
 
 def _build_same_phone(claim: Claim) -> list[sa.ColumnElement[bool]]:

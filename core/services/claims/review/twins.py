@@ -37,32 +37,40 @@ def has_paid_twin(session: ScopedSession, customer_ids: Collection[UUID]) -> boo
 def find_policies_of_risk(session: ScopedSession, policy: Policy) -> set[UUID]:
     """Return the other policies of the vehicle, traveller or contents, whoever sold them: a loss is owed once."""
     same: list[sa.ColumnElement[bool]] = []
+    of_contents: Collection[UUID] = ()
     if policy.plate_key is not None:
-        plates = list_plates(session, policy)
-        same.append(
-            sa.or_(
-                col(Policy.plate_key).in_(plates), col(Policy.id).in_(_build_had(f'%"{plate}"%' for plate in plates))
-            )
-        )
+        same += _build_has_plate(list_plates(session, policy))
     elif policy.risk_hash is not None and policy.twin_key is None:
         of_any = col(Policy.product_id).in_(sa.select(col(Product.id)))
         same.append(sa.and_(of_any, col(Policy.risk_hash) == policy.risk_hash))
     elif session.get_one(Product, policy.product_id).route_name in _CONTENTS_ROUTES:
-        same.append(_build_contents_of(session, policy))
-    query = sa.select(col(Policy.id)).where(*same, col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id)
-    return set(session.execute(query).scalars()) if same else set()
-
-
-def _build_contents_of(session: ScopedSession, policy: Policy) -> sa.ColumnElement[bool]:
-    """Return the condition of every policy of contents of a holder, as nobody can compare how two write one place."""
-    email = session.get_one(Customer, policy.customer_id).email_key
-    is_holder: sa.ColumnElement[bool] = col(Policy.customer_id).in_(
-        sa.select(col(Customer.id)).where(col(Customer.email_key) == email)
+        # Of a holder: nobody can compare how two write one place.
+        routes = sa.select(col(Product.id)).where(col(Product.route_name).in_(_CONTENTS_ROUTES))
+        of_contents = set(session.execute(routes).scalars())
+        same += _build_same_holder(session, policy)
+    query = sa.select(col(Policy.id), col(Policy.product_id)).where(
+        col(Policy.is_live) == policy.is_live, col(Policy.id) != policy.id
     )
-    if phones := _list_phones(session, policy):
-        is_holder = sa.or_(is_holder, *_build_has_phone(phones))
-    of_contents = sa.select(col(Product.id)).where(col(Product.route_name).in_(_CONTENTS_ROUTES))
-    return sa.and_(is_holder, col(Policy.product_id).in_(of_contents))
+    # One after the other, each by its index: together they are looked for in every row.
+    rows = {row.id: row.product_id for each in same for row in session.execute(query.where(each))}
+    return {key for key, product_id in rows.items() if not of_contents or product_id in of_contents}
+
+
+def _build_same_holder(session: ScopedSession, policy: Policy) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of a policy of the same holder, by e-mail or phone, any of which is enough."""
+    email = session.get_one(Customer, policy.customer_id).email_key
+    customers = sa.select(col(Customer.id)).where(col(Customer.email_key) == email)
+    keys = _list_phones(session, policy)
+    spelled = {each for key in keys for each in (key, f"+{key}", f"0{key.removeprefix('234')}")}
+    held = policies.load_holders(session, policy).phones
+    has_phone = col(Policy.phone).in_(sorted(spelled | held))
+    return [col(Policy.customer_id).in_(customers), has_phone, col(Policy.id).in_(_build_had_phone(keys))]
+
+
+def _build_has_plate(plates: Collection[str]) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of a policy that has or had one of these registration numbers: either is enough."""
+    had = _build_had(f'%"{plate}"%' for plate in plates)
+    return [col(Policy.plate_key).in_(plates), col(Policy.id).in_(had)]
 
 
 def list_plates(session: ScopedSession, policy: Policy) -> set[str]:
@@ -85,10 +93,9 @@ def find_claims_of_damage(session: ScopedSession, claim: Claim, policy: Policy, 
         col(Claim.is_live) == claim.is_live
     )
     if kind == DAMAGE_OF_OTHERS and theirs:
-        hit = sa.or_(col(Policy.plate_key) == theirs, col(Policy.id).in_(_build_had([f'%"{theirs}"%'])))
         of_own = of_claim["incident_type"].as_string().not_in(TO_OTHERS)
-        on_policies = query.where(of_own, col(Claim.policy_id).in_(sa.select(col(Policy.id)).where(hit)))
-        return {row.id for row in session.execute(on_policies)}
+        on_policies = (query.where(of_own, _is_on(each)) for each in _build_has_plate([theirs]))
+        return {row.id for each in on_policies for row in session.execute(each)}
     if policy.plate_key is None or kind in TO_OTHERS:
         return set()
     plates = list_plates(session, policy)
@@ -98,16 +105,18 @@ def find_claims_of_damage(session: ScopedSession, claim: Claim, policy: Policy, 
     return {row.id for row in found if normalise_registration(row.plate or "") in plates}
 
 
+def _is_on(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    return col(Claim.policy_id).in_(sa.select(col(Policy.id)).where(condition))
+
+
 def _list_phones(session: ScopedSession, policy: Policy) -> set[str]:
     """Return the keys of the phones that the holder of a policy has or had."""
     return set(map(build_phone_key, policies.load_holders(session, policy).phones)) - {""}
 
 
-def _build_has_phone(phones: Collection[str]) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions of a policy whose holder has or had one of these phones, either of which is enough."""
-    # With or without the code of the country.
-    had = _build_had(f'%{phone[-10:]}"%' for phone in phones)
-    return [phone_key(col(Policy.phone)).in_(phones), col(Policy.id).in_(had)]
+def _build_had_phone(phones: Collection[str]) -> AnySelect:
+    """Return the query of the policies whose holder had one of these phones, with or without the country's code."""
+    return _build_had(f'%{phone[-10:]}"%' for phone in phones)
 
 
 def _build_had(patterns: Iterable[str]) -> AnySelect:
@@ -118,7 +127,7 @@ def _build_had(patterns: Iterable[str]) -> AnySelect:
     changes = sa.func.upper(sa.cast(col(PolicyEndorsement.changes), sa.Text))
     for sign in "- ().":
         changes = sa.func.replace(changes, sign, "")
-    return sa.select(col(PolicyEndorsement.policy_id)).where(sa.or_(*map(changes.like, sorted(patterns))))
+    return sa.select(col(PolicyEndorsement.policy_id)).where(sa.or_(sa.false(), *map(changes.like, sorted(patterns))))
 
 
 def find_policies_of_loan(session: ScopedSession, policy: Policy) -> set[UUID]:
@@ -133,7 +142,7 @@ def find_policies_of_loan(session: ScopedSession, policy: Policy) -> set[UUID]:
         col(Policy.customer_id).in_(sa.select(col(Customer.id)).where(col(Customer.email_key) == email))
     ]
     if phones := _list_phones(session, policy):
-        is_borrower += _build_has_phone(phones)
+        is_borrower += [phone_key(col(Policy.phone)).in_(phones), col(Policy.id).in_(_build_had_phone(phones))]
     if policy.risk_hash is not None and policy.dob:
         # With another e-mail and phone it is the same person by the account of the loan and the day of birth.
         of_any = col(Policy.product_id).in_(sa.select(col(Product.id)))

@@ -281,7 +281,7 @@ def _sum_since(other: _Other, named: Claim, *, is_debt: bool) -> int:
 
 
 def sum_related(session: ScopedSession, claim: Claim) -> RelatedApprovals:
-    """Return what was approved on other claims of this policy, claimant or account within 90 days (contract K5)."""
+    """Return what was approved within 90 days on other claims of this policy, customer, claimant or account (K5)."""
     recent = sa.exists().where(
         col(Approval.subject_id) == col(Claim.id), col(Approval.approved_at) > clock.now() - RELATED_PERIOD
     )
@@ -290,13 +290,11 @@ def sum_related(session: ScopedSession, claim: Claim) -> RelatedApprovals:
     # A claim that was opened again, or declined after a part of it was paid, has the authority that paid it.
     figure = sa.case((is_more, approved), else_=paid)
     query = sa.select(figure.label("minor")).where(
-        sa.or_(col(Claim.policy_id) == claim.policy_id, *related.build_same_customer(claim)),
-        *related.build_others(claim),
-        sa.or_(col(Claim.approved_by).is_not(None), paid > 0),
-        recent,
+        *related.build_others(claim), sa.or_(col(Claim.approved_by).is_not(None), paid > 0), recent
     )
     with session.across_distributors():
-        found = [int(minor) for minor in session.execute(query.select_from(Claim)).scalars()]
+        same = sa.or_(col(Claim.policy_id) == claim.policy_id, *related.build_same_customer(session, claim))
+        found = [int(minor) for minor in session.execute(query.select_from(Claim).where(same)).scalars()]
     return RelatedApprovals(amount_minor=sum(found), claims=len(found))
 
 
