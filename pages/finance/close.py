@@ -19,7 +19,7 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import actions, check_runs, facts, url_state, words
 from core.ui.kit.actions import Action, Fields, Text, Values
 from core.ui.kit.check_runs import CheckRun
-from pages.finance._shared import ROLE, choose_month, newest_over
+from pages.finance._shared import ROLE, choose_month, lead_to_first, newest_over
 
 SHOWN, FEW = 10, 10
 LABELS: Final = {
@@ -289,12 +289,7 @@ def draw() -> None:
         state = steps[-1].state if steps else MonthState.OPEN
         st.markdown(words.badge(state))
     if earlier and state != MonthState.CLOSED:
-        page_links.link_to(
-            "finance/close.py",
-            f"{earlier:%B %Y} comes first: months are closed one after the other",
-            "event_busy",
-            month=f"{earlier:%Y-%m}",
-        )
+        lead_to_first([earlier], month, says=": months are closed one after the other")
     with st.skeleton(height=160), reading(frame.scope()) as session:
         stages = closing.list_stages(session, month)
     track(stages, month)

@@ -38,6 +38,7 @@ from pages.finance._shared import (
     describe_owed,
     downloads,
     lacks_withholding,
+    lead_to,
     lead_to_first,
     warn_of_withholding,
 )
@@ -153,7 +154,7 @@ def month_buttons(
             )
     if movable[StatementState.APPROVED]:
         facts.show_resting(person)
-    lead_to_first("finance/statements.py", due, month)
+    lead_to_first(due, month)
 
 
 def draw() -> None:
@@ -350,6 +351,10 @@ def draft(account: str, given: str, month: date) -> None:
         tab=f"{name} · Draft",
     )
     actions.run()
+    rows = read_in(frame.scope(), statement_reading.list_month, month)
+    for row in (each for each in rows if each.party == party and not each.statement_id):
+        lines = f"**{words.count(row.lines)}** {'line' if row.lines == 1 else 'lines'}"
+        st.markdown(f"{lines} · {words.naira(row.change_minor)} of the month, before taxes")
     page_links.link_to(
         "finance/movements.py",
         "Its movements of the month",
@@ -358,8 +363,7 @@ def draft(account: str, given: str, month: date) -> None:
     )
     due = read_in(frame.scope(), statements.find_due_month, party)
     if due and due < month:
-        key = f"{account}.{given}.{due:%Y-%m}"
-        page_links.link_to("finance/statements.py#statement", f"{due:%B %Y} comes first", "event_busy", id=key)
+        lead_to(f"{due:%B %Y} comes first", {"id": [f"{account}.{given}.{due:%Y-%m}"]})
         return
     preparing(party, month).button("Prepare it", type="primary")
 
