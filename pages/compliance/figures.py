@@ -9,6 +9,7 @@ from core.ui.frame import frame
 from core.ui.kit import actions
 from core.ui.kit.actions import Action, Choice, Day, Text
 from core.ui.lists import columns, tables
+from core.ui.lists.columns import TableColumn
 from core.ui.lists.tables import Table
 from pages.compliance._shared import ROLE, action, read
 
@@ -21,7 +22,7 @@ FIGURES: Table[Figure] = Table(
         "label": columns.text("Figure", lambda row: row.label, 390),
         "amount": columns.number("Amount", lambda row: row.amount),
         "from": columns.day("From", lambda row: row.effective_on),
-        "source": columns.text("Source", lambda row: row.source, 560),
+        "source": TableColumn("Source", lambda row: row.source, 560, wraps=True),
     },
 )
 

@@ -118,6 +118,7 @@ RECEIPTS: Table[ReceiptRow] = Table(
         "smallest": "Smallest sum first",
     },
     narrow=("at", "kind", "rows", "sum"),
+    only_wide=("hash",),
     columns={
         "at": columns.moment("Made", lambda row: row.receipt.created_at, sorts=("oldest", "newest")),
         "kind": columns.text("Export", lambda row: row.kind.title, 85),

@@ -21,7 +21,7 @@ from core.ui.kit import words
 from core.ui.lists import export_panel
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
-from tests.ui.conftest import Screen, address, lists, press, texts
+from tests.ui.conftest import Screen, address, lists, press, sent, texts
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -59,6 +59,8 @@ def test_receipts_are_listed_in_words_newest_first_and_narrowed(sold: Store, scr
     exported("purchases", is_live=False)
     at = open_page(screen, "finance", LIST)
     table = lists(at)[0]
+    (heads,) = (payload["columns"] for payload in sent(at) if "rows" in payload)
+    assert [head["label"] for head in heads if "spare" in head["classes"].split()] == ["SHA-256"], "at 1280 pixels"
     assert list(table["Export"]) == ["Claims", "Purchases"]
     assert list(table["Format"]) == ["XLSX", "CSV"]
     assert list(table["Filters"]) == ["Status Paid", "From 1 Nov 2026 · Distributor Swift Lenders"]

@@ -292,6 +292,7 @@ def test_a_figure_on_a_telephone_is_its_name_and_amount_alone(people: dict[str, 
         payload for payload in sent(open_page(screen, "compliance/figures.py", people["cora"])) if "rows" in payload
     )
     assert [head["label"] for head in year["columns"] if "right" in head["classes"]] == ["Number"]
+    assert "text" in table["columns"][-1]["classes"].split(), "the source of a figure is read to its end"
     assert {head["label"]: head["classes"].split()[0] for head in table["columns"]} == {
         "Figure": "first",
         "Amount": "corner",
