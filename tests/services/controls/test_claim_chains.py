@@ -173,23 +173,26 @@ def lodge_loss(office: Office, model: Any, names: tuple[str, ...], **changed: st
 
 
 @pytest.mark.both_databases
-def test_damage_that_the_insurer_of_who_did_it_pays_is_not_paid_by_the_own_insurer_unseen(office: Office) -> None:
-    """The owner of a car is paid as the third party of another driver's policy, and again by their own."""
-    claims = []
-    for place, plate in enumerate(("KJA-001AA", "KJA-002AA")):
+@pytest.mark.parametrize("second", ["their own insurer", "that of another driver"])
+def test_damage_that_the_insurer_of_who_did_it_pays_is_not_paid_by_another_one_unseen(
+    office: Office, second: str
+) -> None:
+    """The owner of a car is paid as the third party of another driver's policy, and again by a second policy."""
+    claims, is_own = [], second == "their own insurer"
+    names = ("police_report", "driving_licence", "third_party_demand", "damage_image", "repair_quote")
+    for place, plate in enumerate(("KJA-001AA", "KJA-002AA" if is_own else "KJA-003AA")):
         with clock.freeze(NOON - timedelta(days=90)):
             person = {"email": f"driver{place}@x.example", "phone_number": f"0803555000{place}"}
             cover = (insurer_a.THIRD_PARTY, insurer_b.THIRD_PARTY)[place]
             office.desk.sale = sell(office.store, office.partner, cover, registration_number=plate, **person)
-        hit = {} if place else {"third_party_registration_number": "KJA 002aa"}
-        kind = "Collision" if place else "Third party property damage"
-        account = {"account_number": f"012345678{place}", "incident_date": "2026-11-10", "registration_number": plate}
-        names = ("police_report", "driving_licence", "third_party_demand", "damage_image", "repair_quote")
-        given = {"incident_type": kind, "cost_of_repair": "75000", **account, **hit}
-        claims.append(lodge_loss(office, MotorClaimRequest, names, **given))
+        kind = "Collision" if place and is_own else "Third party property damage"
+        given = {"incident_type": kind, "cost_of_repair": "75000", "account_number": f"012345678{place}"}
+        hit = {} if place and is_own else {"third_party_registration_number": "KJA 002aa"}
+        dated = {"incident_date": "2026-11-10", "registration_number": plate}
+        claims.append(lodge_loss(office, MotorClaimRequest, names, **given, **hit, **dated))
     for claim_id in claims:
         found = check(office, claim_id, "duplicate")
-        assert (found.passed, "of its own insurer and of who did it" in found.detail) == (False, True)
+        assert (found.passed, "the damage of the same vehicle on another policy" in found.detail) == (False, True)
     office.move(claims[0], "Approved", by="sade", amount="75000")
     with pytest.raises(NotAllowed, match="an approver other than who approved"):
         office.move(claims[1], "Approved", by="sade", amount="75000")

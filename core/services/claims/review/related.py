@@ -110,7 +110,7 @@ SAME_PICTURE: Final = "a picture that looks the same"
 OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
 SAME_RISK: Final = "the same kind of incident of this vehicle, traveller or place on another policy"
 NEAR_ON_RISK: Final = "another incident of this vehicle, traveller or place on another policy within 14 days"
-OF_OTHER: Final = "the damage of the same vehicle, claimed of its own insurer and of who did it"
+OF_OTHER: Final = "the damage of the same vehicle on another policy"
 TOTAL_LOSS: Final = "an earlier loss of all that is insured, which was paid"
 GONE: Final = "a loss that was erased, and may be this one"
 SAME_ACCOUNT: Final = "the same payout account"
@@ -458,7 +458,7 @@ def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
     return Sharing(
         documents=documents - {claim.id},
         pictures=pictures - {claim.id},
-        damages=twins.find_claims_of_damage(session, claim, policy, NEAR_PERIOD.days) - {claim.id},
+        damages=twins.find_claims_of_damage(session, claim, policy, NEAR_PERIOD.days),
         policies=set() if claim.credit_life_claim_meta is None else twins.find_policies_of_loan(session, policy),
         risks=twins.find_policies_of_risk(session, policy),
     )

@@ -81,28 +81,29 @@ def list_plates(session: ScopedSession, policy: Policy) -> set[str]:
 
 
 def find_claims_of_damage(session: ScopedSession, claim: Claim, policy: Policy, days: int) -> set[UUID]:
-    """Return the claims for the damage of a vehicle that both its own insurer and that of who did it are asked for.
+    """Return the other claims for the damage of a vehicle, of its own insurer and of those of other drivers.
 
-    One of two names the vehicle as the third party's, the other is on a policy of it. Those that were lodged more than
-    some `days` before the loss are left out.
+    Of two, one at least names the vehicle as the third party's. Those of others that were lodged more than some `days`
+    before the loss are left out.
     """
-    meta = submitted.get_meta(claim)
+    meta, of_claim = submitted.get_meta(claim), col(Claim.vehicle_claim_meta)
     kind, theirs = meta.get("incident_type"), normalise_registration(meta.get(_OF_OTHERS) or "")
-    of_claim = col(Claim.vehicle_claim_meta)
     query = sa.select(col(Claim.id), of_claim[_OF_OTHERS].as_string().label("plate")).where(
-        col(Claim.is_live) == claim.is_live
+        col(Claim.is_live) == claim.is_live, col(Claim.id) != claim.id
     )
+    plates, found = {theirs} - {""}, set()
     if kind == DAMAGE_OF_OTHERS and theirs:
         of_own = of_claim["incident_type"].as_string().not_in(TO_OTHERS)
-        on_policies = (query.where(of_own, _is_on(each)) for each in _build_has_plate([theirs]))
-        return {row.id for each in on_policies for row in session.execute(each)}
-    if policy.plate_key is None or kind in TO_OTHERS:
+        on_policies = (query.where(of_own, _is_on(each)) for each in _build_has_plate(plates))
+        found = {row.id for each in on_policies for row in session.execute(each)}
+    elif policy.plate_key is not None and kind not in TO_OTHERS:
+        plates = list_plates(session, policy)
+    else:
         return set()
-    plates = list_plates(session, policy)
     since = clock.midnight(clock.add_days(submitted.get_loss_day(claim), -days))
     of_others = of_claim["incident_type"].as_string() == DAMAGE_OF_OTHERS
-    found = session.execute(query.where(of_others, col(Claim.created_at) >= since))
-    return {row.id for row in found if normalise_registration(row.plate or "") in plates}
+    named = session.execute(query.where(of_others, col(Claim.created_at) >= since))
+    return found | {row.id for row in named if normalise_registration(row.plate or "") in plates}
 
 
 def _is_on(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:

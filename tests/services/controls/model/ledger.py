@@ -162,10 +162,12 @@ class Ledger:
         return faults
 
     def _is_one_accident(self, claim: Any, other: Any) -> bool:
-        """True for two of one car on two policies, whose days are within two weeks."""
+        """True for two of one car on two policies, or for the damage of one third party, within two weeks."""
         plates = [self._find_sold(each).plate for each in (claim, other)]
+        others = [_meta(each).get("third_party_registration_number") for each in (claim, other)]
         days = [date.fromisoformat(str(each.incident_date)[:10]) for each in (claim, other)]
-        return bool(plates[0]) and plates[0] == plates[1] and abs(days[0] - days[1]).days <= 14
+        is_one = any(first and first == second for first, second in (plates, others))
+        return is_one and abs(days[0] - days[1]).days <= 14
 
     def _find_sold(self, claim: Any) -> Sold:
         return next(each for each in self.office.sold if plain(each.id) == plain(claim.policy_id))

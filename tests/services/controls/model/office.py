@@ -163,6 +163,9 @@ class Office:
             needed = ("police_report", "driving_licence", "third_party_demand")
             given = {"incident_date": day, "incident_place": "Lagos Road 1, Ikeja", "incident_description": "A crash"}
             given |= {"registration_number": sold.plate, "cost_of_repair": str(debt), **account}
+            # Whose damage it is: a car that somebody else may be asked for, too.
+            if dice.random() < 0.3:
+                given["third_party_registration_number"] = dice.choice(("GGE-111AA", "GGE-222BB"))
         given |= {"policy_number": sold.number, "incident_type": kind}
         arriving = [
             ReceivedFile(field=name, file_name="a.pdf", content=papers.pdf(text=f"{text} {name}")) for name in needed
