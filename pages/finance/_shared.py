@@ -14,7 +14,7 @@ from core.services.finance import tax
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.bordereaux.bordereaux import KIND_NAMES, Overdue
 from core.store.access import Scope, read_in, store
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.kit.actions import Action, Day, Text
 
@@ -134,15 +134,10 @@ def newest_over(months: Sequence[date]) -> date:
     return months[1] if len(months) > 1 else months[0]
 
 
-def lead_to_first(due: Iterable[date], month: date, says: str = "") -> None:
-    """Draw what opens the oldest month that is due before this one, where there is any: its papers come first."""
+def lead_to_first(path: str, due: Iterable[date], month: date, says: str = "") -> None:
+    """Draw the link to the oldest month that is due before this one, where there is any: its papers come first."""
     if (first := min(due, default=month)) < month:
-        lead_to(f"{first:%B %Y} comes first{says}", {"month": [f"{first:%Y-%m}"]})
-
-
-def lead_to(label: str, parameters: Mapping[str, Sequence[str]]) -> None:
-    """Draw what opens another record of this very screen: a link to the open page would leave the address as it is."""
-    st.button(label, icon=":material/event_busy:", type="tertiary", on_click=url_state.change, args=(parameters,))
+        page_links.link_to(path, f"{first:%B %Y} comes first{says}", "event_busy", month=f"{first:%Y-%m}")
 
 
 def choose_month(months: Sequence[date], usual: date | None = None, *, is_labelled: bool = True) -> date:

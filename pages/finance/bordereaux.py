@@ -102,7 +102,7 @@ def month_buttons(month: date) -> None:
     if unsent:
         look = "secondary" if number else "primary"
         sending_all(month, unsent).button(f"Mark {len(unsent)} as sent", type=look)
-    lead_to_first(due, month)
+    lead_to_first("finance/bordereaux.py", due, month)
 
 
 def draw() -> None:

@@ -289,7 +289,7 @@ def draw() -> None:
         state = steps[-1].state if steps else MonthState.OPEN
         st.markdown(words.badge(state))
     if earlier and state != MonthState.CLOSED:
-        lead_to_first([earlier], month, says=": months are closed one after the other")
+        lead_to_first("finance/close.py", [earlier], month, says=": months are closed one after the other")
     with st.skeleton(height=160), reading(frame.scope()) as session:
         stages = closing.list_stages(session, month)
     track(stages, month)

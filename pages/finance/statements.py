@@ -38,7 +38,6 @@ from pages.finance._shared import (
     describe_owed,
     downloads,
     lacks_withholding,
-    lead_to,
     lead_to_first,
     warn_of_withholding,
 )
@@ -154,7 +153,7 @@ def month_buttons(
             )
     if movable[StatementState.APPROVED]:
         facts.show_resting(person)
-    lead_to_first(due, month)
+    lead_to_first("finance/statements.py", due, month)
 
 
 def draw() -> None:
@@ -363,7 +362,8 @@ def draft(account: str, given: str, month: date) -> None:
     )
     due = read_in(frame.scope(), statements.find_due_month, party)
     if due and due < month:
-        lead_to(f"{due:%B %Y} comes first", {"id": [f"{account}.{given}.{due:%Y-%m}"]})
+        key = f"{account}.{given}.{due:%Y-%m}"
+        page_links.link_to("finance/statements.py#statement", f"{due:%B %Y} comes first", "event_busy", id=key)
         return
     preparing(party, month).button("Prepare it", type="primary")
 

@@ -12,7 +12,7 @@ from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
-from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, texts
+from tests.ui.conftest import Screen, confirm, follow, lists, press, row_links, texts
 from tests.ui.finance_pages import open_page
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -95,7 +95,7 @@ def test_a_draft_says_which_month_comes_first_and_wrong_addresses_are_explained(
     finance: Finance, screen: Screen
 ) -> None:
     at = open_page(screen, finance, LIST, month="2026-09")
-    assert "August 2026 comes first" in labels(at)
+    assert "August 2026 comes first" in [link.proto.label for link in at.get("page_link")]
     follow(at, row_links(at)[0])
     assert "comes first" in texts(at)
     for given in ("1", "premium.x.2026-08", "premium.1", "0" * 8 + "-0000-7000-8000-" + "0" * 12):

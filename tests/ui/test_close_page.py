@@ -66,7 +66,9 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     assert "is not over yet" in texts(open_page(screen, finance, "funmi", "2026-11"))
     finance.do(closing.begin, date(2026, 8, 1), by="funmi")
     at = open_page(screen, finance, "funmi", "2026-09")
-    assert "August 2026 comes first: months are closed one after the other" in labels(at)
+    assert "August 2026 comes first: months are closed one after the other" in [
+        link.proto.label for link in at.get("page_link")
+    ]
     assert [button.disabled for button in at.button if button.label == "Start closing"] == [True]
     for role in ("operations", "claims", "supervisor"):
         with pytest.raises(ValueError, match="close"):

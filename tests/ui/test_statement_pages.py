@@ -16,7 +16,7 @@ from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
-from tests.ui.conftest import Screen, address, confirm, follow, labels, lists, press, row_links, sent, texts
+from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, sent, texts
 from tests.ui.finance_pages import exported, open_page
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -42,7 +42,7 @@ def test_a_month_is_prepared_at_once_and_another_person_approves(finance: Financ
     later = open_page(screen, finance, LIST, month="2026-09")
     ready = [label for label in labels(later) if label.startswith("Prepare")]
     assert ready == ["Prepare 3 of September 2026"], "the others open where August closes"
-    assert address(press(later, "August 2026 comes first"))["month"] == ["2026-08"]
+    assert "August 2026 comes first" in [link.proto.label for link in later.get("page_link")]
     at = open_page(screen, finance, LIST, month="2026-08")
     assert set(lists(at)[0]["State"]) == {"Draft"}
     drafts = len(lists(at)[0])
@@ -152,7 +152,8 @@ def test_a_draft_leads_to_its_movements_and_is_prepared_alone(finance: Finance, 
     later = open_page(screen, finance, LIST, month="2026-09")
     follow(later, next(link for link in row_links(later) if "provider." in link))
     assert "Prepare it" not in labels(later), "it would be refused"
-    assert address(press(later, "August 2026 comes first"))["id"][0].endswith("2026-08")
+    (first,) = (link.proto for link in later.get("page_link") if link.proto.label == "August 2026 comes first")
+    assert first.query_string.endswith("2026-08")
     at = open_page(screen, finance, LIST, month="2026-08")
     (shown, *_) = lists(at)[0].to_dict("records")
     follow(at, row_links(at)[0])

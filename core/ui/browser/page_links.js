@@ -42,9 +42,17 @@ function showOpenScreen(frames = 90) {
 // Links that the framework follows: Back finds the page that they leave where it was left.
 function onLinkClick(event) {
   const main = document.querySelector('[data-testid="stMain"]');
-  if (main && isPlain(event) && event.target.closest?.("a[href]")) {
-    history.replaceState({ ...history.state, scrolled: main.scrollTop }, "");
+  const link = event.target.closest?.("a[href]");
+  if (!main || !link || !isPlain(event)) return;
+  // A link to another record of the open page would leave the address as it is.
+  const isOpen = link.dataset.testid === "stPageLink-NavLink" && new URL(link.href).pathname === document.location.pathname;
+  if (isOpen) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    visit(link.href);
+    return;
   }
+  history.replaceState({ ...history.state, scrolled: main.scrollTop }, "");
 }
 
 // The page grows while it is drawn, and is shorter for a moment where a part takes the place that was held for it: it is
