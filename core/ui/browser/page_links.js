@@ -44,9 +44,10 @@ function onLinkClick(event) {
   const main = document.querySelector('[data-testid="stMain"]');
   const link = event.target.closest?.("a[href]");
   if (!main || !link || !isPlain(event)) return;
-  // A link to another record of the open page would leave the address as it is.
-  const isOpen = link.dataset.testid === "stPageLink-NavLink" && new URL(link.href).pathname === document.location.pathname;
-  if (isOpen) {
+  // A link to another record of the open page would leave the address as it is. That of the home has no path.
+  const hasPath = !/^($|[?])/.test(link.getAttribute("href"));
+  const path = hasPath ? new URL(link.href).pathname : "/";
+  if (link.dataset.testid === "stPageLink-NavLink" && path === document.location.pathname) {
     event.preventDefault();
     event.stopImmediatePropagation();
     visit(link.href);
