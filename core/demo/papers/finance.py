@@ -185,7 +185,6 @@ FEWEST_PURCHASES: Final = 1_000
 MOST_PURCHASES: Final = 50_000
 _ADMINS: Final = ("admin@coverdesk.example", "second.admin@coverdesk.example")
 _MAKER, _CHECKER = "finance@coverdesk.example", "second.finance@coverdesk.example"
-_ADMIN = "admin@coverdesk.example"
 
 
 def list_closed(session: ScopedSession, at: datetime) -> list[date]:
@@ -336,7 +335,7 @@ def build_file(ours: Sequence[Entry], window: Window) -> bytes | None:
 
 def give_back(session: ScopedSession) -> None:
     """Pay the credit notes, but for the youngest: one is approved, one computed, and the bank returned one."""
-    maker, checker, noter = (staff.get_by_email(session, email) for email in (_MAKER, _CHECKER, _ADMIN))
+    maker, checker, noter = (staff.get_by_email(session, email) for email in (_MAKER, _CHECKER, _ADMINS[0]))
     today = str(clock.today())
     for place, row in enumerate(credit_note_reading.list_unpaid(session, clock.now())):
         if place == 1:

@@ -291,8 +291,7 @@ def install_transaction_events(engine: sa.Engine) -> None:
         driver: Any = connection.connection.driver_connection
         is_read = not connection.get_execution_options().get("write")
         with _dropping_broken(connection):
-            # With a ROLLBACK the driver forgets what it has prepared, so that a transaction that only read ends
-            # otherwise.
+            # With a ROLLBACK the driver forgets what it has prepared: a transaction that only read ends otherwise.
             if is_read and driver.info.transaction_status == _IN_TRANSACTION:
                 driver.execute("COMMIT")
             else:

@@ -21,15 +21,7 @@ from core.services.people.personal import build_phone_key
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import phone_key
-from core.store.schema.tables import (
-    Approval,
-    Claim,
-    ClaimPayment,
-    Customer,
-    FileMark,
-    Policy,
-    UploadedFile,
-)
+from core.store.schema.tables import Approval, Claim, ClaimPayment, Customer, FileMark, Policy, UploadedFile
 
 POLICY: Final = "same policy"
 CUSTOMER: Final = "same customer"

@@ -140,9 +140,8 @@ def approve(
     in_all = sum_in_all(session, row, by.id, until=now)
     facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or "", "alone": money.to_wire(alone)}
     facts[IN_ALL] = money.to_wire(in_all)
-    takes_two = _is_to_another(session, row, payee) or sellers.has_part(session, row, by)
     is_above = alone > limit_of(by) or in_all > reference.get_finance_limit("refunds_alone", by.roles)
-    if row.state == _STATE.COMPUTED and (takes_two or is_above):
+    if row.state == _STATE.COMPUTED and (is_above or _takes_two(session, row, payee, by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
         _change(session, row, _STATE.SECOND_PERSON, by, _APPROVED_FIRST, facts=facts, **first)
         return _STATE.SECOND_PERSON
@@ -169,6 +168,11 @@ def _judge_payee(
     elif row.state == _STATE.SECOND_PERSON:
         _refuse_second(row, payee, held, by)
     return payee
+
+
+def _takes_two(session: ScopedSession, row: CreditNote, payee: Payee, by: Person) -> bool:
+    """True where two approve whatever the amount: for another payee, and for who had a part in the sale or its end."""
+    return _is_to_another(session, row, payee) or sellers.has_part(session, row, by)
 
 
 def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> bool:

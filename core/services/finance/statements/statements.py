@@ -214,8 +214,14 @@ def _get_before(session: ScopedSession, party: Party, window: Window) -> Stateme
 
 def find_due_month(session: ScopedSession, party: Party) -> date | None:
     """Return the month that a party's next statement is of; None before its first movement."""
-    if last := statement_reading.get_last(session, party):
-        return clock.add_months(last.month, 1)
+    last = statement_reading.get_last(session, party)
+    return _find_month_after(session, party, last.month if last else None)
+
+
+def _find_month_after(session: ScopedSession, party: Party, last: date | None) -> date | None:
+    """Return the month after the last one that was stated, or the one of the first movement."""
+    if last:
+        return clock.add_months(last, 1)
     return find_first_month(session, col(Movement.created_at), party.owns(Movement))
 
 
@@ -336,7 +342,7 @@ def list_due_months(session: ScopedSession) -> Sequence[tuple[Party, str, date]]
     query = query.group_by(col(Statement.account), col(Statement.distributor_id), col(Statement.provider_id))
     stated = {parties.party_of(row): row.month for row in session.execute(query)}
     due = (
-        (party, name, clock.add_months(stated[party], 1) if party in stated else find_due_month(session, party))
+        (party, name, _find_month_after(session, party, stated.get(party)))
         for party, name in parties.list_parties(session)
     )
     return [(party, name, month) for party, name, month in due if month is not None]
