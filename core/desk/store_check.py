@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ from core.store.schema.tables import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Invariant:
     """One invariant: the violation in words, and the query of the violating ids."""
 
@@ -401,9 +402,13 @@ def _find_database_faults(session: ScopedSession) -> Iterator[str]:
         yield f"a row of {row[0]} points to nothing in {row[2]}"
 
 
+@cache
+def _count_violations(invariant: Invariant) -> AnySelect:
+    return sa.select(sa.func.count()).select_from(invariant.violations.subquery())
+
+
 def _find_violations(session: ScopedSession, invariant: Invariant) -> Iterator[str]:
-    rows = invariant.violations.subquery()
-    count = session.execute(sa.select(sa.func.count()).select_from(rows)).scalar_one()
+    count = session.execute(_count_violations(invariant)).scalar_one()
     if count:
         example = session.execute(invariant.violations.limit(1)).one()
         yield f"{count:,} {invariant.description}, such as {' '.join(map(str, example))}"

@@ -62,6 +62,7 @@ def build_variables(server: str, partner: Partner) -> dict[str, str]:
     }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_a_client_in_typescript_compiles_and_lodges_a_claim(
     store: Store, partner: Partner, server: str, tmp_path: Path

@@ -80,6 +80,7 @@ def test_a_database_of_another_secret_is_refused_as_a_file_is(store: Store, part
         assert "made under another COVERDESK_SECRET_KEY" in answer.stderr
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_the_log_of_a_server_says_why_it_does_not_open_the_store(store: Store) -> None:
     """`streamlit run app.py` checks nothing before; what uvicorn says of a failed start has no words of ours."""

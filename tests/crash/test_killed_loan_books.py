@@ -83,6 +83,7 @@ def _selling(room: Room, partner: Partner) -> Iterator[Crowd]:
         server.kill()
 
 
+@pytest.mark.exhaustive
 @ON_SQLITE
 def test_a_book_is_sold_once_however_often_its_worker_is_killed(room: Room, sqlite_template: Path) -> None:
     room.fill(sqlite_template)

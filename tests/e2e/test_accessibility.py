@@ -32,7 +32,7 @@ LISTS: Final = {
 }
 # Whose eyes a section is looked at with, where not an admin's.
 BY: Final = {"Compliance": "compliance"}
-ALL_DAY: Final = ("Claims", "Sales", "Policies", "Buy")
+ALL_DAY: Final = ("Claims", "Sales")
 SHOWN: Final = [screen for screen in menu.SCREENS if not screen.hidden]
 FIRST: Final = [next(screen for screen in SHOWN if screen.section == section) for section in ALL_DAY]
 OTHERS: Final = [screen for screen in SHOWN if screen not in FIRST]

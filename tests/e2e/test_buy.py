@@ -96,6 +96,7 @@ def test_a_cover_is_sold_by_its_form(visit: Visit, desk: Desk, cover: Cover[Any]
     expect(page.get_by_role("link", name="Back to")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_drafts_of_two_customers_outlive_a_reload_and_another_tab_and_go_when_discarded(
     visit: Visit, desk: Desk
 ) -> None:

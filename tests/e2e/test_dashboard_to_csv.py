@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from playwright.sync_api import Download, Locator, Page, expect
 
 from core import money
@@ -148,6 +149,7 @@ def test_a_row_opens_and_the_way_back_keeps_the_selection(visit: Visit) -> None:
     expect(page.get_by_role("heading", name="Purchases")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_bars_are_seen_at_once_are_offered_by_their_names_and_close_when_clicked_again(visit: Visit) -> None:
     page = visit("operations", "/?period=1y&by=month")
     page.set_viewport_size({"width": 1440, "height": 900})

@@ -42,6 +42,7 @@ def open_by_palette(page: Page, typed: str, heading: str) -> None:
     arrived(page, heading)
 
 
+@pytest.mark.exhaustive
 def test_operations_see_the_week_what_moved_and_what_is_stuck_in_4_clicks(visit: Visit, presses: Presses) -> None:
     page = visit("operations")
     presses.forget()

@@ -83,6 +83,7 @@ def go_back_and_return(page: Page) -> None:
     page.go_back()
 
 
+@pytest.mark.exhaustive
 def test_text_that_was_just_typed_is_there_after_a_reload_and_after_back(visit: Visit, number: str) -> None:
     page = visit("claims", f"/lodge?mode=test&policy={number}")
     owed = page.get_by_label("Pending repayment amount")
@@ -205,6 +206,7 @@ def second_seller(desk: Desk) -> Iterator[str]:
         session.execute(sa.update(Distributor).where(Distributor.id == made).values(active=False))
 
 
+@pytest.mark.exhaustive
 def test_the_shop_window_asks_on_whose_behalf_and_the_sale_outlives_a_reload_but_not_the_session(
     visit: Visit, second_seller: str
 ) -> None:

@@ -30,6 +30,7 @@ def press_renew(page: Page) -> None:
     page.locator("tbody tr:has(a)").first.get_by_role("button", name="Renew").click()
 
 
+@pytest.mark.exhaustive
 def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(
     visit: Visit, desk: Desk, sale: Sale
 ) -> None:

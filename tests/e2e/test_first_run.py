@@ -146,6 +146,7 @@ def come_back_as(page: Page, account: str) -> None:
     page.get_by_role("link", name=account).click()
 
 
+@pytest.mark.exhaustive
 def test_a_provider_vouches_for_people_who_have_an_account(page: Page, new_desk: NewDesk) -> None:
     with new_desk.store.writing(Scope.system()) as session:
         staff.add_or_update(session, email=BOLA, name="Bola", roles=["claims"], password=PASSWORD, actor="tests")

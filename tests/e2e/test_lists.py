@@ -432,6 +432,7 @@ def test_the_charts_begin_in_the_upper_part_and_in_the_dark_the_chosen_segment_i
         assert _contrast(*map(_luminance, chosen)) >= 4.5
 
 
+@pytest.mark.exhaustive
 def test_one_act_is_one_entry_on_the_dashboard_and_in_the_menu(visit: Visit) -> None:
     page = visit("operations", "/dashboard?period=1y&mode=live")
     expect(page).to_have_url(re.compile("/[?]period=1y"))

@@ -91,6 +91,7 @@ def confirm(page: Page, opens: str | re.Pattern[str], confirms: str, **fields: s
     settled(page)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.postgres
 def test_a_month_is_closed_from_its_statements_to_its_journal_by_two_accounts(
     books: tuple[str, Store], as_person: As

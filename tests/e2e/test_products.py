@@ -3,6 +3,7 @@
 from uuid import UUID
 
 import httpx
+import pytest
 from playwright.sync_api import expect
 from sqlmodel import col
 
@@ -39,6 +40,7 @@ def confirmed_by_another(desk: Desk) -> None:
         rate_changes.confirm(session, LOAN, product.proposal.id, seen=product.version, by=by)
 
 
+@pytest.mark.exhaustive
 def test_the_api_charges_what_one_admin_proposed_and_another_confirmed_from_its_day_on(
     visit: Visit, desk: Desk
 ) -> None:
