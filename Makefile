@@ -5,9 +5,7 @@ UV = $(shell command -v uv 2>/dev/null || echo $(V)/bin/uv)
 PURCHASES ?= 10000
 PORT ?= 8501
 T ?= tests
-# A process more than there are processors: for a fifth of their time tests wait for browsers, disks and servers.
-CORES := $(shell getconf _NPROCESSORS_ONLN)
-WORKERS ?= $(shell expr $(CORES) + 1)
+WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
 PYTEST = $(V)/bin/python -m pytest -n $(WORKERS) --dist worksteal
 
 # Code that is compiled once starts in seconds; some machines forbid Python to keep it.
@@ -72,7 +70,7 @@ types: setup ## types of the core, the screens and the one process
 	@$(V)/bin/mypy
 
 quick: setup ## the tests of one file one after the other, or of one folder without the long ones: make quick T=tests/api
-	@$(V)/bin/python -m pytest -q $(if $(findstring .py,$(T)),-n 0,-n $(CORES) --dist worksteal -m "not long") $(T)
+	@$(V)/bin/python -m pytest -q $(if $(findstring .py,$(T)),-n 0,-n $(WORKERS) --dist worksteal -m "not long") $(T)
 
 check: lint types test ## the one gate: form, rules, import contracts, types, every test
 

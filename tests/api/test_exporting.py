@@ -91,7 +91,6 @@ def test_what_cannot_be_meant_is_refused_in_words(
     assert "must" in answer.text
 
 
-@pytest.mark.both_databases
 def test_a_file_has_the_columns_and_the_order_of_its_address(client: Client, cookie: dict[str, dict[str, str]]) -> None:
     answer = client.get(f"{PATH}?columns=total,created_on&order=smallest", headers=cookie["finance"])
     assert answer.status_code == 200

@@ -72,6 +72,7 @@ def test_a_request_without_a_caller_begins_a_trace_which_its_log_names_and_one_t
     assert PERSONAL.encode() not in b"".join(collector.bodies)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.long
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_a_server_exports_until_its_end_and_does_not_wait_for_a_collector_that_is_away(

@@ -163,6 +163,7 @@ def test_a_field_that_is_left_by_the_press_that_discards_it_is_not_brought_back(
     expect(owed).to_have_value("")
 
 
+@pytest.mark.exhaustive
 def test_a_claim_outlives_another_sign_in_and_is_lodged_with_one_press(visit: Visit, number: str, desk: Desk) -> None:
     page = visit("claims", f"/lodge?mode=test&policy={number}")
     page.get_by_label("Incident type").click()

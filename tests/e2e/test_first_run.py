@@ -116,6 +116,7 @@ def add_colleague(page: Page) -> str:
     return page.get_by_test_id("stCode").inner_text().strip()
 
 
+@pytest.mark.exhaustive
 def test_a_link_makes_the_first_admin_who_lets_a_colleague_in(page: Page, new_desk: NewDesk) -> None:
     page.goto("/staff")
     expect(page.get_by_text("no administrator yet")).to_be_visible()

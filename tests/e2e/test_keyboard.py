@@ -59,6 +59,7 @@ def without_views(desk: Desk) -> Iterator[None]:
         session.execute(sa.delete(SavedView))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("without_views")
 def test_a_list_is_filtered_saved_as_a_view_and_opened_from_the_menu_by_keys_alone(visit: Visit) -> None:
     page = visit("operations", "/purchases?source=desk&order=largest")

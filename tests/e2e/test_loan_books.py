@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 from playwright.sync_api import Page, expect
 from sqlmodel import col
@@ -54,6 +55,7 @@ def test_where_the_file_goes_is_seen_before_a_lender_is_chosen(visit: Visit) -> 
     expect(page.locator('input[type="file"]')).to_be_disabled()
 
 
+@pytest.mark.exhaustive
 def test_one_person_uploads_a_lenders_file_and_another_covers_and_ends_its_loans(visit: Visit, desk: Desk) -> None:
     began = str(clock.today() - timedelta(days=61))
     rows = [loan(number, loan_account_number=f"TWO-{number}", loan_start_date=began) for number in range(3)]

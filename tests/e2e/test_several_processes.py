@@ -42,6 +42,7 @@ def several(
             yield deployment, store, key
 
 
+@pytest.mark.exhaustive
 def test_what_one_process_sells_the_other_knows_and_the_worker_sends(
     several: tuple[Deployment, Store, str],
 ) -> None:

@@ -116,7 +116,6 @@ def test_both_secrets_sign_for_a_day_after_a_rotation(hooks: Hooks) -> None:
     assert len(signatures) == 1
 
 
-@pytest.mark.both_databases
 def test_a_second_rotation_within_a_day_ends_no_secret(hooks: Hooks) -> None:
     def rotate() -> str:
         with hooks.store.writing(hooks.scope) as session:
@@ -229,7 +228,6 @@ def test_ten_tries_follow_the_schedule_and_then_it_is_given_up(hooks: Hooks) -> 
     assert (delivery.state, delivery.attempts) == ("dead", 10)
 
 
-@pytest.mark.both_databases
 def test_retry_after_is_obeyed_and_410_disables(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -266,7 +264,6 @@ def test_what_happens_while_an_endpoint_is_disabled_is_held_and_sent_when_it_is_
     assert hooks.endpoint(made).held == 0
 
 
-@pytest.mark.both_databases
 def test_held_events_can_be_left_out(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -496,7 +493,6 @@ def test_a_receiver_that_fails_is_no_fault_of_the_installation(hooks: Hooks) -> 
     assert not [fault for fault in read_status().faults if "Webhooks" in fault]
 
 
-@pytest.mark.both_databases
 def test_what_broke_here_and_what_nobody_sends_is_a_fault_of_the_installation(
     hooks: Hooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:

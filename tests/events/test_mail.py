@@ -98,7 +98,6 @@ def test_a_letter_whose_cause_is_rolled_back_was_never_written(hooks: Hooks, inb
     assert inbox.letters == []
 
 
-@pytest.mark.both_databases
 def test_a_busy_server_is_tried_again_and_a_refused_recipient_is_given_up(hooks: Hooks, inbox: Inbox) -> None:
     send(hooks)
     inbox.refuse = "451 try later"
@@ -163,7 +162,6 @@ def test_without_a_server_mail_waits_and_is_not_configured_rather_than_stuck(
     assert "no worker was heard of" not in output
 
 
-@pytest.mark.both_databases
 def test_a_server_that_is_away_is_a_fault_though_no_mail_is_due(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each try in vain puts off the next one, so that nothing is ever due for long."""
     monkeypatch.setenv("COVERDESK_SMTP_URL", f"smtp://127.0.0.1:{free_port()}")

@@ -139,7 +139,6 @@ def test_the_same_document_on_two_policies_is_a_duplicate_of_both(office: Office
     assert [each.id for each in review(office, second).duplicates] == [first]
 
 
-@pytest.mark.both_databases
 def test_one_account_of_two_borrowers_calls_for_a_reason_and_no_supervisor(office: Office) -> None:
     first, second = office.lodge(**KNOWN), office.lodge(**KNOWN)
     for claim_id in (first, second):

@@ -270,7 +270,6 @@ def test_hand_over_is_no_referral_and_no_officer_replaces_it(office: Office) -> 
         office.do(claim_tasks.refer_claim, claim_id, by="ada", to="Paid", note="Please pay", version=version)
 
 
-@pytest.mark.both_databases
 def test_bad_payments_of_finance_leave_nothing_behind(office: Office) -> None:
     first, second = accepted(office), accepted(office)
     hand_over(office, first)

@@ -263,7 +263,6 @@ def test_two_who_take_the_next_one_at_once_get_two_claims(new_office: Office) ->
     assert sorted(map(str, taken)) == sorted(map(str, waiting))
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("changed", [{"disabled_at": NOON}, {"roles": ["finance"]}])
 def test_claims_of_somebody_who_has_left_are_unassigned_until_they_are_taken(
     office: Office, lives: dict[str, UUID], changed: dict[str, Any]

@@ -432,7 +432,6 @@ def test_a_longer_address_that_ends_like_the_person_s_stays(privacy: PrivacyDesk
         assert session.get_one(CustomerNote, note_id).text == f"{longer} for [erased]."
 
 
-@pytest.mark.both_databases
 def test_a_claimant_without_an_e_mail_goes_by_name_and_phone_from_the_claims_of_others(
     privacy: PrivacyDesk, store: Store, partner: Partner, later: None
 ) -> None:
@@ -465,7 +464,6 @@ def test_the_file_of_a_rewritten_store_holds_no_byte_of_the_person(
     assert privacy.read(faults) == []
 
 
-@pytest.mark.both_databases
 def test_only_compliance_erases_and_never_what_it_prepared_itself(privacy: PrivacyDesk, later: None) -> None:
     privacy.settle()
     request_id = privacy.ask()
@@ -601,7 +599,6 @@ def test_what_is_due_is_previewed_and_erased_by_class(privacy: PrivacyDesk, stor
     assert privacy.read(faults) == []
 
 
-@pytest.mark.both_databases
 def test_an_erasure_is_applied_again_to_a_store_that_still_has_the_person(
     privacy: PrivacyDesk, store: Store, later: None
 ) -> None:

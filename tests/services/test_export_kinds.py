@@ -327,7 +327,6 @@ def test_a_workbook_that_is_broken_off_leaves_neither_receipt_nor_file(
         assert export_runs.get_receipt(session, order.id) is None
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("format_", FORMATS.values(), ids=lambda format_: format_.name)
 def test_an_export_that_is_run_again_equals_the_first_until_something_changes(
     sold: Store, partner: Partner, format_: Format

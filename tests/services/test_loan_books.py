@@ -206,7 +206,6 @@ def test_a_lenders_key_confirms_up_to_what_its_agreement_allows(store: Store, pa
     assert lender.carry_out(second, person(store, "supervisor", "head")).state == "done"
 
 
-@pytest.mark.both_databases
 def test_a_book_is_compared_with_that_of_the_month_before(store: Store, partner: Partner) -> None:
     lender, head = Lender(store, partner), person(store, "supervisor", "head")
     first = lender.carry_out(lender.read(as_csv([loan(1), loan(2)]), month="2026-10"), head)
@@ -533,7 +532,6 @@ def test_a_snapshot_lists_what_is_missing_and_ends_nothing(store: Store, partner
     assert count(store, Policy, col(Policy.cancelled_at).is_(None)) == 3
 
 
-@pytest.mark.both_databases
 def test_the_report_has_the_lenders_columns_and_runs_no_formula(store: Store, partner: Partner) -> None:
     lender, heading = Lender(store, partner), (*HEADING, "My remark", "code")
     rows = [loan(1, **{"My remark": "@SUM(A1)", "code": "x"}), loan(2, loan_tenure_months="2")]

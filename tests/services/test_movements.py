@@ -212,7 +212,6 @@ def test_the_demonstration_has_movements_that_prove_themselves(store: Store) -> 
     assert {row.kind for row in finance.rows()} >= {"purchase", "renewal", "refund"}
 
 
-@pytest.mark.both_databases
 @every_case(
     ("triggers", "error"),
     [

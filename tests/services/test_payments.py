@@ -331,7 +331,6 @@ def test_without_an_account_nothing_is_paid_out(finance: Finance, partner: Partn
         finance.do(payouts.prepare, {party: None}, by="funmi")
 
 
-@pytest.mark.both_databases
 def test_the_bank_file_has_every_line_the_whole_number_and_a_hash(finance: Finance, party: Party) -> None:
     sent(finance, party, AUGUST)
     payment = approved(finance, party)
@@ -506,7 +505,6 @@ def test_the_columns_of_a_banks_file_are_guessed_by_heading_and_by_what_is_in_th
     assert guessed == {"amount": "Sum", "narration": "Text", "status": "Code"}
 
 
-@pytest.mark.both_databases
 def test_the_reference_of_a_payment_that_was_refused_before_is_moved_out_of_its_note(
     finance: Finance, party: Party
 ) -> None:

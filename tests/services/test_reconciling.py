@@ -585,7 +585,6 @@ def test_numbers_of_a_file_are_exact_to_the_kobo() -> None:
     assert issubclass(TooLarge, CoverdeskError)
 
 
-@pytest.mark.both_databases
 def test_several_are_explained_by_their_results_assigned_and_ended_each_by_two_people(
     finance: Finance, insurer: UUID
 ) -> None:

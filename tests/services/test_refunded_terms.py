@@ -352,7 +352,6 @@ def test_check_finds_a_refund_that_does_not_fit_its_term(store: Store, sabotage:
         assert_named(session, words)
 
 
-@pytest.mark.both_databases
 def test_check_finds_a_declined_sale_that_kept_something(store: Store, partner: Partner) -> None:
     sell(store, partner, insurer_a.COMPREHENSIVE)
     with store.writers.begin() as connection:
@@ -361,7 +360,6 @@ def test_check_finds_a_declined_sale_that_kept_something(store: Store, partner: 
     assert any("declined policies whose premium and commissions" in fault for fault in faults(store))
 
 
-@pytest.mark.both_databases
 def test_check_finds_a_daybook_that_forgot_a_commission(store: Store, over_two_terms: Sale) -> None:
     with store.writers.begin() as connection:
         connection.exec_driver_sql("UPDATE daybook_line SET refunded_mca_minor = 0")

@@ -386,7 +386,6 @@ def test_test_policy_is_renewed_on_the_day_of_its_sale_and_again_and_long_after_
     assert [row.is_live for row in renewed] == [False, False, False]
 
 
-@pytest.mark.both_databases
 def test_test_policy_is_renewed_for_ten_years_ahead_and_no_further(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
     for _ in range(10):

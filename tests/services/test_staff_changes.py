@@ -212,7 +212,6 @@ def test_two_admins_who_have_each_other_disabled_at_once_leave_one(office: Offic
         assert staff.has_admin(session)
 
 
-@pytest.mark.both_databases
 def test_disabling_ends_sessions_and_link_and_enabling_brings_neither_back(office: Office) -> None:
     bola = office.add()
     ticket, token = office.link(bola), office.do(credentials.open_session, bola)

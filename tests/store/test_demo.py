@@ -155,7 +155,6 @@ def test_killed_run_leaves_a_sound_store_and_goes_on(
     assert [name for name in ours if ours[name] != theirs[name]] == []
 
 
-@pytest.mark.both_databases
 def test_a_large_one_is_made_by_another_process_and_indexed_at_the_end_and_is_the_same(
     store: Store, twin: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,7 +304,6 @@ def test_product_that_is_no_longer_sold_was_sold_in_the_first_year(store: Store)
     assert max(sold) < UNTIL - timedelta(days=364)
 
 
-@pytest.mark.both_databases
 def test_next_sale_gets_the_next_number(store: Store) -> None:
     written(store)
     partner = make_partner(store, "Swift Lenders")
