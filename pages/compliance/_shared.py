@@ -1,12 +1,14 @@
 """Shared by the screens of the privacy desk: reading and changing over every record, and their tables."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
 import streamlit as st
 
+from core import clock
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.services.compliance import requests
@@ -53,11 +55,19 @@ def warn_of_open(customers: Sequence[str], *, besides: UUID | None) -> None:
         )
 
 
-def draw_history(subject: str) -> None:
-    """Draw the entries of the audit log about a record."""
+def draw_history(subject: str, *, without: str = "") -> None:
+    """Draw the entries of the audit log about a record, without the fact of this name."""
     entries = read(lambda session: audit.list_history(session, subject))
     facts.history(
-        [AuditEvent(at=row.created_at, actor=row.actor, action=row.action, facts=row.after or {}) for row in entries]
+        [
+            AuditEvent(
+                at=row.created_at,
+                actor=row.actor,
+                action=row.action,
+                facts={name: value for name, value in (row.after or {}).items() if name != without},
+            )
+            for row in entries
+        ]
     )
 
 
@@ -74,6 +84,25 @@ STATES = {
     "checked": "Checked",
     "sent": "Sent",
 }
+
+
+# An insurer that has acknowledged a bordereau is done with it; a request is only begun.
+_TONES = {"acknowledged": "blue"}
+
+
+def state_tone(state: str) -> str:
+    """Return the colour of a state of the desk."""
+    return _TONES.get(state) or words.colour(STATES[state])
+
+
+def state_badge(state: str) -> str:
+    """Return the badge of a state of the desk."""
+    return words.badge(STATES[state], state_tone(state))
+
+
+def day_or_moment(at: datetime) -> str:
+    """Return an instant in words; the day alone where a day was typed, which is kept as its midnight in Lagos."""
+    return words.day(at) if at == clock.lagos_midnight(clock.to_lagos_day(at)) else words.moment(at)
 
 
 def days_left(days: int | None) -> str | None:

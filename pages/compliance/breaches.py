@@ -1,5 +1,7 @@
 """Breaches of personal data: the register, and one breach with its risk and who was told."""
 
+from datetime import timedelta
+
 import streamlit as st
 
 from core.services.compliance import breaches
@@ -10,7 +12,7 @@ from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Choice, Day, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from pages.compliance._shared import ROLE, action, draw_history, draw_register, read, record
+from pages.compliance._shared import ROLE, action, day_or_moment, draw_history, draw_register, read, record
 
 
 def describe_hours(hours_left: int | None) -> str | None:
@@ -29,7 +31,9 @@ BREACHES: Table[BreachRow] = Table(
         "number": columns.text("Number", lambda row: row.number, 120),
         "title": columns.text("What", lambda row: row.title, 320),
         "state": columns.state("State", lambda row: row.state),
-        "known": columns.moment("Known since", lambda row: row.known_at),
+        "known": columns.text(
+            "Known since", lambda row: day_or_moment(row.known_at), right=True, sort_key=lambda row: row.known_at
+        ),
         "left": columns.text(
             "Notify within",
             lambda row: describe_hours(row.hours_left),
@@ -182,10 +186,11 @@ def draw_breach() -> None:
     actions.run()
     show_who_closes(row, person)
     with st.grid(2, min_column_width=320, gap="small"):
-        span = {"From": words.moment(row.since_at), "To": words.moment(row.until_at)}
+        # The span ends with its last day.
+        span = {"From": words.day(row.since_at), "To": words.day(row.until_at - timedelta(days=1))}
         facts.card("**What happened**", {**span, "Suspected": row.actor or "Nobody yet"}).text(row.description)
         clock = {
-            "Known since": words.moment(row.known_at),
+            "Known since": day_or_moment(row.known_at),
             "Commission by": words.moment(row.notify_by),
             "Hours left": None if row.hours_left is None else str(row.hours_left),
             "Risk": RISKS[row.risk] if row.risk else "To be judged",

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core import clock
-from core.services.compliance import figures, filings
+from core.services.compliance import figures, return_figures
 from core.services.compliance.figures import Figure
 from core.ui.frame import frame
 from core.ui.kit import actions
@@ -72,6 +72,6 @@ def draw() -> None:
     st.subheader("Figures of a year", anchor=False)
     this_year = clock.today().year
     year = st.selectbox("Year", range(this_year, max(this_year - _YEARS, 2022), -1), width=160)
-    counted = read(lambda session: filings.count_year(session, year))
+    counted = read(lambda session: return_figures.count_year(session, year))
     st.link_button("Download as CSV", f"/privacy-figures/{year}.csv", icon=":material/download:")
     tables.draw_short(YEAR, counted)

@@ -21,12 +21,15 @@ from pages.compliance._shared import (
     ROLE,
     STATES,
     action,
+    day_or_moment,
     days_left,
     draw_history,
     draw_register,
     late_badge,
     read,
     record,
+    state_badge,
+    state_tone,
     warn_of_open,
 )
 
@@ -34,12 +37,12 @@ REQUESTS: Table[RequestRow] = Table(
     name="data_requests",
     noun=("request", "requests"),
     opens="compliance/requests.py#request",
-    narrow=("number", "kind", "state", "left"),
+    narrow=("number", "name", "state", "left"),
     columns={
         "number": columns.text("Number", lambda row: row.number, 120),
         "kind": columns.text("Asks for", lambda row: KINDS[row.kind], 130),
         "name": columns.text("Name", lambda row: row.name, 200),
-        "state": columns.state("State", lambda row: STATES[row.state]),
+        "state": columns.state("State", lambda row: STATES[row.state], colour=lambda row: state_tone(row.state)),
         "received": columns.day("Received", lambda row: row.received_at),
         "due": columns.day("Answer by", lambda row: row.last_day),
         "left": LEFT,
@@ -215,7 +218,7 @@ def draw_days(row: RequestRow) -> None:
     """Draw the days of a request and its outcome."""
     is_waiting = row.is_open and not row.acknowledged_at
     values = {
-        "Received": words.moment(row.received_at),
+        "Received": day_or_moment(row.received_at),
         "Acknowledged": words.moment(row.acknowledged_at) if row.acknowledged_at else None,
         "Acknowledge by": words.day(row.acknowledge_by) if is_waiting else None,
         "Answer by": words.day(row.last_day),
@@ -311,7 +314,7 @@ def draw_request() -> None:
     found = read(lambda session: erasures.list_of_request(session, row.id))
     waits = find_wait(row, is_prepared=any(each.state == "open" for each in found))
     with frame.header_with_buttons(
-        f"{row.number} {words.badge(STATES[row.state])}{late_badge(row)}{_late_acknowledgement(row)}",
+        f"{row.number} {state_badge(row.state)}{late_badge(row)}{_late_acknowledgement(row)}",
         f"{KINDS[row.kind]}, at every distributor and in both modes.",
         tab=f"{row.number} · Data request",
     ):

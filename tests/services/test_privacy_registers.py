@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 
-from core import clock, demo
+from core import clock, demo, money
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
 from core.demo import accounts
@@ -28,7 +28,9 @@ from core.services.compliance import (
     pack,
     requests,
     retention,
+    return_figures,
 )
+from core.services.finance import movements
 from core.services.mail import mail
 from core.services.people import staff
 from core.store.access import Scope, Store
@@ -102,7 +104,8 @@ def test_every_verb_of_the_desk_refuses_every_other_role(desk: Registers) -> Non
         (complaints.send_by_mail, (some, "answer"), {}),
         (complaints.mark_sent, (some, "answer"), {"way": "Post"}),
         (figures.set_figure, ({},), {}),
-        (filings.write_file, (2026,), {}),
+        (return_figures.write_file, (2026,), {}),
+        (filings.write_figures, ("brokerage 2026-09-30",), {}),
     ]
     for verb, given, more in verbs:
         for outsider in OUTSIDERS:
@@ -252,6 +255,85 @@ def test_returns_are_due_by_their_period_and_checked_by_somebody_else(
     assert (row.state, row.preparer, row.checker, row.reference) == ("sent", "cora", "dayo", "NAICOM/1")
 
 
+QUARTER = ("brokerage", date(2026, 9, 30))
+IN_QUARTER = datetime(2026, 9, 10, 12, tzinfo=UTC)
+
+
+def get_return(desk: Registers, kind: str) -> filings.FilingRow:
+    found: filings.FilingRow = next(row for row in desk.read(filings.list_calendar) if row.kind == kind)
+    return found
+
+
+def test_the_figures_of_a_return_are_those_of_the_screens_that_have_them(
+    desk: Registers, store: Store, partner: Partner, stranger: Partner
+) -> None:
+    with clock.freeze(IN_QUARTER):
+        sell(store, partner, CREDIT_LIFE, is_live=True)
+        sell(store, stranger, WITH_BVN, is_live=True)
+        sell(store, stranger, WITH_BVN, bvn="22298765432", phone_number="08031110000", email="b@people.example")
+    row = get_return(desk, "brokerage")
+    rows = desk.read(filings.list_figures, row).rows
+    with store.reading(Scope.staff(is_live=True)) as session:
+        whole = movements.compute_totals(session, movements.MovementFilter(created=row.window.span))
+    of_all = {each.figure: each.value for each in rows if each.group == return_figures.ALL}
+    assert (of_all["Purchases"], of_all["Premium"]) == (whole.sold, whole.premium_minor) == (2, whole.sold_minor)
+    assert of_all["Net premium"] == whole.net.total_minor > 0
+    assert of_all["Platform commission"] == whole.mca_minor
+    assert of_all["Distributor commission"] == whole.distributor_minor
+    shares = ("Insurer's share", "Platform commission", "Distributor commission")
+    assert of_all["Net premium"] == sum(of_all[share] for share in shares), "a person can add it up"
+    insurers = [each for each in rows if each.insurer_id]
+    assert len({each.insurer_id for each in insurers}) == 2
+    for figure, value in of_all.items():
+        assert sum(each.value for each in insurers if each.figure == figure) == value, figure
+    account = {
+        (each.group, each.figure): each
+        for each in desk.read(filings.list_figures, get_return(desk, "client_account")).rows
+    }
+    assert account["Premium", "Collected"].value == whole.premium_minor
+    assert account["Statements", "Parties without their statement"].is_missing
+    reported = desk.read(filings.list_figures, get_return(desk, "bordereaux")).rows
+    assert {each.value for each in reported if each.is_missing} == {"Not issued"}
+    assert {each.figure: each.value for each in reported}["Gross premium"] == whole.premium_minor, "the last is of all"
+    with clock.freeze(NOON.replace(year=2027)):
+        year = get_return(desk, "data_protection")
+        counted = [(each.group, each.figure, each.value) for each in desk.read(filings.list_figures, year).rows]
+        assert counted == desk.read(return_figures.count_year, 2026)
+
+
+def test_a_figure_that_has_moved_since_a_return_was_prepared_is_named_and_what_was_sent_stays(
+    desk: Registers, store: Store, partner: Partner
+) -> None:
+    with clock.freeze(IN_QUARTER):
+        sell(store, partner, CREDIT_LIFE, is_live=True)
+
+    def look() -> tuple[filings.Figures, dict[str, Any]]:
+        found = desk.read(filings.list_figures, get_return(desk, "brokerage"))
+        return found, {each.figure: each.value for each in found.rows if each.group == return_figures.ALL}
+
+    filing = desk.do(filings.prepare, *QUARTER)
+    assert (look()[0].kept_as, look()[0].moved) == ("prepared", [])
+    with clock.freeze(IN_QUARTER):
+        sell(store, partner, WITH_BVN, is_live=True)
+    found, values = look()
+    moved = {(each.figure.group, each.figure.figure): each for each in found.moved}
+    pair = moved[return_figures.ALL, "Purchases"]
+    assert [each and each.value for each in (pair.then, pair.now)] == [1, 2]
+    assert {each.then is None for each in found.moved} == {True, False}, "those of another insurer were none then"
+    desk.do(filings.check, filing, by="dayo")
+    assert (look()[0].kept_as, look()[0].moved) == ("checked", [])
+    desk.do(filings.send, filing, reference="NAICOM/1")
+    with clock.freeze(IN_QUARTER):
+        sell(store, partner, CREDIT_LIFE, is_live=True, email="other@people.example", phone_number="08011112222")
+    assert (look()[1], look()[0].moved) == (values, ()), "what was sent shows what was checked"
+    file = desk.do(filings.write_figures, "brokerage 2026-09-30").decode().splitlines()
+    assert len(file) == len(look()[0].rows) + 1
+    amount = money.to_wire(values["Premium"])
+    assert f"brokerage,2026-09-30,All insurers,Premium,{amount}" in file
+    with pytest.raises(NotFound):
+        desk.do(filings.write_figures, "brokerage 1999-09-30")
+
+
 def test_complaints_are_counted_for_the_insurer_of_their_policy(
     desk: Registers,
     store: Store,
@@ -310,7 +392,7 @@ def test_the_figures_of_a_year_are_those_of_the_registers(desk: Registers) -> No
     desk.do(breaches.judge, breach, RISK, version=1)
     with clock.freeze(NOON + timedelta(hours=24)):
         desk.do(breaches.note_commission, breach, reference="NDPC/1", version=2)
-    rows = desk.read(filings.count_year, 2026)
+    rows = desk.read(return_figures.count_year, 2026)
     counts = {(group, label): number for group, label, number in rows}
     groups = [group for group, *_ in rows]
     assert groups == sorted(groups, key=groups.index), "the figures of a group stand together"
@@ -319,11 +401,11 @@ def test_the_figures_of_a_year_are_those_of_the_registers(desk: Registers) -> No
     )
     assert (counts["Breaches", "Notified to the Commission in time"], counts["Breaches", "Notified late"]) == (0, 1)
     assert counts["Held at the end of the year", "Staff"] == len(desk.people)
-    file = desk.do(filings.write_file, 2026).decode()
+    file = desk.do(return_figures.write_file, 2026).decode()
     assert len(file.splitlines()) == len(counts) + 1
-    assert not any(number for *_, number in desk.read(filings.count_year, 2025))
+    assert not any(number for *_, number in desk.read(return_figures.count_year, 2025))
     with pytest.raises(InvalidInput, match="year"):
-        desk.read(filings.count_year, 2027)
+        desk.read(return_figures.count_year, 2027)
 
 
 def test_the_demonstration_has_cases_of_each_register_once(store: Store) -> None:

@@ -1,5 +1,6 @@
 """The privacy desk on the screens: who sees it, a request from letter to certificate, and each register once."""
 
+import re
 from datetime import date, timedelta
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from core.ui.kit import actions, words
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, follow, labels, lists, person_of, press, sent, texts
+from tests.ui.conftest import Screen, follow, labels, lists, person_of, press, row_links, sent, texts
 
 SYSTEM = Scope.system()
 PAGES = [screen.path for screen in menu.SCREENS if screen.section == "Compliance"]
@@ -249,11 +250,7 @@ def test_a_register_is_narrowed_to_what_is_open_late_or_named_so(people: dict[st
         assert standings(open_page(screen, "compliance/complaints.py", people["cora"]))[1] == "Late: 1"
 
 
-def test_complaints_and_returns_are_kept_on_their_screens(
-    store: Store, partner: Partner, people: dict[str, Person], screen: Screen
-) -> None:
-    with clock.freeze(clock.now() - timedelta(days=200)):
-        sell(store, partner, CREDIT_LIFE, is_live=True)
+def test_a_complaint_is_kept_on_its_screen(store: Store, people: dict[str, Person], screen: Screen) -> None:
     at = open_page(screen, "compliance/complaints.py", people["cora"])
     press(at, "Register a complaint")
     fill(at, category="delay", name="Ada", text="Nobody answers my letters")
@@ -268,6 +265,18 @@ def test_complaints_and_returns_are_kept_on_their_screens(
         assert not at.exception
     assert texts(at).count("Post, ") >= 2
     assert "Mark as sent" not in labels(at), "each is sent once"
+
+
+def sell_before(store: Store, partner: Partner, **changed: str) -> None:
+    """Sell a live policy in a quarter that is over."""
+    with clock.freeze(clock.now() - timedelta(days=200)):
+        sell(store, partner, CREDIT_LIFE, is_live=True, **changed)
+
+
+def test_a_return_that_is_late_says_so(
+    store: Store, partner: Partner, people: dict[str, Person], screen: Screen
+) -> None:
+    sell_before(store, partner)
     with store.reading(SYSTEM) as session:
         first = filings.list_calendar(session)[0]
     table, *_ = (
@@ -277,14 +286,77 @@ def test_complaints_and_returns_are_kept_on_their_screens(
     assert (late, "red") in [tuple(cell) for cell in table["rows"][0]["cells"] if not isinstance(cell, str)]
     at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=first.key)
     assert f":red-badge[{late}]" in at.title[0].value
+
+
+def test_a_return_is_prepared_checked_and_sent_with_its_figures(
+    store: Store, partner: Partner, people: dict[str, Person], screen: Screen
+) -> None:
+    sell_before(store, partner)
+    with store.reading(SYSTEM) as session:
+        first = next(row for row in filings.list_calendar(session) if row.kind == "brokerage")
     at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=first.key)
+    assert lists(at)[0].iloc[0]["Group"] != "", "whoever prepares it has the figures on the page"
     fill(press(at, "Mark as prepared"))
     assert f"Kind: {words.title(first.kind)} · Period ends on: {words.day(first.period_ends_on)}" in texts(at)
     assert "Mark as checked" not in labels(at), "who prepared it does not check it"
     at = open_page(screen, "compliance/returns.py#filing", people["dayo"], id=first.key)
-    fill(press(at, "Mark as checked"))
+    assert "have moved" not in texts(at)
+    sell_before(store, partner, email="b@people.example", phone_number="08011112222")
+    at = open_page(screen, "compliance/returns.py#filing", people["dayo"], id=first.key)
+    (figures,) = lists(at)
+    assert list(figures.columns) == ["Group", "Figure", "Value", "When prepared"]
+    press(at, "Mark as checked")
+    assert texts(at).count("have moved since the return was prepared") == 2, "on the page and in the dialog"
+    assert re.search(r":orange\[.*All insurers.*: 1 then, 2 now", texts(at)), "the checker sees what was and is"
+    fill(at)
     fill(press(at, "Mark as sent"), reference="NAICOM/7")
+    assert "as they were when the return was checked" in texts(at)
+    assert list(lists(at)[0]["Value"]) == list(figures["Value"])
     assert "NAICOM/7" in [str(text.value) for text in at.text]
+
+
+def test_a_return_leads_to_where_its_figures_are_looked_up_and_says_that_there_are_none(
+    store: Store, partner: Partner, people: dict[str, Person], screen: Screen
+) -> None:
+    sell_before(store, partner)
+    with store.reading(SYSTEM) as session:
+        calendar = [row for row in filings.list_calendar(session) if row.kind == "brokerage"]
+    sold, empty = calendar[0], calendar[-1]
+    at = open_page(screen, "compliance/returns.py#filing", person_of("compliance", "finance"), id=sold.key)
+    days = f"from={sold.window.start}&to={sold.window.last}"
+    assert all(days in str(link) for link in row_links(at)), row_links(at)
+    assert "provider=" in str(row_links(at)[0])
+    at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=sold.key)
+    assert set(row_links(at)) == {None}
+    assert "Finance looks them up under Dashboard and Movements." in texts(at)
+    at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=empty.key)
+    assert "The books have no figure for this period" in texts(at)
+
+
+def test_a_day_that_was_typed_is_shown_as_a_day(people: dict[str, Person], screen: Screen) -> None:
+    day = clock.today() - timedelta(days=3)
+    at = open_page(screen, "compliance/requests.py", people["cora"])
+    press(at, "Register a request")
+    fill(at, kind="access", name="Seyi", email="seyi@people.example", details="What do you hold?", received_on=day)
+    fill(press(follow(at), "Acknowledge"))
+    assert ":blue-badge[Acknowledged]" in at.title[0].value, "it is begun, not done"
+    shown = [str(text.value) for text in at.text]
+    at = open_page(screen, "compliance/breaches.py", people["cora"])
+    press(at, "Register a breach")
+    fill(at, title="A laptop", description="With a list", known_on=day, since_on=day, until_on=day)
+    shown += [str(text.value) for text in follow(at).text]
+    ends = [text for text in shown if ", 00:00" in text]
+    assert ends == [words.moment(clock.lagos_midnight(clock.today()))], "the last hour of the notice alone has a time"
+    requests_, breaches_ = (
+        next(
+            payload for payload in sent(open_page(screen, f"compliance/{page}.py", people["cora"])) if "rows" in payload
+        )
+        for page in ("requests", "breaches")
+    )
+    assert words.day(day) in breaches_["rows"][0]["cells"]
+    assert ["Acknowledged", "blue"] in requests_["rows"][0]["cells"]
+    stays = [head["label"] for head in requests_["columns"] if head["classes"].split()[0] != "less"]
+    assert stays == ["Number", "Name", "State", "Left"], "on a telephone too"
 
 
 def test_a_figure_on_a_telephone_is_its_name_and_amount_alone(people: dict[str, Person], screen: Screen) -> None:

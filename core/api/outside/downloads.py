@@ -22,7 +22,7 @@ from core.api.outside.signing_in import require_person
 from core.desk import export_runs, finder
 from core.desk.export_runs import ExportOrder
 from core.errors import CoverdeskError, NotAllowed, NotFound, StoreUnavailable
-from core.services.compliance import filings, pack
+from core.services.compliance import filings, pack, return_figures
 from core.services.finance import ageing, journal, tax
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.bordereaux import columns as bordereau_columns
@@ -235,8 +235,15 @@ def _pack(request: Request, person: Person) -> Response:
 def _year(request: Request, person: Person) -> Response:
     """The figures of a year as CSV."""
     year = int(request.path_params["year"])
-    content = transact(Scope.system(), lambda session: filings.write_file(session, year, by=person))
+    content = transact(Scope.system(), lambda session: return_figures.write_file(session, year, by=person))
     return _file(f"privacy-figures-{year}.csv", content)
+
+
+def _return(request: Request, person: Person) -> Response:
+    """The figures of a return as CSV; the log keeps who took them."""
+    kind, day = request.path_params["kind"], request.path_params["day"]
+    content = transact(Scope.system(), lambda session: filings.write_figures(session, f"{kind} {day}", by=person))
+    return _file(f"return-{kind}-{day}.csv", content)
 
 
 FIND_PATH: Final = "/desk/find"
@@ -313,6 +320,7 @@ routes = [
     _get("/taxes/{kind}/{month}.{format}", _taxes, "finance"),
     _get("/data-requests/{request_id}.zip", _pack),
     _get("/privacy-figures/{year:int}.csv", _year),
+    _get("/returns/{kind}/{day}.csv", _return),
     _get_loans("/loan-books/template-{kind}.xlsx", _template, "operations", "supervisor"),
     _get_loans("/loan-books/{book}.{format}", _report, "operations", "supervisor"),
 ]

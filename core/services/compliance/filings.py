@@ -1,8 +1,6 @@
-"""Returns to authorities: prepared, checked by somebody else, sent; a year in figures; and licences (contract D5)."""
+"""Returns to authorities, prepared, checked by somebody else and sent, with their figures; licences (contract D5)."""
 
-import csv
-import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final
@@ -13,29 +11,15 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request
-from core.errors import InvalidInput, NotFound, StateForbids
+from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.compliance import breaches, figures, requests
-from core.services.lists.windows import Span, Window
+from core.services.compliance import figures, return_figures
+from core.services.compliance.return_figures import Moved, ReturnFigure
+from core.services.lists.windows import Window
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import (
-    Agreement,
-    AuditEntry,
-    Breach,
-    Claim,
-    Customer,
-    DataRequest,
-    Distributor,
-    Erasure,
-    Filing,
-    Policy,
-    Purchase,
-    Staff,
-    UploadedFile,
-    WebhookEndpoint,
-)
+from core.store.schema.tables import Agreement, Distributor, Filing, Purchase, Staff
 
 # The label of each return, and the months of its period.
 KINDS: Final[Mapping[str, tuple[str, int]]] = {
@@ -45,6 +29,9 @@ KINDS: Final[Mapping[str, tuple[str, int]]] = {
     "data_protection": ("Data protection return", 12),
 }
 _MONTHS_SHOWN: Final = 12
+# The fact of an entry of the audit log that has the figures of a return.
+KEPT: Final = "figures"
+_UNKNOWN: Final = "There is no such return in the calendar"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,9 +57,27 @@ class FilingRow:
         return f"{self.kind} {self.period_ends_on}"
 
     @property
+    def window(self) -> Window:
+        """The days of its period."""
+        return _window_of(self.kind, self.period_ends_on)
+
+    @property
     def days_left(self) -> int | None:
         """Days until it is due, below zero when it is late; None once it was sent."""
         return None if self.state == "sent" else (self.due_on - clock.today()).days
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Figures:
+    """The figures of a return: of one that was sent as they were checked, of any other as they are now.
+
+    `kept_as` is the act that kept them last, "prepared" or "checked", None where none did; `moved` are those that
+    are no longer what they were then.
+    """
+
+    rows: Sequence[ReturnFigure]
+    kept_as: str | None = None
+    moved: Sequence[Moved] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,6 +116,11 @@ def list_calendar(session: ScopedSession) -> list[FilingRow]:
     return sorted(rows, key=lambda row: (row.state == "sent", row.due_on, row.kind))
 
 
+def find(session: ScopedSession, key: str) -> FilingRow | None:
+    """Return the return of the calendar that has this key; None where there is none."""
+    return next((row for row in list_calendar(session) if row.key == key), None)
+
+
 def find_first_day(session: ScopedSession) -> date | None:
     """Return the day of the first live purchase or of the first agreement that was entered; None before either."""
     firsts = (
@@ -123,6 +133,11 @@ def find_first_day(session: ScopedSession) -> date | None:
 
 def _owes_return(ends_on: date, first_on: date | None) -> bool:
     return first_on is not None and ends_on >= first_on
+
+
+def _window_of(kind: str, ends_on: date) -> Window:
+    end = ends_on + timedelta(days=1)
+    return Window(clock.add_months(end, -KINDS[kind][1]), end)
 
 
 def _periods(kind: str) -> Iterator[date]:
@@ -148,11 +163,45 @@ def compute_due_day(session: ScopedSession, kind: str, ends_on: date) -> date:
     return ends_on + timedelta(days=figures.get_figure(session, f"{kind}_days", ends_on))
 
 
+def list_figures(session: ScopedSession, row: FilingRow) -> Figures:
+    """Return the figures of a return, and which of them have moved since it was prepared or checked."""
+    act, kept = _load_kept(session, row.id) if row.id else (None, ())
+    if row.state == "sent" and act:
+        return Figures(rows=kept, kept_as=act)
+    now = return_figures.compute(session, row.kind, row.window)
+    moved = return_figures.list_moved(kept, now) if act and row.state != "sent" else ()
+    return Figures(rows=now, kept_as=act, moved=moved)
+
+
+def _load_kept(session: ScopedSession, filing_id: UUID) -> tuple[str | None, Sequence[ReturnFigure]]:
+    """Return the last act on a return that kept its figures, and these; None for one of before they were kept."""
+    for entry in reversed(audit.list_history(session, audit.subject_of("return", filing_id))):
+        if (kept := (entry.after or {}).get(KEPT)) is not None:
+            return entry.action.removeprefix("return "), [ReturnFigure.from_facts(each) for each in kept]
+    return None, ()
+
+
+def write_figures(session: ScopedSession, key: str, *, by: Person) -> bytes:
+    """Return the figures of the return with this key as CSV, as its screen shows them, and note who took them.
+
+    NotFound for one that is not in the calendar.
+    """
+    figures.require_role(by)
+    row = find(session, key)
+    if row is None:
+        raise NotFound(_UNKNOWN)
+    rows = list_figures(session, row).rows
+    after = {"kind": row.kind, "period_ends_on": row.period_ends_on.isoformat(), "rows": len(rows)}
+    subject = f"return {row.id or row.key}"
+    audit.write(session, actor=by.actor, action="return figures taken", subject=subject, after=after)
+    return return_figures.print_csv(row.kind, row.period_ends_on, rows)
+
+
 def prepare(session: ScopedSession, kind: str, ends_on: date, *, by: Person) -> UUID:
-    """Note that a return is prepared; NotFound for a period that is not in the calendar."""
+    """Note that a return is prepared, with its figures; NotFound for a period that is not in the calendar."""
     figures.require_role(by)
     if kind not in KINDS or ends_on not in set(_periods(kind)) or not _owes_return(ends_on, find_first_day(session)):
-        raise NotFound("There is no such return in the calendar")
+        raise NotFound(_UNKNOWN)
     row = Filing(
         id=ids.new(),
         kind=kind,
@@ -163,17 +212,17 @@ def prepare(session: ScopedSession, kind: str, ends_on: date, *, by: Person) -> 
     )
     if not session.insert_if_absent(row):
         raise StateForbids("This return was prepared already")
-    _note(session, row, "return prepared", by)
+    _note(session, row, "return prepared", by, **_keep(session, row))
     return row.id
 
 
 def check(session: ScopedSession, filing_id: UUID, *, by: Person) -> None:
-    """Note that a return which somebody else prepared was checked."""
+    """Note that a return which somebody else prepared was checked, with its figures of now."""
     row = _get(session, filing_id, "prepared", by)
     require_second(row.prepared_by, by, "You prepared this return: somebody else checks it")
     row.state, row.checked_by, row.checked_at = "checked", by.id, clock.now()
     session.flush()
-    _note(session, row, "return checked", by)
+    _note(session, row, "return checked", by, **_keep(session, row))
 
 
 def send(session: ScopedSession, filing_id: UUID, *, reference: str, by: Person) -> None:
@@ -223,91 +272,12 @@ def _get(session: ScopedSession, filing_id: UUID, state: str, by: Person) -> Fil
     return row
 
 
-def _note(session: ScopedSession, row: Filing, action: str, by: Person, **facts: str) -> None:
+def _note(session: ScopedSession, row: Filing, action: str, by: Person, **facts: Any) -> None:
     period = {"kind": row.kind, "period_ends_on": row.period_ends_on.isoformat()}
     audit.note(session, "return", row.id, action, actor=by.actor, **period, **facts)
 
 
-# The figures of a year, for the data protection return.
-
-_FIRST_YEAR: Final = 2023
-_CLASSES: Final[tuple[tuple[str, Any], ...]] = (
-    ("Customers", Customer),
-    ("Policies", Policy),
-    ("Purchases", Purchase),
-    ("Claims", Claim),
-    ("Uploaded files", UploadedFile),
-    ("Staff", Staff),
-)
-
-
-def count_year(session: ScopedSession, year: int) -> list[tuple[str, str, int]]:
-    """Return the figures of a year: group, what is counted, and the number. InvalidInput for another year."""
-    if not _FIRST_YEAR <= year <= clock.today().year:
-        raise InvalidInput.for_field("year", f"must be from {_FIRST_YEAR} to this year")
-    span = Window(date(year, 1, 1), date(year + 1, 1, 1)).span
-    return [*_held(session, span), *_requests(session, span), *_breaches(session, span), *_disclosures(session, span)]
-
-
-def write_file(session: ScopedSession, year: int, *, by: Person) -> bytes:
-    """Return the figures as CSV and note who took them."""
-    figures.require_role(by)
-    rows = count_year(session, year)
-    target = io.StringIO()
-    writer = csv.writer(target, lineterminator="\r\n")
-    writer.writerow(("year", "group", "figure", "number"))
-    writer.writerows((year, *row) for row in rows)
-    audit.write(
-        session, actor=by.actor, action="yearly figures taken", subject=f"year {year}", after={"rows": len(rows)}
-    )
-    return target.getvalue().encode()
-
-
-def _held(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
-    for group, counted in (("Held at the end of the year", Span(end=span.end)), ("New in the year", span)):
-        for label, entity in _CLASSES:
-            yield group, label, _count(session, entity, *counted.on(col(entity.created_at)))
-
-
-def _requests(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
-    in_year = span.on(col(DataRequest.received_at))
-    for kind, label in requests.KINDS.items():
-        yield "Requests", label, _count(session, DataRequest, *in_year, col(DataRequest.kind) == kind)
-    for state in ("answered", "refused", "withdrawn"):
-        yield "Requests", f"Of them {state}", _count(session, DataRequest, *in_year, col(DataRequest.state) == state)
-    closed = session.execute(
-        sa.select(col(DataRequest.answered_at), col(DataRequest.due_on), col(DataRequest.extended_to)).where(
-            *in_year, col(DataRequest.answered_at).is_not(None)
-        )
-    ).all()
-    late = sum(clock.to_lagos_day(row.answered_at) > (row.extended_to or row.due_on) for row in closed)
-    yield "Requests", "Of them closed after their last day", late
-    done = [col(Erasure.state) == "erased", *span.on(col(Erasure.decided_at))]
-    people = session.execute(sa.select(col(Erasure.customers)).where(*done)).scalars().all()
-    yield "Erasures", "Carried out", len(people)
-    yield "Erasures", "Records of people", sum(map(len, people))
-
-
-def _breaches(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
-    rows = breaches.list_breaches(session, *span.on(col(Breach.known_at)))
-    yield "Breaches", "Registered", len(rows)
-    for risk, label in breaches.RISKS.items():
-        yield "Breaches", label, sum(row.risk == risk for row in rows)
-    in_time = sum(row.commission_at is not None and row.commission_at <= row.notify_by for row in rows)
-    yield "Breaches", "Notified to the Commission in time", in_time
-    yield "Breaches", "Notified late", sum(row.commission_at is not None for row in rows) - in_time
-
-
-def _disclosures(session: ScopedSession, span: Span) -> Iterator[tuple[str, str, int]]:
-    at = span.on(col(AuditEntry.created_at))
-    for action in breaches.OPENING:
-        yield "Disclosures", action.capitalize(), _count(session, AuditEntry, *at, col(AuditEntry.action) == action)
-    sent = (col(Policy.submitted_to_provider), *span.on(col(Policy.created_at)))
-    yield "Transfers", "Policies submitted to insurers", _count(session, Policy, *sent)
-    open_ = (col(WebhookEndpoint.deleted_at).is_(None), *Span(end=span.end).on(col(WebhookEndpoint.created_at)))
-    yield "Transfers", "Webhook endpoints of distributors", _count(session, WebhookEndpoint, *open_)
-
-
-def _count(session: ScopedSession, entity: Any, *conditions: Any) -> int:
-    live = [col(entity.is_live)] if "is_live" in entity.model_fields else []
-    return session.count_rows(entity, *conditions, *live)
+def _keep(session: ScopedSession, row: Filing) -> dict[str, Any]:
+    """Return the figures of a return as an act keeps them in the audit log."""
+    found = return_figures.compute(session, row.kind, _window_of(row.kind, row.period_ends_on))
+    return {KEPT: [each.to_facts() for each in found]}
