@@ -31,6 +31,7 @@ from core.services.compliance import (
     return_figures,
 )
 from core.services.finance import movements
+from core.services.finance.bordereaux import bordereaux
 from core.services.mail import mail
 from core.services.people import staff
 from core.store.access import Scope, Store
@@ -291,10 +292,15 @@ def test_the_figures_of_a_return_are_those_of_the_screens_that_have_them(
         for each in desk.read(filings.list_figures, get_return(desk, "client_account")).rows
     }
     assert account["Premium", "Collected"].value == whole.premium_minor
-    assert account["Statements", "Parties without their statement"].is_missing
+    assert account["Statements", "Parties without a statement"].is_missing
     reported = desk.read(filings.list_figures, get_return(desk, "bordereaux")).rows
     assert {each.value for each in reported if each.is_missing} == {"Not issued"}
     assert {each.figure: each.value for each in reported}["Gross premium"] == whole.premium_minor, "the last is of all"
+    with store.reading(Scope.staff(is_live=True)) as session:
+        for each in reported:
+            if each.insurer_id and each.figure in ("Premium rows", "Gross premium"):
+                drafted = bordereaux.count_draft(session, each.insurer_id, "premium", date(2026, 9, 1))
+                assert each.value == drafted[each.figure == "Gross premium"], "as the draft of the bordereau has it"
     with clock.freeze(NOON.replace(year=2027)):
         year = get_return(desk, "data_protection")
         counted = [(each.group, each.figure, each.value) for each in desk.read(filings.list_figures, year).rows]
