@@ -75,6 +75,7 @@ _REFUNDS = {
     money_acts.cancel: 2,
     money_acts.decline: 1,
     money_acts.endorse: 1,
+    money_acts.renew: 1,
     money_acts.send_exits: 1,
     money_acts.send_loans: 2,
     money_acts.confirm_book: 4,

@@ -3,11 +3,11 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from tests.services.controls.model.book_people import BookPeople
-from tests.services.controls.model.office import BORROWER, Office, Sold, plain
+from tests.services.controls.model.office import BORROWER, Office, Sold, moment, plain
 from tests.services.controls.model.second_people import SecondPeople
 
 _CLAIMANT = ("first_name", "last_name", "email", "phone_number")
@@ -24,12 +24,6 @@ LAGOS = timedelta(hours=1)
 _PAYEES = "SELECT * FROM payment_payee WHERE staff_id IS NOT NULL ORDER BY created_at, id"
 
 
-def _moment(value: Any) -> datetime:
-    """An instant as both databases give it."""
-    at = datetime.fromisoformat(value) if isinstance(value, str) else value
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-
-
 def _meta(row: Any) -> dict[str, Any]:
     for name in _METAS:
         found = getattr(row, name)
@@ -37,6 +31,17 @@ def _meta(row: Any) -> dict[str, Any]:
         if found:
             return dict(found)
     return {}
+
+
+def _term_of(claim: Any, renewed: Sequence[Any]) -> str:
+    """The renewal in whose term a loss fell; "" for the first term."""
+    day = str(claim.incident_date)[:10]
+    begun = [
+        plain(row.id)
+        for row in renewed
+        if row.policy_id == claim.policy_id and str((moment(row.start_at) + LAGOS).date()) <= day
+    ]
+    return begun[-1] if begun else ""
 
 
 def _cost(claim: Any) -> int:
@@ -215,7 +220,7 @@ class Ledger:
             " AND action IN ('policy activated', 'policy issued by hand')",
             policy=f"policy {_dashed(plain(claim.policy_id))}",
         )[0].at
-        if issued is None or str((_moment(issued) + LAGOS).date()) <= claim.incident_date[:10]:
+        if issued is None or str((moment(issued) + LAGOS).date()) <= claim.incident_date[:10]:
             return []
         why = "SELECT 1 FROM claim_override WHERE claim_id = :claim AND check_key = 'in_force'"
         if self.office.read(why, claim=claim.id):
@@ -274,7 +279,8 @@ class Ledger:
         notes = {
             plain(row.id): row
             for row in read(
-                "SELECT credit_note.*, policy.id AS policy, policy.email AS email FROM credit_note"
+                "SELECT credit_note.*, policy.id AS policy, policy.email AS email, refund.renewal_id AS renewal"
+                " FROM credit_note"
                 " JOIN refund ON refund.id = refund_id JOIN policy ON policy.id = refund.policy_id"
             )
         }
@@ -288,7 +294,9 @@ class Ledger:
                 continue
             self.seen.add(plain(row.id))
             faults += _of_return(row, rows) if row.reverses else self._of_note(row, notes[key], given[key], rows)
-        self.refunded = {plain(notes[key].policy): minor for key, minor in paid.items() if minor}
+        self.refunded = {
+            (plain(notes[key].policy), plain(notes[key].renewal or "")): minor for key, minor in paid.items() if minor
+        }
         return faults
 
     def _of_note(self, row: Any, note: Any, given: list[Any], rows: list[Any]) -> list[str]:
@@ -328,18 +336,20 @@ class Ledger:
                 " GROUP BY subject_id"
             )
         }
-        paid: Counter[str] = Counter()
-        most: Counter[str] = Counter()
+        paid: Counter[tuple[str, str]] = Counter()
+        most: Counter[tuple[str, str]] = Counter()
+        renewed = self.office.read("SELECT id, policy_id, start_at FROM renewal ORDER BY start_at")
         for row in self.office.read(
-            "SELECT claim.id, policy_id, sum(amount_minor) AS minor FROM claim_payment"
-            " JOIN claim ON claim.id = claim_id GROUP BY claim.id, policy_id HAVING sum(amount_minor) > 0"
+            "SELECT claim.id, policy_id, incident_date, sum(amount_minor) AS minor FROM claim_payment JOIN claim"
+            " ON claim.id = claim_id GROUP BY claim.id, policy_id, incident_date HAVING sum(amount_minor) > 0"
         ):
-            paid[plain(row.policy_id)] += int(row.minor)
-            most[plain(row.policy_id)] += approved[plain(row.id)]
-        for policy, back in self.refunded.items():
+            term = plain(row.policy_id), _term_of(row, renewed)
+            paid[term] += int(row.minor)
+            most[term] += approved[plain(row.id)]
+        for term, back in self.refunded.items():
             # What went back before a claim came was taken off what the claim was paid.
-            if paid[policy] and paid[policy] + back > most[policy]:
-                faults.append(f"policy {policy}: {paid[policy]} of {most[policy]} paid on claims, and {back} went back")
+            if paid[term] and paid[term] + back > most[term]:
+                faults.append(f"policy {term[0]}: {paid[term]} of {most[term]} paid on claims, and {back} went back")
         return faults
 
     def _of_chains(self) -> list[str]:
@@ -378,7 +388,7 @@ class Ledger:
             " ON share.distributor_id = statement.distributor_id AND proposed_by = approved_by"
             " WHERE share.state = 'confirmed' AND decided_at < approved_at AND reverses_id IS NULL"
         ):
-            if str((_moment(row.effective_at) + LAGOS).date())[:7] == str(row.month)[:7]:
+            if str((moment(row.effective_at) + LAGOS).date())[:7] == str(row.month)[:7]:
                 faults.append(f"statement {row.number} was approved by who proposed a share of its month")
         return faults
 
@@ -400,8 +410,8 @@ class Ledger:
             for row in alone:
                 if plain(row.id) in self.limited:
                     continue
-                since = _moment(row.at) - timedelta(days=30)
-                counted = [each for each in alone if each.party == row.party and _moment(each.at) > since]
+                since = moment(row.at) - timedelta(days=30)
+                counted = [each for each in alone if each.party == row.party and moment(each.at) > since]
                 together = max(sum(map(abs, minors)) for minors in zip(*(each[4:] for each in counted), strict=True))
                 if together > limit:
                     faults.append(f"{together} of party {row.party} was decided on without an admin, last {row.id}")

@@ -8,7 +8,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids
+from core import clock, ids, money
 from core.desk import closing
 from core.dispatch import loan_books as worker
 from core.services.catalogue import rate_changes, share_changes
@@ -19,13 +19,15 @@ from core.services.finance.reconciling import differences, reconciliations
 from core.services.finance.statements import statements
 from core.services.people import accounts, role_grants, staff
 from core.services.policies import changes
+from core.services.renewals import renewals
+from core.services.renewals.renewals import ShownTerm
 from core.services.selling import endorsing
 from core.services.selling.loan_books import books
 from core.services.selling.loan_books.books import Expected, Uploader
 from core.store.access import Owner
 from core.store.schema.tables import Policy, Staff
 from tests.services.controls.model.acts import ACCOUNTS, Idle, acting, anybody, as_id, naira, reference
-from tests.services.controls.model.office import PASSWORD, SYSTEM, Office, Sold
+from tests.services.controls.model.office import PASSWORD, SYSTEM, Office, Sold, moment
 from tests.services.loan_books import FORM, as_csv, loan
 from tests.services.sign_in_links import choose
 
@@ -76,6 +78,28 @@ def endorse(office: Office, dice: Random) -> None:
     day = clock.to_lagos_day(office.now - timedelta(days=dice.choice((0, 0, 3))))
     with acting(office, anybody(office, dice, "wale", "root", "second")) as (session, person):
         endorsing.endorse(session, as_id(policy.id), changed, effective_on=day, by=person, **how)
+
+
+def renew(office: Office, dice: Random) -> None:
+    """A car whose term ends, or has just ended, gets one term more: over the distributor's key or at the desk."""
+    soon = office.now + timedelta(days=30)
+    query = (
+        "SELECT id, version, expiration_at FROM policy WHERE activated AND cancelled_at IS NULL ORDER BY created_at, id"
+    )
+    ending = [row for row in office.read(query) if clock.to_lagos_day(moment(row.expiration_at)) < soon.date()]
+    if not ending:
+        raise Idle
+    policy = dice.choice(ending)
+    office.what = f"of {policy.id}"
+    if dice.random() < 0.5:
+        with office.store.writing(office.partner.scope(is_live=True)) as session:
+            renewals.renew(session, as_id(policy.id), office.partner.seller(is_live=True))
+        return
+    with acting(office, anybody(office, dice, "wale", "root")) as (session, person):
+        price = money.to_minor(renewals.preview_next_term(session, as_id(policy.id)).price.total)
+        shown = ShownTerm(policy_id=as_id(policy.id), expiration_at=moment(policy.expiration_at), total_minor=price)
+        if renewals.renew_each(session, [shown], by=person).left_out:
+            raise Idle
 
 
 def send_exits(office: Office, dice: Random) -> None:
@@ -142,12 +166,17 @@ _NOTES = "SELECT id, state, total_minor FROM credit_note {} ORDER BY created_at,
 
 
 def approve_note(office: Office, dice: Random) -> None:
-    """A credit note is approved, for the customer or for somebody else."""
+    """A credit note is approved, for the customer or for somebody else; one that waits for the second of two mostly."""
+    awaiting = _NOTES.format("WHERE state = 'Awaiting second person'")
     wanted = "WHERE state IN ('Computed', 'Awaiting second person')" if dice.random() < 0.8 else ""
-    note = _pick(office, dice, _NOTES.format(wanted))
+    is_second = bool(office.read(awaiting)) and dice.random() < 0.6
+    note = _pick(office, dice, awaiting if is_second else _NOTES.format(wanted))
     typed = {} if dice.random() < 0.8 else {"payee": dice.choice(("A Friend", "Puppet Ltd", "Ngozi Okafor"))}
     if dice.random() < 0.9:
-        typed |= {"payee_bank": "Access Bank", "payee_account": dice.choice(("0999999999", "0123456780"))}
+        # What the first of two typed is on the form of the second.
+        accounts = ("0999999999", "0123456780")
+        account = accounts[as_id(note.id).int % 2] if dice.random() < 0.9 else dice.choice(accounts)
+        typed |= {"payee_bank": "Access Bank", "payee_account": account}
     with acting(office, anybody(office, dice, *FINANCE, "root")) as (session, person):
         deciding.approve(session, as_id(note.id), typed, by=person)
 

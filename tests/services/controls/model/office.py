@@ -26,6 +26,7 @@ from core.services.finance.parties import Party
 from core.services.finance.statements import statements
 from core.services.people import staff
 from core.services.people.staff import Person
+from core.services.policies import changes
 from core.store.access import Owner, Scope, ScopedSession, Store
 from core.store.schema.tables import LoanBook, LoanBookRow, Policy, Product, Staff
 from tests import papers
@@ -58,6 +59,12 @@ _parse = cache(sa.text)
 def plain(value: Any) -> str:
     """An id as both databases give it."""
     return str(value).replace("-", "")
+
+
+def moment(value: Any) -> datetime:
+    """An instant as both databases give it."""
+    at = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 @dataclass
@@ -232,6 +239,12 @@ def _fill(store: Store) -> Office:
         whose = {"email": "first0@x.example", "phone_number": "08050000007", **BORROWER}
         sold.append(_sell(store, partner, 1_007, is_loan=False, back=0, **whose))
         sold[-1].is_borrowed = True
+    with clock.freeze(START - timedelta(days=20)):
+        # Cars that are paid for by the month, whose term is about to end.
+        for number in (1_010, 1_011):
+            whose = {"email": f"first{number}@x.example", "phone_number": f"0805000{number}"}
+            sold.append(_sell(store, partner, number, is_loan=False, back=0, waits=True, **whose))
+            sold[-1].number = _put_in_force(store, sold[-1].id, people[list(PEOPLE).index("wale")])
     for number, name in enumerate(("wale", "sade")):
         sold += _sell_by_book(
             store, partner, people[list(PEOPLE).index(name)], people[list(PEOPLE).index("uche")], number
@@ -240,6 +253,17 @@ def _fill(store: Store) -> Office:
     _agree(store, people, parties)
     _state(store, people, parties)
     return Office(store, partner, people, sold, parties)
+
+
+def _put_in_force(store: Store, policy_id: UUID, by: UUID) -> str:
+    """Put a cover in force as its insurer said by telephone, and return its number."""
+    number = f"BY/HAND/{policy_id.hex[-6:]}"
+    with store.writing(LIVE) as session:
+        person = staff.find_by_id(session, by)
+        assert person
+        given = {"insurer_accepted": "By telephone", "policy_number": number, "expected_version": 1}
+        changes.activate(session, policy_id, actor=person.actor, **given)
+    return number
 
 
 def _sell_by_book(store: Store, partner: Partner, by: UUID, second: UUID, number: int) -> list[Sold]:
