@@ -34,6 +34,7 @@ from core.services.finance import movements
 from core.services.finance.bordereaux import bordereaux
 from core.services.mail import mail
 from core.services.people import staff
+from core.services.sales.totals import SalesTotals
 from core.store.access import Scope, Store
 from core.store.schema.tables import Breach, Complaint, DataRequest, MailText, Staff
 from tests.conftest import Partner, fresh_store
@@ -265,17 +266,22 @@ def get_return(desk: Registers, kind: str) -> filings.FilingRow:
     return found
 
 
-def test_the_figures_of_a_return_are_those_of_the_screens_that_have_them(
-    desk: Registers, store: Store, partner: Partner, stranger: Partner
-) -> None:
+def sell_in_quarter(desk: Registers, partner: Partner, stranger: Partner) -> SalesTotals:
+    """Sell for two insurers, and in test mode; return the totals of the quarter as Movements shows them."""
     with clock.freeze(IN_QUARTER):
-        sell(store, partner, CREDIT_LIFE, is_live=True)
-        sell(store, stranger, WITH_BVN, is_live=True)
-        sell(store, stranger, WITH_BVN, bvn="22298765432", phone_number="08031110000", email="b@people.example")
-    row = get_return(desk, "brokerage")
-    rows = desk.read(filings.list_figures, row).rows
-    with store.reading(Scope.staff(is_live=True)) as session:
-        whole = movements.compute_totals(session, movements.MovementFilter(created=row.window.span))
+        sell(desk.store, partner, CREDIT_LIFE, is_live=True)
+        sell(desk.store, stranger, WITH_BVN, is_live=True)
+        sell(desk.store, stranger, WITH_BVN, bvn="22298765432", phone_number="08031110000", email="b@people.example")
+    span = get_return(desk, "brokerage").window.span
+    with desk.store.reading(Scope.staff(is_live=True)) as session:
+        return movements.compute_totals(session, movements.MovementFilter(created=span))
+
+
+def test_the_brokerage_return_has_what_movements_shows_and_adds_up(
+    desk: Registers, partner: Partner, stranger: Partner
+) -> None:
+    whole = sell_in_quarter(desk, partner, stranger)
+    rows = desk.read(filings.list_figures, get_return(desk, "brokerage")).rows
     of_all = {each.figure: each.value for each in rows if each.group == return_figures.ALL}
     assert (of_all["Purchases"], of_all["Premium"]) == (whole.sold, whole.premium_minor) == (2, whole.sold_minor)
     assert of_all["Net premium"] == whole.net.total_minor > 0
@@ -287,6 +293,12 @@ def test_the_figures_of_a_return_are_those_of_the_screens_that_have_them(
     assert len({each.insurer_id for each in insurers}) == 2
     for figure, value in of_all.items():
         assert sum(each.value for each in insurers if each.figure == figure) == value, figure
+
+
+def test_the_figures_of_the_other_returns_are_those_of_the_screens_that_have_them(
+    desk: Registers, store: Store, partner: Partner, stranger: Partner
+) -> None:
+    whole = sell_in_quarter(desk, partner, stranger)
     account = {
         (each.group, each.figure): each
         for each in desk.read(filings.list_figures, get_return(desk, "client_account")).rows
