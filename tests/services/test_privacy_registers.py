@@ -303,7 +303,7 @@ def test_the_figures_of_the_other_returns_are_those_of_the_screens_that_have_the
         (each.group, each.figure): each
         for each in desk.read(filings.list_figures, get_return(desk, "client_account")).rows
     }
-    assert account["Premium", "Collected"].value == whole.premium_minor
+    assert account["Premium", "Written"].value == whole.premium_minor
     assert account["Statements", "Parties without a statement"].is_missing
     reported = desk.read(filings.list_figures, get_return(desk, "bordereaux")).rows
     assert {each.value for each in reported if each.is_missing} == {"Not issued"}

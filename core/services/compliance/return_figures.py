@@ -174,7 +174,7 @@ def _compute_client_account(session: ScopedSession, window: Window) -> Iterator[
     if not (any(totals) or any(months) or any(paid.values())):
         return
     premium = {
-        "Collected": totals.premium_minor,
+        "Written": totals.premium_minor,
         "Given back": -totals.refunded_minor,
         "Adjusted": totals.adjusted_minor,
         "Net premium": totals.net.total_minor,
