@@ -10,6 +10,8 @@ from core import seal
 from core.desk import audit_names
 from core.services.audit import search
 from core.services.audit.search import AuditFilter, Entry, SearchChoices, SearchResult
+from core.services.compliance import filings
+from core.services.compliance.return_figures import ReturnFigure
 from core.services.lists.paging import Page
 from core.store.access import Scope, read_in, reading
 from core.ui.frame import frame, menu, page_links
@@ -47,10 +49,13 @@ def read_sides(entry: Entry) -> tuple[dict[str, str], dict[str, str]]:
 def leaves(values: Mapping[str, Any], entry: Entry, within: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """Yield facts as formatted texts with their names; nested ones with both names: "Meta, basis".
 
-    The id of a person is shown as their name.
+    The id of a person is shown as their name; the figures of a return have a line each.
     """
     named = entry.people
     for name, value in values.items():
+        if entry.kind == "return" and name == filings.KEPT:
+            yield from ((f"{each.group}, {each.figure}", each.text) for each in map(ReturnFigure.from_facts, value))
+            continue
         if isinstance(value, Mapping) and value:
             yield from leaves(value, entry, (*within, name))
             continue

@@ -31,8 +31,10 @@ from core.services.compliance import (
     return_figures,
 )
 from core.services.finance import movements
+from core.services.finance.bordereaux import bordereaux
 from core.services.mail import mail
 from core.services.people import staff
+from core.services.sales.totals import SalesTotals
 from core.store.access import Scope, Store
 from core.store.schema.tables import Breach, Complaint, DataRequest, MailText, Staff
 from tests.conftest import Partner, fresh_store
@@ -264,17 +266,22 @@ def get_return(desk: Registers, kind: str) -> filings.FilingRow:
     return found
 
 
-def test_the_figures_of_a_return_are_those_of_the_screens_that_have_them(
-    desk: Registers, store: Store, partner: Partner, stranger: Partner
-) -> None:
+def sell_in_quarter(desk: Registers, partner: Partner, stranger: Partner) -> SalesTotals:
+    """Sell for two insurers, and in test mode; return the totals of the quarter as Movements shows them."""
     with clock.freeze(IN_QUARTER):
-        sell(store, partner, CREDIT_LIFE, is_live=True)
-        sell(store, stranger, WITH_BVN, is_live=True)
-        sell(store, stranger, WITH_BVN, bvn="22298765432", phone_number="08031110000", email="b@people.example")
-    row = get_return(desk, "brokerage")
-    rows = desk.read(filings.list_figures, row).rows
-    with store.reading(Scope.staff(is_live=True)) as session:
-        whole = movements.compute_totals(session, movements.MovementFilter(created=row.window.span))
+        sell(desk.store, partner, CREDIT_LIFE, is_live=True)
+        sell(desk.store, stranger, WITH_BVN, is_live=True)
+        sell(desk.store, stranger, WITH_BVN, bvn="22298765432", phone_number="08031110000", email="b@people.example")
+    span = get_return(desk, "brokerage").window.span
+    with desk.store.reading(Scope.staff(is_live=True)) as session:
+        return movements.compute_totals(session, movements.MovementFilter(created=span))
+
+
+def test_the_brokerage_return_has_what_movements_shows_and_adds_up(
+    desk: Registers, partner: Partner, stranger: Partner
+) -> None:
+    whole = sell_in_quarter(desk, partner, stranger)
+    rows = desk.read(filings.list_figures, get_return(desk, "brokerage")).rows
     of_all = {each.figure: each.value for each in rows if each.group == return_figures.ALL}
     assert (of_all["Purchases"], of_all["Premium"]) == (whole.sold, whole.premium_minor) == (2, whole.sold_minor)
     assert of_all["Net premium"] == whole.net.total_minor > 0
@@ -286,15 +293,26 @@ def test_the_figures_of_a_return_are_those_of_the_screens_that_have_them(
     assert len({each.insurer_id for each in insurers}) == 2
     for figure, value in of_all.items():
         assert sum(each.value for each in insurers if each.figure == figure) == value, figure
+
+
+def test_the_figures_of_the_other_returns_are_those_of_the_screens_that_have_them(
+    desk: Registers, store: Store, partner: Partner, stranger: Partner
+) -> None:
+    whole = sell_in_quarter(desk, partner, stranger)
     account = {
         (each.group, each.figure): each
         for each in desk.read(filings.list_figures, get_return(desk, "client_account")).rows
     }
-    assert account["Premium", "Collected"].value == whole.premium_minor
-    assert account["Statements", "Parties without their statement"].is_missing
+    assert account["Premium", "Written"].value == whole.premium_minor
+    assert account["Statements", "Parties without a statement"].is_missing
     reported = desk.read(filings.list_figures, get_return(desk, "bordereaux")).rows
     assert {each.value for each in reported if each.is_missing} == {"Not issued"}
     assert {each.figure: each.value for each in reported}["Gross premium"] == whole.premium_minor, "the last is of all"
+    with store.reading(Scope.staff(is_live=True)) as session:
+        for each in reported:
+            if each.insurer_id and each.figure in ("Premium rows", "Gross premium"):
+                drafted = bordereaux.count_draft(session, each.insurer_id, "premium", date(2026, 9, 1))
+                assert each.value == drafted[each.figure == "Gross premium"], "as the draft of the bordereau has it"
     with clock.freeze(NOON.replace(year=2027)):
         year = get_return(desk, "data_protection")
         counted = [(each.group, each.figure, each.value) for each in desk.read(filings.list_figures, year).rows]

@@ -5,6 +5,8 @@ from datetime import date, timedelta
 from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
+from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 
 from core import clock
@@ -14,7 +16,7 @@ from core.services.compliance.erasures import ErasureRow
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
-from core.store.schema.tables import Policy, Staff
+from core.store.schema.tables import AuditEntry, Policy, Staff
 from core.ui.frame import menu
 from core.ui.kit import actions, words
 from tests.conftest import Partner
@@ -299,6 +301,11 @@ def test_a_return_is_prepared_checked_and_sent_with_its_figures(
     fill(press(at, "Mark as prepared"))
     assert f"Kind: {words.title(first.kind)} · Period ends on: {words.day(first.period_ends_on)}" in texts(at)
     assert "Mark as checked" not in labels(at), "who prepared it does not check it"
+    with store.reading(SYSTEM) as session:
+        query = sa.select(col(AuditEntry.id)).where(col(AuditEntry.action) == "return prepared")
+        entry_id = session.execute(query).scalar_one()
+    entry = screen("admin", path="admin/audit_log.py#audit_entry", id=str(entry_id)).table[0].value
+    assert "All insurers, Premium" in list(entry["Fact"]), "each figure has a line in the log"
     at = open_page(screen, "compliance/returns.py#filing", people["dayo"], id=first.key)
     assert "have moved" not in texts(at)
     sell_before(store, partner, email="b@people.example", phone_number="08011112222")

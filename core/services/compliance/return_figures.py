@@ -5,7 +5,7 @@ No sum is computed here: sales, statements, payments and bordereaux have theirs,
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -19,18 +19,18 @@ from core import clock, money
 from core.errors import InvalidInput
 from core.services.audit import log as audit
 from core.services.compliance import breaches, figures, requests
+from core.services.finance import movements, parties
 from core.services.finance.bordereaux import bordereaux
-from core.services.finance.bordereaux.bordereaux import BordereauSummary
 from core.services.finance.payments import bank_rows
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import statements
+from core.services.finance.statements.reading import StatementSummary
 from core.services.lists.dimensions import load_choices
 from core.services.lists.spreadsheets import csv_field, csv_line
 from core.services.lists.windows import Span, Window
 from core.services.people.staff import Person
-from core.services.sales.breakdowns import Breakdown
+from core.services.sales.breakdowns import Breakdown, Slice
 from core.services.sales.filter import SalesFilter
-from core.services.sales.totals import SalesTotals, add_totals, compute_total, group_totals
+from core.services.sales.totals import ZERO_TOTALS, SalesTotals, add_totals, compute_total, group_totals
 from core.states.finance import WITH_INSURER, StatementState
 from core.store.access import Scope, ScopedSession
 from core.store.schema.tables import (
@@ -131,14 +131,20 @@ def compute(session: ScopedSession, kind: str, window: Window) -> list[ReturnFig
 
 
 def _compute_brokerage(session: ScopedSession, window: Window) -> Iterator[ReturnFigure]:
-    """Yield what each insurer was sold and what is left of it, and the same of all: each line adds up."""
+    """Yield each figure for every insurer and then for all, so that a person can add up what stands together."""
+    shares = sorted(_list_insurers(session, window), key=lambda share: share.name.lower())
+    sold = [(each.name, each.totals, each.id) for each in shares]
+    if sold:
+        sold.append((ALL, add_totals([totals for _, totals, _ in sold]), None))
+    for same in zip(*(_list_sales(*each) for each in sold), strict=True):
+        yield from same
+
+
+def _list_insurers(session: ScopedSession, window: Window) -> list[Slice]:
+    """Return the totals of the sales of each insurer that sold in a window."""
     criteria = SalesFilter(created=window.span)
     groups = group_totals(session, criteria, "product_id", "distributor_id", "premium_frequency")
-    shares = Breakdown(groups, load_choices(session)).list_shares("provider")
-    for each in sorted(shares, key=lambda share: share.name.lower()):
-        yield from _list_sales(each.name, each.totals, each.id)
-    if shares:
-        yield from _list_sales(ALL, add_totals([each.totals for each in shares]), None)
+    return Breakdown(groups, load_choices(session)).list_shares("provider")
 
 
 def _list_sales(group: str, totals: SalesTotals, insurer_id: UUID | None) -> Iterator[ReturnFigure]:
@@ -162,34 +168,34 @@ def _list_sales(group: str, totals: SalesTotals, insurer_id: UUID | None) -> Ite
 def _compute_client_account(session: ScopedSession, window: Window) -> Iterator[ReturnFigure]:
     """Yield the premium of the quarter, the balances that its last statements close with, and what the bank moved."""
     totals = compute_total(session, SalesFilter(created=window.span))
-    by_statements = _sum_statements(session, window.last.replace(day=1))
+    first = window.start
+    months = [statement_reading.list_month(session, clock.add_months(first, later)) for later in range(3)]
     paid = _sum_payments(session, window)
-    if not (
-        totals.written or totals.refunds or totals.adjustments or any(by_statements.values()) or any(paid.values())
-    ):
+    if not (any(totals) or any(months) or any(paid.values())):
         return
     premium = {
-        "Collected": totals.premium_minor,
+        "Written": totals.premium_minor,
         "Given back": -totals.refunded_minor,
         "Adjusted": totals.adjusted_minor,
         "Net premium": totals.net.total_minor,
     }
-    for group, amounts in {"Premium": premium, "Statements": by_statements, "Payments": paid}.items():
+    for group, amounts in {"Premium": premium, "Statements": _sum_closings(months[-1]), "Payments": paid}.items():
         for figure, minor in amounts.items():
             yield ReturnFigure(group=group, figure=figure, value=minor, unit="amount_minor")
         if group == "Statements":
-            due = len(statements.list_due(session, window.last.replace(day=1)))
-            yield ReturnFigure(group=group, figure="Parties without their statement", value=due, is_missing=due > 0)
+            drafts = {row.party for rows in months for row in rows if row.state == statement_reading.DRAFT}
+            yield ReturnFigure(
+                group=group, figure="Parties without a statement", value=len(drafts), is_missing=bool(drafts)
+            )
 
 
-def _sum_statements(session: ScopedSession, month: date) -> dict[str, int]:
-    """Return what is owed either way at the end of a month, by the valid statements of it."""
+def _sum_closings(rows: Iterable[StatementSummary]) -> dict[str, int]:
+    """Return what is owed either way at the end of a month, by the valid ones of its statements."""
     owed = dict.fromkeys(("Owed to insurers", "Owed by insurers", "Owed to distributors", "Owed by distributors"), 0)
-    for row in statement_reading.list_statements(session, month=month):
-        if row.paper.state == StatementState.VOID or row.reverses_id is not None:
-            continue
-        closing = row.paper.closing_minor
-        owed[f"Owed {'to' if closing >= 0 else 'by'} {_PARTIES[row.party.account]}"] += abs(closing)
+    for row in rows:
+        if row.closing_minor is not None and row.state != StatementState.VOID and not row.is_reversal:
+            direction = "to" if row.closing_minor >= 0 else "by"
+            owed[f"Owed {direction} {_PARTIES[row.party.account]}"] += abs(row.closing_minor)
     return owed
 
 
@@ -209,15 +215,30 @@ _PARTIES: Final = {"provider": "insurers", "distributor": "distributors"}
 
 
 def _compute_bordereaux(session: ScopedSession, window: Window) -> Iterator[ReturnFigure]:
-    """Yield the state, rows and sum of each bordereau of a month that has rows or was issued."""
-    rows = [row for row in bordereaux.list_month(session, window.start) if row.rows or row.number]
-    for row in rows:
-        yield from _list_bordereau(row)
-    for kind, (_, number, summed) in BORDEREAU_FIGURES.items():
-        if of_kind := [row for row in rows if row.kind == kind]:
-            total = sum(row.main_minor for row in of_kind)
-            yield ReturnFigure(group=ALL, figure=number, value=sum(row.rows for row in of_kind))
-            yield ReturnFigure(group=ALL, figure=summed, value=total, unit="amount_minor")
+    """Yield state, rows and sum of each bordereau of a month, issued or to be issued, and the sums of each kind."""
+    issued = {(row.provider_id, row.kind): row for row in bordereaux.list_bordereaux(session, month=window.start)}
+    sold = {each.id: each.totals for each in _list_insurers(session, window)}
+    summed: dict[str, list[tuple[int, int]]] = {kind: [] for kind in BORDEREAU_FIGURES}
+    for insurer_id, name in parties.list_insurers(session):
+        of = partial(ReturnFigure, group=name, insurer_id=insurer_id)
+        for kind, found in summed.items():
+            if row := issued.get((insurer_id, kind)):
+                rows, minor = row.rows, row.main_minor
+            elif kind == "premium":
+                # Those of the month alone, where a draft has what earlier months left unreported, too.
+                totals = sold.get(insurer_id, ZERO_TOTALS)
+                rows, minor = movements.count(totals), totals.net.total_minor
+            else:
+                rows, minor = bordereaux.count_draft(session, insurer_id, kind, window.start)
+            if row or rows:
+                paper, is_missing = BORDEREAU_FIGURES[kind][0], row is None or row.state not in WITH_INSURER
+                state = f"{row.number}, {row.state.lower()}" if row else "Not issued"
+                yield of(figure=paper, value=state, unit="state", is_missing=is_missing)
+                yield from _list_sums(of, kind, rows, minor)
+                found.append((rows, minor))
+    for kind, found in summed.items():
+        if found:
+            yield from _list_sums(partial(ReturnFigure, group=ALL), kind, *map(sum, zip(*found, strict=True)))
 
 
 # What is said of each kind of bordereau: its state, its rows and the sum of its main column.
@@ -227,13 +248,10 @@ BORDEREAU_FIGURES: Final[Mapping[str, tuple[str, str, str]]] = {
 }
 
 
-def _list_bordereau(row: BordereauSummary) -> Iterator[ReturnFigure]:
-    of = partial(ReturnFigure, group=row.party, insurer_id=row.provider_id)
-    paper, number, summed = BORDEREAU_FIGURES[row.kind]
-    state = f"{row.number}, {row.state.lower()}" if row.number else "Not issued"
-    yield of(figure=paper, value=state, unit="state", is_missing=row.state not in WITH_INSURER)
-    yield of(figure=number, value=row.rows)
-    yield of(figure=summed, value=row.main_minor, unit="amount_minor")
+def _list_sums(of: Callable[..., ReturnFigure], kind: str, rows: int, minor: int) -> Iterator[ReturnFigure]:
+    _, number, summed = BORDEREAU_FIGURES[kind]
+    yield of(figure=number, value=rows)
+    yield of(figure=summed, value=minor, unit="amount_minor")
 
 
 def _compute_year(session: ScopedSession, window: Window) -> Iterator[ReturnFigure]:

@@ -14,7 +14,7 @@ from core import clock, demo, ids
 from core.demo.papers import finance as finance_papers
 from core.desk import store_check
 from core.services.catalogue import changes
-from core.services.compliance import filings
+from core.services.compliance import filings, return_figures
 from core.services.finance import agreements, journal, parties
 from core.services.finance.bordereaux import bordereaux
 from core.services.finance.parties import Party
@@ -96,6 +96,26 @@ def add_accounts(store: Store) -> None:
         session.execute(sa.update(Staff).values(confirms_from=None))
 
 
+def check_client_account(session: ScopedSession) -> None:
+    """The return of each quarter has the balances of its last statements, and what the journal has of the bank."""
+    names, moved = {"provider": "insurers", "distributor": "distributors"}, 0
+    for months in ([clock.add_months(date(2025, first, 1), later) for later in range(3)] for first in (1, 4, 7, 10)):
+        window = Window(months[0], clock.add_months(months[-1], 1))
+        account = {each.figure: int(each.value) for each in return_figures.compute(session, "client_account", window)}
+        stated = statement_reading.list_statements(session, month=months[-1])
+        for party, name in names.items():
+            closing = sum(row.paper.closing_minor for row in stated if row.party.account == party)
+            assert account.get(f"Owed to {name}", 0) - account.get(f"Owed by {name}", 0) == closing
+        entries = [entry for month in months for entry in journal.list_entries(session, month)]
+        banked = sum(entry.amount_minor for entry in entries if entry.account == journal.BANK)
+        paid = sum(
+            account.get(f"Paid to {name}", 0) - account.get(f"Received from {name}", 0) for name in names.values()
+        )
+        assert paid == -banked
+        moved += paid
+    assert moved > 0
+
+
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> None:
     over = begin(store, purchases=4)
@@ -117,6 +137,7 @@ def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> 
         statements = Counter(row.paper.state for row in statement_reading.list_statements(session))
         assert statements["Disputed"] == 1
         assert statements["Prepared"] > 0
+        check_client_account(session)
     with store.reading(Scope.system()) as session:
         assert store_check.list_faults(session) == []
         licences = {row.state for row in filings.list_licences(session)}
