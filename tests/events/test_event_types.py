@@ -282,7 +282,7 @@ _REASONS = {
         data request extended, data request answered, data request refused, data request identity checked,
         data request records chosen, erasure prepared, erasure carried out, erasure refused, erasure taken back,
         erasures applied again, figure set, legal hold set, legal hold lifted, yearly figures taken, return prepared,
-        return checked, return sent
+        return figures taken, return checked, return sent
     """,
 }
 UNTOLD = {action.strip(): reason for reason, actions in _REASONS.items() for action in actions.split(",")}
