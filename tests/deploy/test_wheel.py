@@ -97,6 +97,7 @@ def test_a_wheel_says_its_release_and_its_commit(installed: Installed) -> None:
     assert completed.stdout.strip() == "c" * 40
 
 
+@pytest.mark.exhaustive
 def test_every_screen_of_a_wheel_can_be_drawn(site: Path, installed: Installed) -> None:
     drawn = "print({callable(screen.load()) for screen in SCREENS}, SCREENS[0].load().__code__.co_filename)"
     command = [sys.executable, "-W", "ignore", "-c", f"from core.ui.frame.menu import SCREENS; {drawn}"]

@@ -74,6 +74,7 @@ def answer(page: Page, place: Locator, question: Question, value: Any, typed: di
         page.keyboard.press("Tab")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("cover", SOLD, ids=lambda cover: cover.key)
 def test_a_cover_is_sold_by_its_form(visit: Visit, desk: Desk, cover: Cover[Any]) -> None:
     page, typed = visit("operations", address(desk, cover)), fields.build_example(cover.request)

@@ -54,6 +54,7 @@ def desk_sales(desk: Desk) -> int:
         ).scalar_one()
 
 
+@pytest.mark.exhaustive
 def test_the_figures_stand_in_the_address_and_every_curve_shows(priced: Page) -> None:
     priced.wait_for_url("**amount=100%2C000**")
     priced.reload()

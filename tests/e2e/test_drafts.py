@@ -247,6 +247,7 @@ def test_the_shop_window_asks_on_whose_behalf_and_the_sale_outlives_a_reload_but
     page.wait_for_function("!JSON.stringify(sessionStorage).includes('Adebayo')")
 
 
+@pytest.mark.exhaustive
 def test_a_field_that_is_left_before_the_form_is_watched_is_stored_once_it_is(visit: Visit, page: Page) -> None:
     # The form is drawn, and the component that watches it is still on its way.
     held = HeldMessages(page, lambda message: b"coverdesk_form_keeper" in message)

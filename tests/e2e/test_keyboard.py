@@ -18,6 +18,7 @@ def query(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
+@pytest.mark.exhaustive
 def test_the_palette_opens_a_screen_by_keys_alone_and_its_entry_of_the_menu_comes_into_sight(
     visit: Visit, page: Page
 ) -> None:

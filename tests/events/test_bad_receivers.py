@@ -57,6 +57,7 @@ def outcomes() -> dict[str, float]:
     return {each.labels["outcome"]: each.value for each in samples if each.name == "coverdesk_webhook_deliveries_total"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("counting")
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_every_bad_receiver_is_told_apart_and_those_that_recover_are_served(hooks: Hooks, receiver: str) -> None:
