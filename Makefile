@@ -11,7 +11,7 @@ PYTEST = $(V)/bin/python -m pytest -n $(WORKERS) --dist worksteal
 # Code that is compiled once starts in seconds; some machines forbid Python to keep it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run setup lint types quick test test-everything e2e check format format-check bench pictures house fuzz crash hostile dishonest advisories lock image-check release clients
+.PHONY: help run setup lint types quick test exhaustive test-everything e2e check format format-check bench pictures house fuzz crash hostile dishonest advisories lock image-check release clients
 
 help: ## every target, with a line on each
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-17s%s\n", $$1, $$2}' Makefile
@@ -52,8 +52,11 @@ run: setup ## the working app with a demonstration portfolio; PORT=8501 PURCHASE
 
 test: setup ## every test that this machine can run, without the exhaustive ones of `make test-everything`
 	@echo "Running the tests in $(WORKERS) processes: they collect them first, then a line shows each result."
-	@echo "Left out are those that try every case of what another test tries some of: make test-everything"
+	@echo "Left out are long journeys in a browser and those that try every case: make exhaustive"
 	@$(PYTEST) -m "not exhaustive"
+
+exhaustive: setup ## the tests that `make test` leaves out: long journeys in a browser, every case
+	@$(PYTEST) -m exhaustive
 
 test-everything: setup ## every test, the exhaustive ones too, on both databases
 	@COVERDESK_TESTS_DATABASES=both $(PYTEST)
@@ -72,7 +75,7 @@ types: setup ## types of the core, the screens and the one process
 quick: setup ## the tests of one file one after the other, or of one folder without the long ones: make quick T=tests/api
 	@$(V)/bin/python -m pytest -q $(if $(findstring .py,$(T)),-n 0,-n $(WORKERS) --dist worksteal -m "not long") $(T)
 
-check: lint types test ## the one gate: form, rules, import contracts, types, every test
+check: lint types test ## before a commit: form, rules, import contracts, types, the ordinary tests; .ci/run adds the exhaustive ones
 
 format: setup ## put the source in form, and mend what can be mended by itself
 	@$(V)/bin/ruff check --fix .
