@@ -42,7 +42,8 @@ ACCOUNT = {"payee_bank": "First Bank", "payee_account": "0123456780"}
 # Rules of the check that name one of these in their title.
 _OF_MONEY = re.compile(
     "movement|daybook|adjustment|limit|statement|payment|payout|bank|credit note"
-    "|refund goes|on refunds|given back|a return|bordereau|month|reconciliation|transfer|debt",
+    "|refund goes|on refunds|given back|a return|bordereau|month|reconciliation|transfer|debt"
+    "|commission share|share of a|terms|approval|claims were paid",
     re.IGNORECASE,
 )
 OUTSIDERS = ("oye", "chi", "sade")
