@@ -107,6 +107,7 @@ def test_every_screen_of_a_wheel_can_be_drawn(site: Path, installed: Installed) 
     assert completed.stdout.split() == ["{True}", str(site / "core/shipped/pages/sales/dashboard.py")]
 
 
+@pytest.mark.exhaustive
 def test_demo_and_serve_work_in_an_empty_folder(installed: Installed) -> None:
     installed.run("demo", "--purchases", "20")
     assert (installed.folder / "data" / "var" / "demonstration.db").exists()

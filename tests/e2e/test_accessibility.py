@@ -1,8 +1,4 @@
-"""Screens, light and dark, have no serious fault that axe-core finds, but for those of the framework.
-
-The ordinary suite looks at the first screen of those sections that are used all day, and at the record that a row of it
-opens.
-"""
+"""Screens, light and dark, have no serious fault that axe-core finds, but for those of the framework."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -32,10 +28,7 @@ LISTS: Final = {
 }
 # Whose eyes a section is looked at with, where not an admin's.
 BY: Final = {"Compliance": "compliance"}
-ALL_DAY: Final = ("Claims", "Sales")
 SHOWN: Final = [screen for screen in menu.SCREENS if not screen.hidden]
-FIRST: Final = [next(screen for screen in SHOWN if screen.section == section) for section in ALL_DAY]
-OTHERS: Final = [screen for screen in SHOWN if screen not in FIRST]
 
 
 def faults(page: Page, **options: Any) -> Iterator[str]:
@@ -74,13 +67,9 @@ def open_by_menu(page: Page, screen: menu.Screen) -> None:
     settled(page)
 
 
-def test_the_screens_that_are_used_all_day_have_no_serious_fault(visit: Visit, page: Page) -> None:
-    assert faults_of_screens(visit, page, FIRST) == {}
-
-
 @pytest.mark.exhaustive
-def test_no_other_screen_has_a_serious_fault(visit: Visit, page: Page) -> None:
-    assert faults_of_screens(visit, page, OTHERS) == {}
+def test_no_screen_has_a_serious_fault(visit: Visit, page: Page) -> None:
+    assert faults_of_screens(visit, page, SHOWN) == {}
 
 
 def faults_of_screens(visit: Visit, page: Page, screens: Iterable[menu.Screen]) -> dict[str, list[str]]:

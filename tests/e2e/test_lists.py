@@ -145,6 +145,7 @@ def came_back(page: Page, address: str, title: str) -> None:
     settled(page)
 
 
+@pytest.mark.exhaustive
 @every_case("name", USUAL)
 def test_a_list_has_room_keeps_its_order_and_leads_to_a_record_and_back(visit: Visit, desk: Desk, name: str) -> None:
     keeps_its_promises(visit, desk, name)

@@ -41,6 +41,7 @@ from core.store.schema.tables import (
     ClaimOverride,
     ClaimPayment,
     ClaimReferral,
+    Customer,
     PaymentPayee,
     Policy,
     Product,
@@ -279,6 +280,13 @@ class Judgement:
 
     session: ScopedSession = field(repr=False)
     claim: Claim = field(repr=False)
+    policy: Policy = field(repr=False)
+
+    @cached_property
+    def _of_sale(self) -> tuple[Customer, Product]:
+        # Held, as the policy is: each part asks for them by key, and a session reads again what nobody holds.
+        session, claim = self.session, self.claim
+        return session.get_one(Customer, claim.customer_id), session.get_one(Product, claim.product_id)
 
     @cached_property
     def limits(self) -> Limits:
@@ -288,6 +296,7 @@ class Judgement:
     @cached_property
     def duplicates(self) -> Sequence[Duplicate]:
         """Other claims with the same incident, document, account or phone."""
+        _ = self._of_sale
         return related.find_duplicates(self.session, self.claim)
 
     @cached_property
@@ -297,14 +306,14 @@ class Judgement:
         return [each for each in self.duplicates if each.is_same_loss and str(each.id) not in known]
 
     @cached_property
-    def _terms(self) -> CoverTerms:
-        policy = self.session.get_one(Policy, self.claim.policy_id)
-        return coverage_checks.load(self.session, self.claim, policy)
+    def terms(self) -> CoverTerms:
+        """The paid terms of the cover, and the rules of claims at the loss."""
+        return coverage_checks.load(self.session, self.claim, self.policy)
 
     @cached_property
     def checks(self) -> Sequence[CoverageCheck]:
         """Every coverage check with its answer."""
-        return _run_checks(self.session, self.claim, self.duplicates, self._terms)
+        return _run_checks(self)
 
     @property
     def unmet(self) -> list[CoverageCheck]:
@@ -371,7 +380,7 @@ class Judgement:
         """The most in kobo that a supervisor approves where the cover was bought after the loss."""
         if all(check.key != coverage_checks.BOUGHT for check in self.failed_checks):
             return None
-        rule = Decimal(str(tariff.get_claim_rule(self._terms.rules, tariff.BACKDATED_LIMIT)))
+        rule = Decimal(str(tariff.get_claim_rule(self.terms.rules, tariff.BACKDATED_LIMIT)))
         # No limit is split over several claims of a policy.
         return max(0, money.to_minor(rule) - self.limits.elsewhere_minor)
 
@@ -382,9 +391,8 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
     The caller holds the lock of the claim's row: concurrent payments on two claims of one policy are then counted one
     after the other. What is read later than a change of the claim knows of that change.
     """
-    if for_update:
-        session.execute(sa.select(Policy).where(col(Policy.id) == claim.policy_id).with_for_update()).scalar_one()
-    return Judgement(session, claim)
+    query = sa.select(Policy).where(col(Policy.id) == claim.policy_id)
+    return Judgement(session, claim, session.execute(query.with_for_update() if for_update else query).scalar_one())
 
 
 def _find_first_figure(session: ScopedSession, claim: Claim, links: Sequence[Link]) -> int | None:
@@ -400,11 +408,10 @@ def _find_first_figure(session: ScopedSession, claim: Claim, links: Sequence[Lin
     return found
 
 
-def _run_checks(
-    session: ScopedSession, claim: Claim, found: Sequence[Duplicate], terms: CoverTerms
-) -> list[CoverageCheck]:
+def _run_checks(judgement: Judgement) -> list[CoverageCheck]:
     """Run every check, that the cover was in force first and then those of its paid terms."""
-    product, policy = session.get_one(Product, claim.product_id), session.get_one(Policy, claim.policy_id)
+    session, claim, policy, found = judgement.session, judgement.claim, judgement.policy, judgement.duplicates
+    product = session.get_one(Product, claim.product_id)
     recent_count = related.count_recent(session, claim)
     endpoint = (product.prefix, product.route_name)
     insured = policies.get_insured_for_claim(session, policy, submitted.get_loss_day(claim))
@@ -413,7 +420,7 @@ def _run_checks(
         policy_changes.find_issued_at_desk(session, policy), policy_changes.find_refunded_from(session, policy)
     )
     in_force, *others = coverage_checks.run_checks(claim, policy, endpoint, found, recent_count, insured, dates)
-    return [in_force, *coverage_checks.check_terms(claim, terms), *others, declined]
+    return [in_force, *coverage_checks.check_terms(claim, judgement.terms), *others, declined]
 
 
 def record_overrides(
