@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.services.compliance import filings
 from core.services.compliance.filings import Figures, FilingRow, Licence
-from core.services.compliance.return_figures import BORDEREAU_FIGURES, Moved, ReturnFigure
+from core.services.compliance.return_figures import BORDEREAU_FIGURES, ReturnFigure
 from core.services.finance.movements import MovementFilter
 from core.services.people.staff import Person
 from core.ui.frame import frame, menu, page_links
@@ -94,14 +94,14 @@ def draw() -> None:
         st.info("There is no active distributor.")
 
 
-def preparing_return(kind: str, ends_on: date) -> Action:
-    """Return the dialog that notes a return as prepared."""
+def preparing_return(kind: str, ends_on: date, found: Figures) -> Action:
+    """Return the dialog that notes a return as prepared, with the figures of the page behind it."""
     return action(
         title="The return is prepared",
         icon="draw",
-        says="The figures of now are kept with it. Somebody else checks it.",
+        says="The figures on this page are kept with it. Somebody else checks it.",
         confirm="Note it",
-        work=lambda session, _, by: filings.prepare(session, kind, ends_on, by=by),
+        work=lambda session, _, by: filings.prepare(session, kind, ends_on, seen=found.rows, by=by),
         done="The return is noted as prepared.",
     )
 
@@ -112,10 +112,13 @@ def checking_return(filing_id: UUID, found: Figures) -> Action:
         title="The return was checked",
         icon="fact_check",
         says="\n\n".join(
-            ["You have compared it with the books. The figures of now are kept as checked.", *describe_moved(found)]
+            [
+                "You have compared it with the books. The figures on this page are kept as checked.",
+                *describe_moved(found),
+            ]
         ),
         confirm="Note it",
-        work=lambda session, _, by: filings.check(session, filing_id, by=by),
+        work=lambda session, _, by: filings.check(session, filing_id, seen=found.rows, by=by),
         done="The return is noted as checked.",
     )
 
@@ -135,7 +138,7 @@ def sending_return(row: FilingRow, filing_id: UUID) -> Action:
 
 def buttons(row: FilingRow, person: Person, found: Figures) -> None:
     if row.id is None:
-        preparing_return(row.kind, row.period_ends_on).button("Mark as prepared", icon="draw", type="primary")
+        preparing_return(row.kind, row.period_ends_on, found).button("Mark as prepared", icon="draw", type="primary")
     elif row.state == "prepared" and row.prepared_by != person.id:
         checking_return(row.id, found).button("Mark as checked", icon="fact_check", type="primary")
     elif row.state == "checked":
@@ -173,14 +176,9 @@ def describe_moved(found: Figures) -> list[str]:
         return []
     number = len(found.moved)
     head = f"{words.counted(number, 'figure has', 'figures have')} moved since the return was {found.kept_as}:"
-    lines = [f"- :orange[{words.plain(_describe(moved))}]" for moved in found.moved[:_MOST_NAMED]]
+    lines = [f"- :orange[{words.plain(moved.text)}]" for moved in found.moved[:_MOST_NAMED]]
     more = [f"- :orange[and {number - _MOST_NAMED} more]"] if number > _MOST_NAMED else []
     return [f":orange[:material/warning: {head}]", "\n".join((*lines, *more))]
-
-
-def _describe(moved: Moved) -> str:
-    then, now = (each.text if each else "none" for each in (moved.then, moved.now))
-    return f"{moved.figure.group}, {moved.figure.figure}: {then} then, {now} now"
 
 
 def draw_figures(row: FilingRow, found: Figures) -> None:

@@ -235,7 +235,8 @@ def test_a_trial_that_was_killed_serves_all_sales_again_and_writes_the_papers_be
 
 
 # One handler takes both signals.
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_trial_that_is_told_to_stop_leaves_nothing_running(tmp_path: Path, number: signal.Signals) -> None:
     with trying_out(tmp_path, free_port(), purchases=20_000) as process:
         assert process.stderr is not None

@@ -20,7 +20,7 @@ from tests.crash.selling import BUY, connection
 from tests.crash.serving import executed
 from tests.crash.sizes import ENDS_WITHIN, RACES
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.postgres]
+pytestmark = [pytest.mark.both_databases, pytest.mark.postgres, pytest.mark.exhaustive]
 PATH = "/v1/genders"
 # A revoked key stops working within a second (contract M3).
 A_SECOND = 1.0

@@ -119,6 +119,7 @@ def counted(page: Page, presses: Presses) -> Clicks:
     return Clicks(page, presses)
 
 
+@pytest.mark.exhaustive
 def test_a_new_claim_is_decided_in_3_clicks_and_settled_in_8_and_3_of_the_payer(
     visit: Visit, counted: Clicks, lodged: Lodged
 ) -> None:

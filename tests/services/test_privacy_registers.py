@@ -49,6 +49,7 @@ REQUEST = {"kind": "access", "name": "Seyi Quist", "email": "seyi@people.example
 HAPPENED = {"title": "A laptop was lost", "description": "With a list of renewals", "known_on": "2026-11-18"}
 HAPPENED |= {"since_on": "2026-11-17", "until_on": "2026-11-18"}
 RISK = {"risk": "high", "risk_reason": "The disk was not encrypted", "people": 12}
+QUARTER = ("brokerage", date(2026, 9, 30))
 OUTSIDERS = ("operations", "claims", "finance", "supervisor")
 
 
@@ -97,8 +98,8 @@ def test_every_verb_of_the_desk_refuses_every_other_role(desk: Registers) -> Non
         (breaches.register, (HAPPENED,), {}),
         (breaches.judge, (some, RISK), {"version": 1}),
         (breaches.close, (some,), {"version": 1}),
-        (filings.prepare, ("brokerage", date(2026, 9, 30)), {}),
-        (filings.check, (some,), {}),
+        (filings.prepare, ("brokerage", date(2026, 9, 30)), {"seen": ()}),
+        (filings.check, (some,), {"seen": ()}),
         (filings.send, (some,), {"reference": "abc"}),
         (complaints.register, ({},), {}),
         (complaints.answer, (some,), {"outcome": "x" * 20}),
@@ -219,7 +220,7 @@ def test_a_period_that_ended_before_the_first_business_owes_no_return(
     sell(store, partner, CREDIT_LIFE)
     assert not desk.read(filings.list_calendar), "a test sale is no business"
     with pytest.raises(NotFound):
-        desk.do(filings.prepare, "bordereaux", date(2026, 10, 31))
+        desk.do(filings.prepare, "bordereaux", date(2026, 10, 31), seen=())
     with clock.freeze(datetime(2026, 9, 30, 22, tzinfo=UTC)):
         sell(store, partner, CREDIT_LIFE, is_live=True)
     owed = [row.key for row in desk.read(filings.list_calendar)]
@@ -241,23 +242,22 @@ def test_returns_are_due_by_their_period_and_checked_by_somebody_else(
     assert calendar["bordereaux 2026-10-31"].due_on == date(2026, 11, 10)
     assert calendar["data_protection 2025-12-31"].due_on == date(2026, 3, 31)
     with pytest.raises(NotFound):
-        desk.do(filings.prepare, "brokerage", date(2026, 10, 31))
-    filing = desk.do(filings.prepare, "brokerage", date(2026, 9, 30))
+        desk.do(filings.prepare, "brokerage", date(2026, 10, 31), seen=())
+    filing = desk.do(filings.prepare, *QUARTER, seen=())
     for verb, more, by, refused in (
-        (filings.check, {}, "cora", NotAllowed),
+        (filings.check, {"seen": ()}, "cora", NotAllowed),
         (filings.send, {"reference": "NAICOM/1"}, "dayo", StateForbids),
     ):
         with pytest.raises(refused):
             desk.do(verb, filing, by=by, **more)
     with pytest.raises(StateForbids, match="already"):
-        desk.do(filings.prepare, "brokerage", date(2026, 9, 30), by="dayo")
-    desk.do(filings.check, filing, by="dayo")
+        desk.do(filings.prepare, *QUARTER, seen=(), by="dayo")
+    desk.do(filings.check, filing, seen=(), by="dayo")
     desk.do(filings.send, filing, reference="NAICOM/1")
     row = {row.key: row for row in desk.read(filings.list_calendar)}["brokerage 2026-09-30"]
     assert (row.state, row.preparer, row.checker, row.reference) == ("sent", "cora", "dayo", "NAICOM/1")
 
 
-QUARTER = ("brokerage", date(2026, 9, 30))
 IN_QUARTER = datetime(2026, 9, 10, 12, tzinfo=UTC)
 
 
@@ -329,7 +329,7 @@ def test_a_figure_that_has_moved_since_a_return_was_prepared_is_named_and_what_w
         found = desk.read(filings.list_figures, get_return(desk, "brokerage"))
         return found, {each.figure: each.value for each in found.rows if each.group == return_figures.ALL}
 
-    filing = desk.do(filings.prepare, *QUARTER)
+    filing = desk.do(filings.prepare, *QUARTER, seen=look()[0].rows)
     assert (look()[0].kept_as, look()[0].moved) == ("prepared", [])
     with clock.freeze(IN_QUARTER):
         sell(store, partner, WITH_BVN, is_live=True)
@@ -338,7 +338,7 @@ def test_a_figure_that_has_moved_since_a_return_was_prepared_is_named_and_what_w
     pair = moved[return_figures.ALL, "Purchases"]
     assert [each and each.value for each in (pair.then, pair.now)] == [1, 2]
     assert {each.then is None for each in found.moved} == {True, False}, "those of another insurer were none then"
-    desk.do(filings.check, filing, by="dayo")
+    desk.do(filings.check, filing, seen=found.rows, by="dayo")
     assert (look()[0].kept_as, look()[0].moved) == ("checked", [])
     desk.do(filings.send, filing, reference="NAICOM/1")
     with clock.freeze(IN_QUARTER):
@@ -350,6 +350,25 @@ def test_a_figure_that_has_moved_since_a_return_was_prepared_is_named_and_what_w
     assert f"brokerage,2026-09-30,All insurers,Premium,{amount}" in file
     with pytest.raises(NotFound):
         desk.do(filings.write_figures, "brokerage 1999-09-30")
+
+
+def test_nobody_vouches_for_a_figure_that_they_have_not_seen(desk: Registers, store: Store, partner: Partner) -> None:
+    def look() -> filings.Figures:
+        return desk.read(filings.list_figures, get_return(desk, "brokerage"))
+
+    with clock.freeze(IN_QUARTER):
+        sell(store, partner, CREDIT_LIFE, is_live=True)
+    with pytest.raises(StateForbids, match=r"this return: .*Purchases: none then, 1 now; .* more\. Look at it again"):
+        desk.do(filings.prepare, *QUARTER, seen=())
+    assert get_return(desk, "brokerage").state == "due", "a refusal leaves nothing behind"
+    opened = look().rows
+    filing = desk.do(filings.prepare, *QUARTER, seen=opened)
+    with clock.freeze(IN_QUARTER):
+        sell(store, partner, CREDIT_LIFE, is_live=True, email="b@people.example", phone_number="08031112222")
+    with pytest.raises(StateForbids, match="Purchases: 1 then, 2 now"):
+        desk.do(filings.check, filing, seen=opened, by="dayo")
+    assert look().kept_as == "prepared"
+    desk.do(filings.check, filing, seen=look().rows, by="dayo")
 
 
 def test_complaints_are_counted_for_the_insurer_of_their_policy(

@@ -155,6 +155,7 @@ def test_killed_run_leaves_a_sound_store_and_goes_on(
     assert [name for name in ours if ours[name] != theirs[name]] == []
 
 
+@pytest.mark.exhaustive
 def test_a_large_one_is_made_by_another_process_and_indexed_at_the_end_and_is_the_same(
     store: Store, twin: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -322,6 +322,22 @@ def test_a_return_is_prepared_checked_and_sent_with_its_figures(
     assert "NAICOM/7" in [str(text.value) for text in at.text]
 
 
+def test_a_figure_that_moves_while_a_return_is_looked_at_is_confirmed_only_once_it_was_seen(
+    store: Store, partner: Partner, people: dict[str, Person], screen: Screen
+) -> None:
+    sell_before(store, partner)
+    with store.reading(SYSTEM) as session:
+        key = next(row for row in filings.list_calendar(session) if row.kind == "brokerage").key
+    at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=key)
+    press(at, "Mark as prepared")
+    sell_before(store, partner, email="b@people.example", phone_number="08011112222")
+    fill(at)
+    assert "Figures have moved since you opened this return" in at.error[-1].value
+    at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=key)
+    fill(press(at, "Mark as prepared"))
+    assert "Mark as prepared" not in labels(at)
+
+
 def test_a_return_leads_to_where_its_figures_are_looked_up_and_says_that_there_are_none(
     store: Store, partner: Partner, people: dict[str, Person], screen: Screen
 ) -> None:

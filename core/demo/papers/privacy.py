@@ -109,7 +109,8 @@ def _write_filings(session: ScopedSession, desk: Person, second: Person) -> None
     """Send the returns that were due, but for the newest two: one waits for its check, one is still to be prepared."""
     due = [row for row in filings.list_calendar(session) if (row.days_left or 0) < 0]
     for place, row in enumerate(due[:-1]):
-        filing = filings.prepare(session, row.kind, row.period_ends_on, by=desk)
+        seen = filings.list_figures(session, row).rows
+        filing = filings.prepare(session, row.kind, row.period_ends_on, seen=seen, by=desk)
         if place < len(due) - 2:
-            filings.check(session, filing, by=second)
+            filings.check(session, filing, seen=seen, by=second)
             filings.send(session, filing, reference=f"REF/{row.period_ends_on:%Y}/{place + 1:03d}", by=desk)

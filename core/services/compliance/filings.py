@@ -31,6 +31,7 @@ KINDS: Final[Mapping[str, tuple[str, int]]] = {
 _MONTHS_SHOWN: Final = 12
 # The fact of an entry of the audit log that has the figures of a return.
 KEPT: Final = "figures"
+_MOST_NAMED: Final = 3
 _UNKNOWN: Final = "There is no such return in the calendar"
 
 
@@ -197,8 +198,11 @@ def write_figures(session: ScopedSession, key: str, *, by: Person) -> bytes:
     return return_figures.print_csv(row.kind, row.period_ends_on, rows)
 
 
-def prepare(session: ScopedSession, kind: str, ends_on: date, *, by: Person) -> UUID:
-    """Note that a return is prepared, with its figures; NotFound for a period that is not in the calendar."""
+def prepare(session: ScopedSession, kind: str, ends_on: date, *, seen: Sequence[ReturnFigure], by: Person) -> UUID:
+    """Note that a return is prepared, with the figures that the person has seen.
+
+    NotFound for a period that is not in the calendar, StateForbids where a figure is no longer what was seen.
+    """
     figures.require_role(by)
     if kind not in KINDS or ends_on not in set(_periods(kind)) or not _owes_return(ends_on, find_first_day(session)):
         raise NotFound(_UNKNOWN)
@@ -212,17 +216,20 @@ def prepare(session: ScopedSession, kind: str, ends_on: date, *, by: Person) -> 
     )
     if not session.insert_if_absent(row):
         raise StateForbids("This return was prepared already")
-    _note(session, row, "return prepared", by, **_keep(session, row))
+    _note(session, row, "return prepared", by, **_keep(session, row, seen))
     return row.id
 
 
-def check(session: ScopedSession, filing_id: UUID, *, by: Person) -> None:
-    """Note that a return which somebody else prepared was checked, with its figures of now."""
+def check(session: ScopedSession, filing_id: UUID, *, seen: Sequence[ReturnFigure], by: Person) -> None:
+    """Note that a return which somebody else prepared was checked, with the figures that the person has seen.
+
+    StateForbids where a figure is no longer what was seen.
+    """
     row = _get(session, filing_id, "prepared", by)
     require_second(row.prepared_by, by, "You prepared this return: somebody else checks it")
     row.state, row.checked_by, row.checked_at = "checked", by.id, clock.now()
     session.flush()
-    _note(session, row, "return checked", by, **_keep(session, row))
+    _note(session, row, "return checked", by, **_keep(session, row, seen))
 
 
 def send(session: ScopedSession, filing_id: UUID, *, reference: str, by: Person) -> None:
@@ -277,7 +284,14 @@ def _note(session: ScopedSession, row: Filing, action: str, by: Person, **facts:
     audit.note(session, "return", row.id, action, actor=by.actor, **period, **facts)
 
 
-def _keep(session: ScopedSession, row: Filing) -> dict[str, Any]:
-    """Return the figures of a return as an act keeps them in the audit log."""
+def _keep(session: ScopedSession, row: Filing, seen: Sequence[ReturnFigure]) -> dict[str, Any]:
+    """Return the figures of a return as an act keeps them in the audit log; nobody vouches for one they have not seen.
+
+    StateForbids names the first that have moved since.
+    """
     found = return_figures.compute(session, row.kind, _window_of(row.kind, row.period_ends_on))
+    if moved := return_figures.list_moved(seen, found):
+        named = "; ".join(each.text for each in moved[:_MOST_NAMED])
+        more = f"; and {len(moved) - _MOST_NAMED} more" if len(moved) > _MOST_NAMED else ""
+        raise StateForbids(f"Figures have moved since you opened this return: {named}{more}. Look at it again")
     return {KEPT: [each.to_facts() for each in found]}

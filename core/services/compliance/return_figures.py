@@ -115,6 +115,12 @@ class Moved:
         assert found is not None  # noqa: S101 - `list_moved` has at least one of them
         return found
 
+    @property
+    def text(self) -> str:
+        """The move in words: "Apex, Purchases: 3 then, 4 now"."""
+        then, now = (each.text if each else "none" for each in (self.then, self.now))
+        return f"{self.figure.group}, {self.figure.figure}: {then} then, {now} now"
+
 
 def list_moved(then: Sequence[ReturnFigure], now: Sequence[ReturnFigure]) -> list[Moved]:
     """Return the figures whose values differ, in their order now, and after them those that are gone."""
