@@ -31,7 +31,7 @@ from core.store.operations import local_files
 err = Console(stderr=True)
 _ID_PATTERN = "-".join("?" * length for length in (8, 4, 4, 4, 12))
 _ARRANGING_OPTIONS = {
-    exports.COLUMNS: "Columns of the file in their sequence, with commas between; every one without it.",
+    exports.COLUMNS: "Columns of the file in their sequence, with commas between or each by itself; all without it.",
     exports.ORDER: "Order of the rows: {orders}.",
     exports.FORM: "machines, or people: with the labels and words of the screen, in the time of Lagos.",
 }
@@ -52,11 +52,10 @@ def build_command(kind: Listing[Any]) -> Callable[..., None]:
         _run_export(kind, {name.removesuffix("_"): _to_list(value) for name, value in given.items()}, settings)
 
     options = [_build_option(parameter) for parameter in kind.parameters]
-    options += [
-        _build_text_option(name, "", _ARRANGING_OPTIONS[name].format(orders=", ".join(kind.orders)))
-        for name in exports.list_parameters(kind)
-    ]
-    options += [_build_text_option(name, default, says) for name, (default, says) in _COMMON_OPTIONS.items()]
+    for name in exports.list_parameters(kind):
+        build = _build_list_option if name == exports.COLUMNS else _build_text_option
+        options.append(build(name, _ARRANGING_OPTIONS[name].format(orders=", ".join(kind.orders))))
+    options += [_build_text_option(name, says, default) for name, (default, says) in _COMMON_OPTIONS.items()]
     # Typer derives a command's options from its signature.
     export.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     export.__doc__ = f"Write the {kind.noun[1]} of a selection as CSV or XLSX."
@@ -64,13 +63,15 @@ def build_command(kind: Listing[Any]) -> Callable[..., None]:
 
 
 def _build_option(parameter: Parameter) -> inspect.Parameter:
-    if not parameter.many:
-        return _build_text_option(parameter.name, "", parameter.help)
-    option = Annotated[list[str], typer.Option(_format_flag(parameter.name), help=parameter.help)]
-    return _build_parameter(parameter.name, option, [])
+    return (_build_list_option if parameter.many else _build_text_option)(parameter.name, parameter.help)
 
 
-def _build_text_option(name: str, default: str, help_text: str) -> inspect.Parameter:
+def _build_list_option(name: str, help_text: str) -> inspect.Parameter:
+    """Build an option that counts each time it is given."""
+    return _build_parameter(name, Annotated[list[str], typer.Option(_format_flag(name), help=help_text)], [])
+
+
+def _build_text_option(name: str, help_text: str, default: str = "") -> inspect.Parameter:
     return _build_parameter(name, Annotated[str, typer.Option(_format_flag(name), help=help_text)], default)
 
 

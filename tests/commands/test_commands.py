@@ -178,7 +178,7 @@ def test_export_is_whole_and_sums_to_its_last_line(store: Store, tmp_path: Path)
     assert f"{len(rows):,} purchases, ₦{total:,.2f};" in answer.stderr
     assert [path.name for path in tmp_path.glob("*march*")] == ["march.csv"]
     window = ("--from", "2026-03-01", "--to", "2026-10-31")
-    arranged = ("--columns", "total,created_at", "--order", "largest", "--out", str(target))
+    arranged = ("--columns", "total", "--columns", "created_at", "--order", "largest", "--out", str(target))
     few = coverdesk("export", "purchases", *window, *arranged)
     assert target.read_text().startswith("total,created_at")
     amounts = [Decimal(row["total"]) for row in csv.DictReader(io.StringIO(target.read_text()))]

@@ -174,6 +174,7 @@ def crash(place: Place, deliveries: Deliveries, chance: random.Random) -> str:
     return victim
 
 
+@pytest.mark.exhaustive
 @ON_POSTGRES
 def test_no_event_is_lost_and_none_made_up_when_worker_and_api_are_killed(place: Place) -> None:
     killed: list[str] = []

@@ -139,6 +139,7 @@ def work_until(module: str, name: str, call: int, when: str) -> None:
     worker.work(access.store())
 
 
+@pytest.mark.exhaustive
 @ON_POSTGRES
 def test_a_book_is_sold_once_at_whatever_stage_of_two_chunks_its_worker_is_killed(
     room: Room, sqlite_template: Path

@@ -135,6 +135,7 @@ def test_drafts_of_two_customers_outlive_a_reload_and_another_tab_and_go_when_di
     expect(other.get_by_text("unfinished sale")).to_be_hidden()
 
 
+@pytest.mark.exhaustive
 def test_the_bar_of_a_form_stands_in_its_columns_and_leaves_it_its_room(visit: Visit, desk: Desk, page: Page) -> None:
     place = """() => {
       const box = (id) => document.querySelector(`[data-testid="${id}"]`).getBoundingClientRect();

@@ -152,6 +152,7 @@ _ROOM_BELOW = """head => {
 }"""
 
 
+@pytest.mark.exhaustive
 def test_a_long_name_leaves_the_actions_at_the_right_of_the_head(visit: Visit, desk: Desk, lender: Lender) -> None:
     claim_id = lender.lodge(days_ago=4)
     with desk.store.writing(Scope.system()) as session:

@@ -59,6 +59,7 @@ def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(
         assert policies.get_state(session, sale.policy_id).stage == "In force"
 
 
+@pytest.mark.exhaustive
 def test_the_product_of_a_call_is_read_whole_and_its_button_has_the_focus_again(visit: Visit, page: Page) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     visit("operations", "/due?bucket=month")

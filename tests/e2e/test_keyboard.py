@@ -114,6 +114,7 @@ _IS_SEEN_WHOLE = """element => {
 }"""
 
 
+@pytest.mark.exhaustive
 def test_the_menu_leaves_the_page_its_width_on_a_narrow_screen(visit: Visit, page: Page) -> None:
     page.set_viewport_size({"width": 820, "height": 1100})
     visit("operations", "/purchases")

@@ -67,9 +67,6 @@ LISTS = {
     "distributors": Records("admin", "/partners?view=distributors", "Since", columns=True),
     "insurers": Records("admin", "/partners?view=insurers"),
 }
-# The one with pages, whose columns can be chosen; tests/e2e/test_claim_clicks.py opens claims from theirs.
-USUAL = ("purchases",)
-OTHERS = [name for name in LISTS if name not in USUAL]
 MAIN = "document.querySelector('[data-testid=stMain]')"
 
 
@@ -146,14 +143,8 @@ def came_back(page: Page, address: str, title: str) -> None:
 
 
 @pytest.mark.exhaustive
-@every_case("name", USUAL)
-def test_a_list_has_room_keeps_its_order_and_leads_to_a_record_and_back(visit: Visit, desk: Desk, name: str) -> None:
-    keeps_its_promises(visit, desk, name)
-
-
-@pytest.mark.exhaustive
-@every_case("name", OTHERS)
-def test_every_other_list_has_room_keeps_its_order_and_leads_to_a_record_and_back(
+@every_case("name", LISTS)
+def test_every_list_has_room_keeps_its_order_and_leads_to_a_record_and_back(
     visit: Visit, desk: Desk, name: str
 ) -> None:
     keeps_its_promises(visit, desk, name)
@@ -395,6 +386,7 @@ def keeps_the_colour_of_a_state(page: Page) -> None:
     assert state == page.locator(".word.orange").last.evaluate("cell => getComputedStyle(cell).color")
 
 
+@pytest.mark.exhaustive
 def test_filters_and_formats_have_room_for_their_words_and_four_columns_stay_in_little(visit: Visit) -> None:
     page = visit("operations", "/purchases")
     page.get_by_role("button", name="Filter", exact=True).click()
@@ -413,6 +405,7 @@ def test_filters_and_formats_have_room_for_their_words_and_four_columns_stay_in_
     expect(heads).to_have_text([re.compile(f"^{label}") for label in ("Customer", "Product", "Premium", "Sold")])
 
 
+@pytest.mark.exhaustive
 def test_the_charts_begin_in_the_upper_part_and_in_the_dark_the_chosen_segment_is_the_brightest_of_its_group(
     visit: Visit, page: Page
 ) -> None:
