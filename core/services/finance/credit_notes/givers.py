@@ -10,8 +10,8 @@ from sqlmodel import col
 from core import clock
 from core.services.finance import agreements
 from core.services.finance.parties import Party
+from core.services.finance.statements import makers, statements
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements import statements
 from core.states.finance import UNPAID
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Agreement, CreditNote, Distributor, Refund, Statement
@@ -24,8 +24,6 @@ def number_of(number: int) -> str:
 
 
 HOLDER: Final = "distributor"
-# What a line changes of the premium that a distributor owes; nothing where we hold the premium.
-_PREMIUM: Final[Any] = col(Line.net_minor) - col(Line.commission_minor) - col(Line.vat_minor) + col(Line.withheld_minor)
 
 
 def list_given_by_distributors(session: ScopedSession, *conditions: Any) -> dict[UUID, str]:
@@ -71,7 +69,7 @@ def _build_query() -> AnySelect:
     )
     known = (CreditNote.id, CreditNote.distributor_id, Refund.created_at, Distributor.business_name)
     return (
-        sa.select(*(col(each) for each in known), _PREMIUM.label("credited"), Statement)
+        sa.select(*(col(each) for each in known), makers.PREMIUM.label("credited"), Statement)
         .select_from(CreditNote)
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
         .join(Distributor, col(Distributor.id) == col(CreditNote.distributor_id))

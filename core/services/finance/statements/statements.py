@@ -11,13 +11,14 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import agreements, journal, parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.payments.settlement import refuse_under_way
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import lines as statement_lines
+from core.services.finance.statements import makers
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.files import PaidLine
 from core.services.finance.statements.lines import Line, Sums
@@ -28,17 +29,13 @@ from core.services.lists.spreadsheets import hash_chunks
 from core.services.lists.windows import Window, find_first_month
 from core.services.people import approvals
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import FirstStep, refuse_one_with, refuse_own, require_other
+from core.services.people.four_eyes import FirstStep, refuse_own, require_other
 from core.services.people.staff import Person
-from core.services.policies import sellers
 from core.states.finance import PAID_ON, STATEMENT_TRANSITIONS, StatementState, StatementTransition
 from core.store.access import ScopedSession
 from core.store.schema.tables import (
     Agreement,
     Movement,
-    Policy,
-    Purchase,
-    Renewal,
     Statement,
     StatementLine,
     StatementPayment,
@@ -52,8 +49,6 @@ _CHANGES: Final = (
 )
 AMOUNTS: Final = ("opening_minor", *_CHANGES, "closing_minor")
 KIND: Final = "statement"
-# The source of what somebody at the desk sold or renewed.
-DESK: Final = "desk"
 _SHORTEST_NOTE: Final = 5
 _ACTIONS: Final[Mapping[StatementState, str]] = {
     StatementState.APPROVED: "statement approved",
@@ -455,27 +450,7 @@ def _require_second(session: ScopedSession, row: Statement, by: Person) -> None:
     require_other(session, step, by, second="somebody else of finance")
     agreements.refuse_who_changed(session, row, by)
     if row.account == "distributor":
-        _refuse_who_sold(session, row, by)
-
-
-def _refuse_who_sold(session: ScopedSession, row: Statement, by: Person) -> None:
-    """NotAllowed for who sold or renewed at the desk what a distributor is stated a commission of (contract K3).
-
-    It may be a commission on premium that nobody paid.
-    """
-    line, of_line = col(StatementLine.movement_id), col(StatementLine.statement_id) == row.id
-    sold = sa.select(col(Policy.id)).join(Purchase, col(Purchase.id) == col(Policy.purchase_id))
-    sold = sold.join(StatementLine, line == col(Purchase.id)).where(of_line, col(Purchase.request_source) == DESK)
-    renewed = sa.select(col(Renewal.policy_id)).join(StatementLine, line == col(Renewal.id))
-    renewed = renewed.where(of_line, col(Renewal.request_source) == DESK)
-    acts = {
-        *sellers.list_acts(session, session.execute(sold).scalars(), sellers.SOLD),
-        *sellers.list_acts(session, session.execute(renewed).scalars(), sellers.RENEWED),
-    }
-    did = "sold or renewed at the desk what it states a commission of"
-    if by.id in {staff_id for staff_id, _ in acts}:
-        raise NotAllowed(f"You {did}: somebody else of finance approves it")
-    refuse_one_with(session, acts, by, did=did, does="approves it")
+        makers.refuse_makers(session, row, by)
 
 
 def take(
