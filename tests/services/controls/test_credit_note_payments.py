@@ -12,13 +12,23 @@ from core import clock, ids, money
 from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
+from core.services.compliance import remembering
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.people import staff
 from core.services.policies import changes
 from core.store.access import Scope
 from core.store.schema import migrating
-from core.store.schema.tables import CreditNote, CreditNotePayment, PaymentPayee, Policy, Refund, Staff, Transfer
+from core.store.schema.tables import (
+    CreditNote,
+    CreditNotePayment,
+    Customer,
+    PaymentPayee,
+    Policy,
+    Refund,
+    Staff,
+    Transfer,
+)
 from tests.conftest import Partner
 from tests.portfolio import NOW
 from tests.services.finance_office import ACCOUNT, Finance
@@ -35,9 +45,13 @@ BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
 
 @pytest.fixture
 def note(finance: Finance, partner: Partner) -> UUID:
+    return cancelled(finance, partner)
+
+
+def cancelled(finance: Finance, partner: Partner, **answers: str) -> UUID:
     """A credit note for a policy that was cancelled today, computed."""
     with clock.freeze(NOW - timedelta(days=30)):
-        sale = sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True)
+        sale = sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True, **answers)
     given = {"reason": "Sold the car", "by_insurer": True, "actor": "tests", "expected_version": 1}
     finance.do(changes.cancel, sale.policy_id, **given)
     (row,) = finance.read(credit_note_reading.list_unpaid, NOW + timedelta(days=1))
@@ -288,3 +302,27 @@ def test_a_refund_that_takes_two_is_not_paid_once_one_of_them_has_left(finance: 
         finance.do(deciding.approve, note, {}, by="second")
     finance.do(deciding.pay, note, PAID, by="funmi")
     assert finance.faults() == []
+
+
+def test_a_refund_that_came_back_of_a_customer_who_was_erased_takes_two_who_approve(
+    finance: Finance, partner: Partner
+) -> None:
+    """Erased, a customer on the staff is nobody's own, and named an account of their own alone."""
+    note = cancelled(finance, partner, email="oye@f.example")
+    finance.change_person("oye", roles=["finance"])
+    with pytest.raises(NotAllowed, match="It has your own e-mail"):
+        finance.do(deciding.approve, note, ACCOUNT, by="oye")
+    finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    with finance.store.writing(Scope.system()) as session:
+        person = session.get_one(Refund, note).customer_id
+        entry = {"id": str(ids.new()), "number": "ER-1", "record_class": "person", "customers": [str(person)]}
+        remembering.apply_again(session, [entry | {"decided_at": clock.to_wire(clock.now()), "sha256": "a" * 64}])
+    finance.do(deciding.return_payment, note, BACK, by="wale")
+    with finance.reading() as session:
+        customer = session.get_one(Customer, person)
+        erased = {**ACCOUNT, "payee_account": "0987654321", "payee": f"{customer.first_name} {customer.last_name}"}
+    assert finance.do(deciding.approve, note, erased, by="oye") == "Awaits second person"
+    assert finance.do(deciding.approve, note, erased, by="second") == "Approved"
+    # Another account, once it was approved, takes two as well.
+    assert finance.do(deciding.approve, note, {**erased, **ACCOUNT}, by="root") == "Awaits second person"

@@ -118,8 +118,8 @@ def approve(
     It awaits a second person above a limit, with what one person alone approved for the customer before, above
     another with all that this person, or anybody of the distributor's sales, approved alone in 30 days, for another
     payee than the customer, for an account that was named for another customer, where the holder has another name than
-    at the sale, and where this person sold or renewed the policy, or issued the key or made the password link of who
-    did, or of who ended it.
+    at the sale or was erased since, and where this person sold or renewed the policy, or issued the key or made the
+    password link of who did, or of who ended it.
 
     An approved or returned note is approved anew for another payee or account: the former approval lapses. StaleVersion
     where that was done since the approver has `seen` it. InvalidInput without an account. NotAllowed for who ended the
@@ -176,10 +176,16 @@ def _takes_two(session: ScopedSession, row: CreditNote, payee: Payee, by: Person
 
 
 def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> bool:
-    """True for another payee than who bought, by name or by account."""
+    """True for another payee than who bought, by name or by account, and where nobody can tell who did."""
     is_renamed = bool(list_renamed_by(session, _get_policy(session, row).id))
-    is_known = is_customer(payee.name, _get_customer(session, row)) and not is_renamed
+    is_known = is_customer(payee.name, _get_customer(session, row)) and not (is_renamed or _is_erased(session, row))
     return not is_known or _is_of_another(session, row, payee)
+
+
+def _is_erased(session: ScopedSession, row: CreditNote) -> bool:
+    """True where the customer was erased since it was approved (contract D2): its account is anybody's."""
+    named = (col(PaymentPayee.credit_note_id) == row.id, col(PaymentPayee.name) == seal.ERASED)
+    return session.count_rows(PaymentPayee, *named) > 0
 
 
 def sum_alone(session: ScopedSession, row: CreditNote, *, until: datetime, by_phone: bool = False) -> int:
