@@ -99,7 +99,9 @@ def preparing_return(kind: str, ends_on: date, found: Figures) -> Action:
     return action(
         title="The return is prepared",
         icon="draw",
-        says="The figures on this page are kept with it. Somebody else checks it.",
+        says="\n\n".join(
+            ["The figures on this page are kept with it. Somebody else checks it.", *describe_missing(found)]
+        ),
         confirm="Note it",
         work=lambda session, _, by: filings.prepare(session, kind, ends_on, seen=found.rows, by=by),
         done="The return is noted as prepared.",
@@ -168,6 +170,17 @@ _SOURCES: Final[Mapping[str, tuple[str, ...]]] = {
     "bordereaux": ("finance/bordereaux.py",),
     "data_protection": ("compliance/figures.py", "compliance/requests.py", "compliance/breaches.py"),
 }
+
+
+def describe_missing(found: Figures) -> list[str]:
+    """Return in amber how much has to be done before the return, such as bordereaux to be issued; nothing if none."""
+    missing = sorted({row.figure for row in found.rows if row.is_missing})
+    if not missing:
+        return []
+    number = sum(row.is_missing for row in found.rows)
+    what = ", ".join(words.plain(figure.lower()) for figure in missing)
+    first = words.counted(number, "figure in amber says", "figures in amber say")
+    return [f":orange[:material/warning: {first} what is to be done first: {what}.]"]
 
 
 def describe_moved(found: Figures) -> list[str]:

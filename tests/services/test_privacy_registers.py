@@ -177,6 +177,8 @@ def test_a_breach_is_judged_by_one_and_closed_by_another_after_everybody_was_tol
     assert row.state == "To be judged"
     assert row.notify_by - row.known_at == timedelta(hours=72)
     assert row.hours_left == 72 - 61
+    (registered,) = desk.read(audit.list_history, f"breach {breach}")
+    assert registered.after["known_on"] == "2026-11-18", "the day that was typed, without an hour that nobody said"
     with pytest.raises(StateForbids, match="judge"):
         desk.do(breaches.note_commission, breach, reference="NDPC/1", version=1)
     desk.do(breaches.judge, breach, RISK, version=1)

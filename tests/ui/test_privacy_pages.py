@@ -356,6 +356,20 @@ def test_a_return_leads_to_where_its_figures_are_looked_up_and_says_that_there_a
     assert "The books have no figure for this period" in texts(at)
 
 
+def test_who_prepares_a_return_is_told_what_is_to_be_done_first(
+    store: Store, partner: Partner, people: dict[str, Person], screen: Screen
+) -> None:
+    sell_before(store, partner)
+    with store.reading(SYSTEM) as session:
+        first = {row.kind: row.key for row in reversed(filings.list_calendar(session))}
+    at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=first["client_account"])
+    press(at, "Mark as prepared")
+    assert "1 figure in amber says what is to be done first: parties without a statement." in texts(at)
+    at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=first["brokerage"])
+    press(at, "Mark as prepared")
+    assert "in amber" not in texts(at)
+
+
 def test_a_day_that_was_typed_is_shown_as_a_day(people: dict[str, Person], screen: Screen) -> None:
     day = clock.today() - timedelta(days=3)
     at = open_page(screen, "compliance/requests.py", people["cora"])

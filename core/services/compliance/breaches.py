@@ -132,7 +132,7 @@ def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) ->
         created_at=clock.now(),
     )
     session.insert(row)
-    facts = {"number": row.number, "known_at": clock.to_wire(known)}
+    facts = {"number": row.number, "known_on": given.known_on.isoformat()}
     audit.note(session, "breach", row.id, "breach registered", actor=by.actor, **facts)
     return row.id
 
