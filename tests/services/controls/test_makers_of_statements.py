@@ -22,7 +22,7 @@ from tests.services.sign_in_links import choose_by_link
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
-NOVEMBER = date(2026, 11, 1)
+NOVEMBER, DECEMBER = date(2026, 11, 1), date(2026, 12, 1)
 LATER = timedelta(days=30)
 
 
@@ -39,8 +39,8 @@ def approve(finance: Finance, made: UUID, by: str) -> None:
     finance.do(statements.move, made, "Approved", by=by)
 
 
-def state(finance: Finance, partner: Partner) -> UUID:
-    party: dict[str, Any] = {"party": Party("distributor", partner.id), "month": NOVEMBER}
+def state(finance: Finance, partner: Partner, month: date = NOVEMBER) -> UUID:
+    party: dict[str, Any] = {"party": Party("distributor", partner.id), "month": month}
     made: UUID = finance.do(statements.prepare, **party, by="funmi", without_withholding=True)
     return made
 
@@ -115,3 +115,20 @@ def test_who_ended_a_policy_of_which_only_commission_is_taken_back_approves_it(
     end(finance, sell(store, partner, insurer_a.THIRD_PARTY, is_live=True).policy_id, "oye")
     with clock.freeze(clock.now() + LATER):
         approve(finance, state(finance, partner), "oye")
+
+
+def test_who_uploaded_the_loan_book_that_sold_it_approves_the_statement_of_a_month_in_which_another_ended_it(
+    finance: Finance, store: Store, partner: Partner
+) -> None:
+    hold_premium(finance, partner)
+    lender, second = Lender(store, partner, is_live=True), finance.people["second"]
+    lender.carry_out(lender.read(as_csv([loan(0)]), by=finance.people["oye"]), finance.people["sade"])
+    with clock.freeze(clock.now() + LATER):
+        approve(finance, state(finance, partner), "femi")
+        exits = exits_csv([("LN-000000", clock.today().isoformat(), "refinanced")])
+        lender.carry_out(lender.read(exits, by=finance.people["root"], kind="exits"), second)
+    with clock.freeze(clock.now() + 2 * LATER):
+        made = state(finance, partner, DECEMBER)
+        with pytest.raises(NotAllowed, match="You ended a policy"):
+            approve(finance, made, "root")
+        approve(finance, made, "oye")
