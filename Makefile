@@ -50,7 +50,7 @@ $(V)/.done: pyproject.toml requirements.lock
 run: setup ## the working app with a demonstration portfolio; PORT=8501 PURCHASES=10000
 	@COVERDESK_DEMO=true $(V)/bin/coverdesk run --purchases $(PURCHASES) --port $(PORT)
 
-test: setup ## every test that this machine can run, without the exhaustive ones of `make test-everything`
+test: setup ## every test that this machine can run, without those of `make exhaustive`
 	@echo "Running the tests in $(WORKERS) processes: they collect them first, then a line shows each result."
 	@echo "Left out are long journeys in a browser and those that try every case: make exhaustive"
 	@$(PYTEST) -m "not exhaustive"

@@ -116,6 +116,7 @@ def checking_return(filing_id: UUID, found: Figures) -> Action:
         says="\n\n".join(
             [
                 "You have compared it with the books. The figures on this page are kept as checked.",
+                *describe_missing(found),
                 *describe_moved(found),
             ]
         ),

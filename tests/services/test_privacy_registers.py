@@ -98,7 +98,7 @@ def test_every_verb_of_the_desk_refuses_every_other_role(desk: Registers) -> Non
         (breaches.register, (HAPPENED,), {}),
         (breaches.judge, (some, RISK), {"version": 1}),
         (breaches.close, (some,), {"version": 1}),
-        (filings.prepare, ("brokerage", date(2026, 9, 30)), {"seen": ()}),
+        (filings.prepare, QUARTER, {"seen": ()}),
         (filings.check, (some,), {"seen": ()}),
         (filings.send, (some,), {"reference": "abc"}),
         (complaints.register, ({},), {}),

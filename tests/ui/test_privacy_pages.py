@@ -356,15 +356,17 @@ def test_a_return_leads_to_where_its_figures_are_looked_up_and_says_that_there_a
     assert "The books have no figure for this period" in texts(at)
 
 
-def test_who_prepares_a_return_is_told_what_is_to_be_done_first(
+def test_who_prepares_or_checks_a_return_is_told_what_is_to_be_done_first(
     store: Store, partner: Partner, people: dict[str, Person], screen: Screen
 ) -> None:
     sell_before(store, partner)
     with store.reading(SYSTEM) as session:
         first = {row.kind: row.key for row in reversed(filings.list_calendar(session))}
-    at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=first["client_account"])
-    press(at, "Mark as prepared")
-    assert "1 figure in amber says what is to be done first: parties without a statement." in texts(at)
+    for by, button in (("cora", "Mark as prepared"), ("dayo", "Mark as checked")):
+        at = open_page(screen, "compliance/returns.py#filing", people[by], id=first["client_account"])
+        press(at, button)
+        assert "1 figure in amber says what is to be done first: parties without a statement." in texts(at)
+        fill(at)
     at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=first["brokerage"])
     press(at, "Mark as prepared")
     assert "in amber" not in texts(at)

@@ -284,7 +284,8 @@ class Judgement:
 
     @cached_property
     def _of_sale(self) -> tuple[Customer, Product]:
-        # Held, as the policy is: each part asks for them by key, and a session reads again what nobody holds.
+        # Held while it is judged, as the policy is: each part asks for them by key, and a session forgets a row that
+        # nobody refers to, and would read it each time.
         session, claim = self.session, self.claim
         return session.get_one(Customer, claim.customer_id), session.get_one(Product, claim.product_id)
 
@@ -392,6 +393,8 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
     after the other. What is read later than a change of the claim knows of that change.
     """
     query = sa.select(Policy).where(col(Policy.id) == claim.policy_id)
+    # Read anew: the judgement of an earlier claim in this transaction may hold the policy as it was then.
+    query = query.execution_options(populate_existing=True)
     return Judgement(session, claim, session.execute(query.with_for_update() if for_update else query).scalar_one())
 
 
